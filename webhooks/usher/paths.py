@@ -5,6 +5,9 @@ from collections.abc import Iterator
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 """Any JSON value as orjson and our YAML reader give it."""
 
+Object = dict[str, Json]
+"""A JSON object: a manifest, or a part of one."""
+
 ROOT = ""
 
 

@@ -1,0 +1,32 @@
+package usher.checks.resources.gpu_requests_equal_limits_test
+
+import data.examples.checks.resources.gpu_requests_equal_limits as examples
+import data.usher.checks.resources.gpu_requests_equal_limits as check
+
+test_equal_numbers_are_good_however_they_are_spelt if {
+	check.deny == set() with input as examples.good_pytorchjob
+}
+
+test_other_limits_and_a_missing_limit_are_found_in_all_containers if {
+	worker := "/spec/pytorchReplicaSpecs/Worker/template/spec"
+	check.deny == {
+		{
+			"path": $"{worker}/containers/0/resources/limits/nvidia.com~1gpu",
+			"message": "container pytorch of Worker: nvidia.com/gpu requests 8, limits 4",
+			"remedy": "set both to the same number",
+		},
+		{
+			"path": $"{worker}/initContainers/0/resources/requests/nvidia.com~1mig-1g.10gb",
+			"message": "init container download of Worker: nvidia.com/mig-1g.10gb requests 1 and sets no limit",
+			"remedy": "set limits of nvidia.com/mig-1g.10gb to 1 as well",
+		},
+	} with input as examples.bad_pytorchjob
+}
+
+test_a_request_without_limit_is_found_in_a_worker_group if {
+	check.deny == {{
+		"path": "/spec/rayClusterSpec/workerGroupSpecs/0/template/spec/containers/0/resources/requests/nvidia.com~1gpu",
+		"message": "container ray-worker of gpu-group: nvidia.com/gpu requests 1 and sets no limit",
+		"remedy": "set limits of nvidia.com/gpu to 1 as well",
+	}} with input as examples.bad_rayjob
+}

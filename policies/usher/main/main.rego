@@ -1,0 +1,38 @@
+# METADATA
+# title: Entry points
+# description: |
+#   The two rules that usher evaluates. Both always yield an object with a version, so that an undefined result is
+#   an error of ours and never an answer. Every check and every mutation in the bundle takes part.
+# scope: package
+# schemas:
+#   - input: schema.input
+package usher.main
+
+# METADATA
+# title: Findings
+# description: What every check says about the input, and what could not be evaluated.
+# scope: document
+# entrypoint: true
+findings := {"version": 1, "findings": _findings, "unknown": _unknown}
+
+# METADATA
+# title: Intents
+# description: What every mutation wants of the input.
+# scope: document
+# entrypoint: true
+intents := {"version": 1, "intents": _intents}
+
+_findings contains {"check": $"{category}/{name}", "finding": finding} if {
+	some category, name
+	some finding in data.usher.checks[category][name].deny
+}
+
+_unknown contains {"check": $"{category}/{name}", "unknown": unknown} if {
+	some category, name
+	some unknown in data.usher.checks[category][name].unknown
+}
+
+_intents contains {"mutation": $"{category}/{name}", "intent": intent} if {
+	some category, name
+	some intent in data.usher.mutations[category][name].intents
+}

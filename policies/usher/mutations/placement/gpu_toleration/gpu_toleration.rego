@@ -1,0 +1,43 @@
+# METADATA
+# title: Tolerate the taints of accelerator nodes
+# description: |
+#   Accelerator nodes are tainted so that other pods stay off; a pod that asks for an accelerator must say that it
+#   tolerates the taint, or it waits for ever. Where node pools are declared, the taints of every pool on which the
+#   pods could run are tolerated; elsewhere the taint that such nodes usually carry, which does no harm where they
+#   carry none.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
+#     description: Kubernetes on taints and tolerations
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USM301
+package usher.mutations.placement.gpu_toleration
+
+import data.usher.lib.workload
+
+intents contains intent if {
+	some pod_set in workload.accelerator_pod_sets
+	some fit in pod_set.fits
+	some taint in fit.untolerated
+
+	intent := {
+		"at": pod_set.path,
+		"field": "toleration",
+		"value": {"key": taint.key, "operator": "Exists", "effect": taint.effect},
+		"reason": $"nodes of pool {fit.pool} carry the taint {taint.key}",
+	}
+}
+
+intents contains intent if {
+	some pod_set in workload.accelerator_pod_sets
+	some key in pod_set.assumedTaints
+
+	intent := {
+		"at": pod_set.path,
+		"field": "toleration",
+		"value": {"key": key, "operator": "Exists", "effect": "NoSchedule"},
+		"reason": $"such nodes usually carry the taint {key}",
+	}
+}

@@ -1,0 +1,107 @@
+"""Builds what is generated from the Rego sources: capabilities, input schema, policy.wasm, catalogue, digests.
+
+Run it through scripts/policies, which provides the pinned opa.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pydantic
+
+from usher.policy import bundle, document, metadata
+from usher.policy.engine import Entrypoint
+
+# What OPA compiles to WebAssembly natively (internal/compiler/wasm/wasm.go), less what a policy should not use:
+# print has no place to go, and walk costs more than any check may.
+NATIVE = """
+abs and array.concat array.flatten array.reverse array.slice assign base64.decode base64.encode base64.is_valid
+base64url.decode base64url.encode bits.and bits.lsh bits.negate bits.or bits.rsh bits.xor ceil concat contains count
+div endswith eq equal floor format_int glob.match graph.reachable gt gte indexof internal.member_2 internal.member_3
+internal.template_string intersection is_array is_boolean is_null is_number is_object is_set is_string json.filter
+json.is_valid json.marshal json.remove json.unmarshal lower lt lte max min minus mul neq net.cidr_contains
+net.cidr_intersects numbers.range object.filter object.get object.keys object.remove object.union object.union_n or
+plus product regex.find_all_string_submatch_n regex.is_valid regex.match rem replace round sort split startswith
+strings.replace_n strings.reverse substring sum to_number trim trim_left trim_prefix trim_right trim_space
+trim_suffix type_name union upper
+""".split()  # noqa: SIM905 - ninety quoted names would be harder to read
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--opa", type=Path, required=True)
+    parser.add_argument("--policies", type=Path, required=True)
+    arguments = parser.parse_args()
+    policies: Path = arguments.policies
+    write_json(policies / "capabilities.json", capabilities(arguments.opa))
+    schema = pydantic.TypeAdapter(document.Input).json_schema()
+    (policies / "schemas").mkdir(exist_ok=True)
+    write_json(policies / "schemas" / "input.json", closed(schema))
+    entries = metadata.read_all(policies)
+    write_json(
+        policies / bundle.CATALOGUE,
+        {kind: [entry.model_dump(mode="json") for entry in entries[kind]] for kind in entries},
+    )
+    (policies / bundle.WASM).write_bytes(wasm(arguments.opa, policies))
+    files = bundle.digests(policies)
+    write_json(policies / bundle.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})
+    print(f"{sum(map(len, entries.values()))} checks and mutations, revision {bundle.revision(files)}")
+
+
+def write_json(path: Path, value: object) -> None:
+    path.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def capabilities(opa: Path) -> dict[str, Any]:
+    """OPA's own capabilities, reduced to the portable subset; no host may be reached from a policy."""
+    value: dict[str, Any] = json.loads(run(opa, "capabilities", "--current"))
+    value["builtins"] = [builtin for builtin in value["builtins"] if builtin["name"] in NATIVE]
+    missing = set(NATIVE) - {builtin["name"] for builtin in value["builtins"]}
+    if missing:
+        sys.exit(f"this opa has no built-ins {', '.join(sorted(missing))}: NATIVE in {__file__} needs a look")
+    value["allow_net"] = []
+    return value
+
+
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with every object closed, so that opa check reports a misspelt field."""
+    for definition in [schema, *schema.get("$defs", {}).values()]:
+        if "properties" in definition:
+            definition["additionalProperties"] = False
+    return schema
+
+
+def wasm(opa: Path, policies: Path) -> bytes:
+    with tempfile.TemporaryDirectory() as directory:
+        archive = Path(directory) / "bundle.tar.gz"
+        entrypoints = [argument for entrypoint in Entrypoint for argument in ("-e", entrypoint)]
+        # Without -b: the bundle root is policies/, and the generated JSON beside usher/ is no data of the policies.
+        run(
+            opa, "build", "--target", "wasm", "--capabilities", str(policies / "capabilities.json"), *entrypoints,
+            "--ignore", "*_test.rego", "--ignore", "examples", "--output", str(archive), str(policies / "usher"),
+        )  # fmt: skip
+        with tarfile.open(archive) as tar:
+            member = tar.extractfile("/policy.wasm")
+            assert member is not None
+            return member.read()
+
+
+def opa_version(opa: Path) -> str:
+    return run(opa, "version").splitlines()[0].removeprefix("Version: ")
+
+
+def run(opa: Path, *arguments: str) -> str:
+    result = subprocess.run([opa, *arguments], check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"opa {arguments[0]} failed:\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+if __name__ == "__main__":
+    main()

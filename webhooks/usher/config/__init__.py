@@ -1,0 +1,1 @@
+"""usher.yaml: what a site says about its cluster and its rules."""

@@ -1,0 +1,126 @@
+"""All intents about one object -> the changed object, its patch, and an account of what was done and what was not."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import jsonpatch
+
+from usher import errors, model, paths
+from usher.mutation import strategies
+from usher.mutation.editing import Edit, Operation, copied
+
+ANNOTATION = "gpu-usher.io/mutations"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """An intent that changed nothing, and why."""
+
+    intent: model.Intent
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What the mutations make of an object. Without `operations`, `value` equals the original."""
+
+    value: paths.Object
+    operations: tuple[Operation, ...] = ()
+    applied: tuple[model.Intent, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    conflicts: tuple[tuple[model.Intent, ...], ...] = ()
+    """Intents that want different values in one place: none of them is applied."""
+
+
+def merge(
+    original: paths.Object, workload: model.Workload, intents: Sequence[model.Intent], *, names: Mapping[str, str]
+) -> Merged:
+    """Applies the intents to a copy of the object.
+
+    Args:
+        original: the object as it was given.
+        workload: its normalised form, whose paths the intents use.
+        intents: what the mutations want, in the order in which they are applied.
+        names: the name of each mutation by its key, for the annotation that records what was applied.
+
+    Raises:
+        MutationError: an intent is none that we know how to apply, or our patch would not apply.
+    """
+    if not intents:
+        return Merged(value=original)
+    agreeing, conflicts = _without_conflicts(intents)
+    edit = Edit(original)
+    applied, skipped = [], []
+    for intent in agreeing:
+        try:
+            reason = _apply(edit, intent, workload)
+        except LookupError as error:
+            reason = f"something else is in its place: {error}"
+        if reason:
+            skipped.append(Skipped(intent=intent, reason=reason))
+        else:
+            applied.append(intent)
+    if applied:
+        _record(edit, {names.get(intent.mutation, intent.mutation) for intent in applied})
+        _verify(original, edit)
+    return Merged(
+        value=edit.value if applied else original,
+        operations=tuple(edit.operations),
+        applied=tuple(applied),
+        skipped=tuple(skipped),
+        conflicts=conflicts,
+    )
+
+
+def _without_conflicts(
+    intents: Iterable[model.Intent],
+) -> tuple[list[model.Intent], tuple[tuple[model.Intent, ...], ...]]:
+    by_place: dict[tuple[str, ...], list[model.Intent]] = defaultdict(list)
+    for intent in intents:
+        value = intent.value if isinstance(intent.value, dict) else {}
+        identity = tuple(str(value.get(key)) for key in strategies.IDENTITY.get(intent.field, ()))
+        by_place[intent.at, intent.field, *identity].append(intent)
+    agreeing, conflicts = [], []
+    for same_place in by_place.values():
+        if any(intent.value != same_place[0].value for intent in same_place):
+            conflicts.append(tuple(same_place))
+        else:
+            agreeing.append(same_place[0])
+    return agreeing, tuple(conflicts)
+
+
+def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
+    """Why an intent changed nothing; empty when it did."""
+    value = intent.value
+    if not isinstance(value, dict):
+        raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r} without saying what")
+    if intent.field in strategies.ON_OBJECT and intent.at == paths.ROOT:
+        return strategies.ON_OBJECT[intent.field](edit, workload, value)
+    for pod_set in workload.pod_sets:
+        if intent.field in strategies.ON_POD_SET and intent.at == pod_set.path:
+            return strategies.ON_POD_SET[intent.field](edit, pod_set, value)
+        if intent.field in strategies.ON_CONTAINER:
+            for container in pod_set.containers:
+                if intent.at == container.path:
+                    return strategies.ON_CONTAINER[intent.field](edit, container, pod_set, value)
+    raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r}, where it cannot be set")
+
+
+def _record(edit: Edit, names: set[str]) -> None:
+    """One annotation names the mutations; on an object that was mutated before, the names join those that are there."""
+    pointer = paths.join("/metadata/annotations", ANNOTATION)
+    before = edit.get(pointer)
+    if isinstance(before, str):
+        names |= {name for name in before.split(",") if name}
+    edit.add(pointer, ",".join(sorted(names)))
+
+
+def _verify(original: paths.Object, edit: Edit) -> None:
+    """A patch that does not apply rejects the request even under failurePolicy Ignore, so it is never sent."""
+    try:
+        result = jsonpatch.JsonPatch(edit.operations).apply(copied(original), in_place=True)
+    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
+        raise errors.MutationError(f"the patch does not apply: {error}") from None
+    if result != edit.value:
+        raise errors.MutationError("the patch does not give the object that was meant")

@@ -1,0 +1,83 @@
+"""What each check and mutation is: identity, severity and texts, from the METADATA of its Rego file.
+
+The METADATA are read once, when the bundle is built (`tools/build_policies.py`), into `policies/catalogue.json`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+
+class Severity(StrEnum):
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Link(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ref: str
+    description: str = ""
+
+
+class Entry(BaseModel):
+    """A check or a mutation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    """`category/name` as in the folders, with underscores."""
+    code: str
+    title: str
+    description: str
+    remediation: str = ""
+    links: tuple[Link, ...] = ()
+    severity: Severity | None = None
+    """Of checks; mutations have none."""
+
+    @property
+    def name(self) -> str:
+        return self.key.partition("/")[2].replace("_", "-")
+
+    @property
+    def category(self) -> str:
+        return self.key.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """All checks and mutations of a bundle, by key."""
+
+    checks: Mapping[str, Entry]
+    mutations: Mapping[str, Entry]
+
+    def __iter__(self) -> Iterator[Entry]:
+        yield from self.checks.values()
+        yield from self.mutations.values()
+
+    def find(self, code_or_name: str) -> Entry | None:
+        """By code (USH103), name (gpu-requests-equal-limits) or key."""
+        wanted = code_or_name.casefold()
+        return next(
+            (entry for entry in self if wanted in (entry.code.casefold(), entry.name.casefold(), entry.key)), None
+        )
+
+
+_ENTRIES = TypeAdapter(dict[str, list[Entry]])
+
+
+def parse(text: bytes) -> Catalogue:
+    """The catalogue from its JSON: `{"checks": [...], "mutations": [...]}`.
+
+    Raises:
+        pydantic.ValidationError: it was not written by `tools/build_policies.py` of this version.
+    """
+    entries = _ENTRIES.validate_json(text)
+    return Catalogue(
+        checks={entry.key: entry for entry in entries["checks"]},
+        mutations={entry.key: entry for entry in entries["mutations"]},
+    )

@@ -1,0 +1,127 @@
+"""From an engine's result to a decision. Pure."""
+
+from collections.abc import Iterable, Iterator
+
+from usher import errors, model, paths
+from usher.config import models
+from usher.policy import catalogue, enforcement
+
+_ORDER = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
+
+
+def findings(result: paths.Object) -> list[model.Finding]:
+    """The findings of a result, in a stable order.
+
+    Raises:
+        EngineError: an entry has not the shape that the entry point promises.
+    """
+    return sorted(
+        (
+            model.Finding(
+                check=_text(entry, "check"),
+                path=_text(finding, "path"),
+                message=_text(finding, "message"),
+                remedy=_optional_text(finding, "remedy"),
+                assumption=_optional_text(finding, "assumption"),
+            )
+            for entry, finding in _entries(result, "findings", "finding")
+        ),
+        key=lambda finding: (finding.check, finding.path, finding.message),
+    )
+
+
+def unknowns(result: paths.Object) -> list[model.Unknown]:
+    """What the checks could not evaluate, in a stable order.
+
+    Raises:
+        EngineError: an entry has not the shape that the entry point promises.
+    """
+    return sorted(
+        (
+            model.Unknown(check=_text(entry, "check"), path=_text(unknown, "path"), reason=_text(unknown, "reason"))
+            for entry, unknown in _entries(result, "unknown", "unknown")
+        ),
+        key=lambda unknown: (unknown.check, unknown.path),
+    )
+
+
+def intents(result: paths.Object) -> list[model.Intent]:
+    """The intents of a result, in the order in which they are merged: by mutation, place and field.
+
+    Raises:
+        EngineError: an entry has not the shape that the entry point promises.
+    """
+    return sorted(
+        (
+            model.Intent(
+                mutation=_text(entry, "mutation"),
+                at=_text(intent, "at"),
+                field=_text(intent, "field"),
+                value=intent.get("value"),
+                reason=_text(intent, "reason"),
+            )
+            for entry, intent in _entries(result, "intents", "intent")
+        ),
+        key=lambda intent: (intent.mutation, intent.at, intent.field, repr(intent.value)),
+    )
+
+
+def judge(
+    found: Iterable[model.Finding],
+    *,
+    namespace: str,
+    entries: catalogue.Catalogue,
+    rules: models.Enforcement,
+    before: Iterable[model.Finding] = (),
+) -> tuple[model.Judgement, ...]:
+    """What follows from the findings, worst first.
+
+    Args:
+        found: the findings of the object.
+        namespace: where it is.
+        entries: the catalogue that knows the checks.
+        rules: what usher.yaml says about enforcement.
+        before: on UPDATE, the findings of the object as it was. What was wrong already is not held against a change
+            that leaves it alone, or finalizers could never be removed (gpu-domain 0.5).
+
+    Raises:
+        EngineError: a finding comes from a check that the catalogue does not know.
+    """
+    # Not by path: inserting a container moves all that follow it.
+    known = {(finding.check, finding.message) for finding in before}
+    judgements = []
+    for finding in found:
+        check = entries.checks.get(finding.check)
+        if check is None:
+            raise errors.EngineError(f"the policies found something by {finding.check}, which is in no catalogue")
+        outcome, because = enforcement.outcome(finding, check, namespace=namespace, enforcement=rules)
+        if outcome is None:
+            continue
+        if outcome is model.Outcome.DENY and (finding.check, finding.message) in known:
+            outcome, because = model.Outcome.WARN, "it was so before this change"
+        judgements.append(
+            model.Judgement(finding=finding, outcome=outcome, code=check.code, name=check.name, because=because)
+        )
+    return tuple(sorted(judgements, key=lambda judgement: (_ORDER[judgement.outcome], judgement.code)))
+
+
+def _entries(result: paths.Object, field: str, inner: str) -> Iterator[tuple[paths.Object, paths.Object]]:
+    entries = result.get(field)
+    if not isinstance(entries, list):
+        raise errors.EngineError(f"the policy engine's result has no list of {field}")
+    for entry in entries:
+        value = entry.get(inner) if isinstance(entry, dict) else None
+        if not isinstance(entry, dict) or not isinstance(value, dict):
+            raise errors.EngineError(f"the policy engine's result has an entry in {field} that is none: {entry!r:.200}")
+        yield entry, value
+
+
+def _text(value: paths.Object, field: str) -> str:
+    text = value.get(field)
+    if not isinstance(text, str):
+        raise errors.EngineError(f"the policy engine's result has an entry without {field}: {value!r:.200}")
+    return text
+
+
+def _optional_text(value: paths.Object, field: str) -> str:
+    return _text(value, field) if field in value else ""

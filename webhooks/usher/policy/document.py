@@ -1,0 +1,295 @@
+"""The input document of the policies: what Rego sees of a workload and of usher.yaml.
+
+It holds what rules need and nothing else. No name of the object, so that a thousand pods of one job give the same
+document; no values of environment variables but those that rules read, because others may be secrets; of the
+configuration only the slice that applies to this namespace. Field names are written as in manifests.
+
+`policies/schemas/input.json` is generated from these types, and `opa check` holds every rule to it.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import orjson
+from typing_extensions import NotRequired, TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, quantities
+from usher.config import models, namespaces
+from usher.scheduling import taints
+from usher.scheduling.placement import Placement, placement
+from usher.scheduling.placement import PoolFit as PlacementFit
+from usher.workloads.accelerators import Vocabulary
+
+# Variables whose values rules read; of all others only the names are handed over.
+READABLE_VARIABLES = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_")
+
+# Whole manifests are kept in here by kubectl apply.
+_LEFT_OUT_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
+
+
+class Quantity(TypedDict):
+    """`text` is canonical, so equal quantities have equal texts; `value` is rounded up."""
+
+    text: str
+    value: int
+    whole: bool
+
+
+class Resource(TypedDict):
+    accelerator: bool
+    requests: NotRequired[Quantity]
+    limits: NotRequired[Quantity]
+
+
+class Variable(TypedDict):
+    """`value` is absent when it comes from elsewhere, or is none that rules may read."""
+
+    path: str
+    value: NotRequired[str]
+
+
+class Container(TypedDict):
+    name: str
+    path: str
+    type: str
+    asksAccelerators: bool
+    resources: dict[str, Resource]
+    environment: dict[str, Variable]
+
+
+class Pods(TypedDict):
+    """`maximum` is absent when nothing bounds it."""
+
+    minimum: int
+    maximum: NotRequired[int]
+
+
+class Taint(TypedDict):
+    key: str
+    value: str
+    effect: str
+
+
+class PoolFit(TypedDict):
+    """A declared pool on which the pods could run, but for the taints that they do not tolerate."""
+
+    pool: str
+    labels: dict[str, str]
+    untolerated: list[Taint]
+    variables: NotRequired[dict[str, str]]
+    """The environment of the pool's fabric profile."""
+    fabric: NotRequired[str]
+
+
+class PodSet(TypedDict):
+    name: str
+    path: str
+    metadataPath: str
+    specPath: str
+    pods: Pods
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    schedulerName: str
+    priorityClassName: str
+    runtimeClassName: str
+    nodeName: str
+    asksAccelerators: bool
+    accelerators: dict[str, int]
+    deviceClaims: int
+    ranksInheritEnvironment: bool
+    poolsDeclared: bool
+    selectsAcceleratorNodes: list[bool]
+    """For every alternative that node selector and affinity allow: does it allow accelerator nodes only?"""
+    fits: list[PoolFit]
+    assumedTaints: list[str]
+    """Keys of the taints that such nodes usually carry and that are not tolerated; empty once pools are declared."""
+    containers: list[Container]
+
+
+class Queue(TypedDict):
+    localQueue: str
+    placesPods: bool
+
+
+class Route(TypedDict):
+    scheduler: str
+    schedulerName: str
+    queue: str
+
+
+class Site(TypedDict):
+    """What usher.yaml says about the workload's namespace and kind."""
+
+    systemNamespace: bool
+    visibleDevicesAllowed: bool
+    volcanoSchedulers: list[str]
+    queue: NotRequired[Queue]
+    route: NotRequired[Route]
+
+
+class Workload(TypedDict):
+    group: str
+    kind: str
+    namespace: str
+    role: str
+    owned: bool
+    suspended: bool
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    asksAccelerators: bool
+    pods: Pods
+    gangNative: bool
+    queueLabelPath: NotRequired[str]
+    gangPolicyPath: NotRequired[str]
+
+
+class Input(TypedDict):
+    workload: Workload
+    podSets: list[PodSet]
+    site: Site
+
+
+def build(workload: model.Workload, *, config: models.Config, vocabulary: Vocabulary) -> bytes:
+    """The input document as JSON."""
+    document: Input = {
+        "workload": _workload(workload),
+        "podSets": [_pod_set(pod_set, config=config, vocabulary=vocabulary) for pod_set in workload.pod_sets],
+        "site": _site(workload, config),
+    }
+    return orjson.dumps(document)
+
+
+def _workload(workload: model.Workload) -> Workload:
+    result: Workload = {
+        "group": workload.group,
+        "kind": workload.kind,
+        "namespace": workload.namespace,
+        "role": workload.role.value,
+        "owned": bool(workload.owner_kind),
+        "suspended": workload.suspended,
+        "labels": dict(workload.labels),
+        "annotations": _annotations(workload.annotations),
+        "asksAccelerators": any(pod_set.asks_accelerators for pod_set in workload.pod_sets),
+        "pods": _pods(workload.pods),
+        "gangNative": workload.gang_native,
+    }
+    if workload.queue_label_path is not None:
+        result["queueLabelPath"] = workload.queue_label_path
+    if workload.gang_policy_path is not None:
+        result["gangPolicyPath"] = workload.gang_policy_path
+    return result
+
+
+def _pod_set(pod_set: model.PodSet, *, config: models.Config, vocabulary: Vocabulary) -> PodSet:
+    where = placement(pod_set, config.pools) if pod_set.asks_accelerators else _NOWHERE
+    return {
+        "name": pod_set.name,
+        "path": pod_set.path,
+        "metadataPath": pod_set.metadata_path,
+        "specPath": pod_set.spec_path,
+        "pods": _pods(pod_set.count),
+        "labels": dict(pod_set.labels),
+        "annotations": _annotations(pod_set.annotations),
+        "schedulerName": pod_set.scheduler_name,
+        "priorityClassName": pod_set.priority_class_name,
+        "runtimeClassName": pod_set.runtime_class_name,
+        "nodeName": pod_set.node_name,
+        "asksAccelerators": pod_set.asks_accelerators,
+        "accelerators": {name: quantity.value for name, quantity in pod_set.accelerators.items()},
+        "deviceClaims": pod_set.device_claims,
+        "ranksInheritEnvironment": pod_set.ranks_inherit_environment,
+        "poolsDeclared": where.declared,
+        "selectsAcceleratorNodes": list(where.selected),
+        "fits": [_fit(fit, config) for fit in where.fits],
+        "assumedTaints": [] if config.pools else _assumed_taints(pod_set, vocabulary),
+        "containers": [_container(container, vocabulary) for container in pod_set.containers],
+    }
+
+
+_NOWHERE = Placement(fits=(), declared=False, selected=())
+
+
+def _assumed_taints(pod_set: model.PodSet, vocabulary: Vocabulary) -> list[str]:
+    keys = {key for name in pod_set.accelerators if (key := vocabulary.taint_key(name)) is not None}
+    return sorted(
+        key for key in keys if not any(taints.names_key(toleration, key) for toleration in pod_set.tolerations)
+    )
+
+
+def _fit(fit: PlacementFit, config: models.Config) -> PoolFit:
+    result: PoolFit = {
+        "pool": fit.pool.name,
+        "labels": dict(fit.pool.node_selector),
+        "untolerated": [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in fit.untolerated],
+    }
+    if fit.pool.fabric is not None:
+        result["fabric"] = fit.pool.fabric
+        result["variables"] = dict(config.fabrics[fit.pool.fabric].env)
+    return result
+
+
+def _container(container: model.Container, vocabulary: Vocabulary) -> Container:
+    names = dict.fromkeys((*container.requests, *container.limits))
+    resources = {name: _resource(container, name, accelerator=vocabulary.contains(name)) for name in names}
+    return {
+        "name": container.name,
+        "path": container.path,
+        "type": container.type.value,
+        "asksAccelerators": container.claims > 0
+        or any(resource["accelerator"] and bool(container.effective(name)) for name, resource in resources.items()),
+        "resources": resources,
+        "environment": {variable.name: _variable(variable) for variable in container.environment},
+    }
+
+
+def _resource(container: model.Container, name: str, *, accelerator: bool) -> Resource:
+    result: Resource = {"accelerator": accelerator}
+    if name in container.requests:
+        result["requests"] = _quantity(container.requests[name])
+    if name in container.limits:
+        result["limits"] = _quantity(container.limits[name])
+    return result
+
+
+@lru_cache(maxsize=1024)
+def _quantity(quantity: quantities.Quantity) -> Quantity:
+    return {"text": str(quantity), "value": quantity.value, "whole": quantity.is_whole}
+
+
+def _variable(variable: model.EnvironmentVariable) -> Variable:
+    result: Variable = {"path": variable.path}
+    if variable.value is not None and variable.name.startswith(READABLE_VARIABLES):
+        result["value"] = variable.value
+    return result
+
+
+def _pods(count: model.Count) -> Pods:
+    if count.maximum is None:
+        return {"minimum": count.minimum}
+    return {"minimum": count.minimum, "maximum": count.maximum}
+
+
+def _annotations(annotations: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in annotations.items() if key not in _LEFT_OUT_ANNOTATIONS}
+
+
+def _site(workload: model.Workload, config: models.Config) -> Site:
+    namespace = workload.namespace
+    result: Site = {
+        "systemNamespace": namespaces.matches(namespace, config.priorities.system_namespaces),
+        "visibleDevicesAllowed": namespaces.matches(namespace, config.isolation.visible_devices),
+        "volcanoSchedulers": sorted({"volcano", *(route.scheduler_name for route in config.routing)}),
+    }
+    for queue in config.queues:
+        if namespaces.matches(namespace, queue.namespaces):
+            result["queue"] = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
+            break
+    for route in config.routing:
+        if workload.kind in route.kinds and namespaces.matches(namespace, route.namespaces):
+            result["route"] = {
+                "scheduler": route.scheduler,
+                "schedulerName": route.scheduler_name,
+                "queue": route.queue,
+            }
+            break
+    return result

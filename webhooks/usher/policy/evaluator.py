@@ -1,0 +1,115 @@
+"""THE main path: one object in, one decision out. Admission, check and audit differ only in where objects come from.
+
+normalise -> engine: findings -> decision;  normalise -> engine: intents -> merge
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from usher import model, paths
+from usher.config import models, namespaces
+from usher.mutation import merge
+from usher.policy import catalogue, decision, document
+from usher.policy.engine import Engine, Entrypoint
+from usher.workloads import accelerators
+from usher.workloads.normalise import normalise
+
+
+class Operation(StrEnum):
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be decided: an object, and how it comes about."""
+
+    value: paths.Object
+    operation: Operation = Operation.CREATE
+    namespace: str = ""
+    """The namespace to assume where the object names none."""
+    old_value: paths.Object | None = None
+    sub_resource: str = ""
+
+
+class Evaluator:
+    """Decides with one engine, one catalogue and one configuration; all three are fixed for its life."""
+
+    def __init__(self, *, engine: Engine, entries: catalogue.Catalogue, config: models.Config) -> None:
+        self.engine = engine
+        self.catalogue = entries
+        self.config = config
+        self.vocabulary = accelerators.Vocabulary(config.accelerators)
+        self._mutation_names = {key: entry.name for key, entry in entries.mutations.items()}
+
+    def decide(self, request: Request) -> model.Decision:
+        """The decision about an object as it stands.
+
+        Raises:
+            EngineError: the engine gave no usable answer; the caller must not read it as either verdict.
+        """
+        workload = self._workload(request.value, request)
+        if workload is None:
+            return model.Decision(workload=None)
+        exemption = self._exemption(workload, request)
+        if exemption:
+            return model.Decision(workload=workload, exemption=exemption)
+        findings, unknowns = self._findings(workload)
+        before: list[model.Finding] = []
+        if findings and request.operation is Operation.UPDATE and request.old_value is not None:
+            old_workload = self._workload(request.old_value, request)
+            before = self._findings(old_workload)[0] if old_workload is not None else []
+        return model.Decision(
+            workload=workload,
+            judgements=decision.judge(
+                findings,
+                namespace=workload.namespace,
+                entries=self.catalogue,
+                rules=self.config.enforcement,
+                before=before,
+            ),
+            unknowns=(*workload.unknowns, *unknowns),
+        )
+
+    def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
+        """What the mutations make of an object; on anything but CREATE they leave it as it is.
+
+        Args:
+            request: the object, and how it comes about.
+            only: the key of one mutation, to see what it alone would do.
+
+        Raises:
+            EngineError: the engine gave no usable answer.
+            MutationError: an intent is none that we know how to apply, or our patch would not apply.
+        """
+        workload = self._workload(request.value, request)
+        if workload is None or not workload.pod_sets or request.operation is not Operation.CREATE:
+            return merge.Merged(value=request.value)
+        if self._exemption(workload, request):
+            return merge.Merged(value=request.value)
+        result = self.engine.evaluate(Entrypoint.INTENTS, self._document(workload))
+        intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
+        return merge.merge(request.value, workload, intents, names=self._mutation_names)
+
+    def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
+        return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace)
+
+    def _document(self, workload: model.Workload) -> bytes:
+        return document.build(workload, config=self.config, vocabulary=self.vocabulary)
+
+    def _findings(self, workload: model.Workload) -> tuple[list[model.Finding], list[model.Unknown]]:
+        if not workload.pod_sets:
+            return [], []
+        result = self.engine.evaluate(Entrypoint.FINDINGS, self._document(workload))
+        return decision.findings(result), decision.unknowns(result)
+
+    def _exemption(self, workload: model.Workload, request: Request) -> str:
+        if request.operation in (Operation.DELETE, Operation.CONNECT):
+            return f"{request.operation} is not judged"
+        if workload.deleting:
+            return "the object is being deleted"
+        if namespaces.matches(workload.namespace, self.config.exempt_namespaces):
+            return f"usher.yaml exempts namespace {workload.namespace}"
+        return ""

@@ -1,0 +1,64 @@
+"""A pod set against the node pools of usher.yaml: where it could run, and what keeps it from there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from usher import model
+from usher.config import models
+from usher.scheduling import affinity, taints
+
+# Labels by which people pick accelerator nodes where no pool is declared (gpu-domain 4.2).
+WELL_KNOWN_KEYS = (
+    "nvidia.com/*",
+    "amd.com/*",
+    "gpu.intel.com/*",
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-tpu-*",
+    "karpenter.k8s.aws/instance-*",
+    "kubernetes.azure.com/accelerator",
+    "node.kubernetes.io/instance-type",
+    "kubernetes.io/hostname",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolFit:
+    """A pool on which the pod set could run as far as resources and labels tell."""
+
+    pool: models.Pool
+    untolerated: tuple[models.Taint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """What the pod set's selectors and tolerations say about the declared pools."""
+
+    fits: tuple[PoolFit, ...]
+    declared: bool
+    """Whether any declared pool offers what the pod set asks; without one, nothing is known about nodes."""
+    selected: tuple[bool, ...]
+    """For every alternative of the pod set: does it allow accelerator nodes only?"""
+
+
+def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
+    """Where one pod of the set could run.
+
+    Device claims name no resource, so a pod set with claims alone is taken to fit every pool.
+    """
+    asked = set(pod_set.accelerators)
+    offering = [pool for pool in pools if asked <= set(pool.resources)]
+    ways = affinity.alternatives(pod_set)
+    fitting = [pool for pool in offering if any(affinity.could_fit(way, pool.node_selector) for way in ways)]
+    if pools:
+        labels = [pool.node_selector for pool in pools]
+        selected = tuple(affinity.allows_only(way, labels) for way in ways)
+    else:
+        selected = tuple(affinity.names_any_key(way, WELL_KNOWN_KEYS) for way in ways)
+    return Placement(
+        fits=tuple(
+            PoolFit(pool=pool, untolerated=tuple(taints.untolerated(pod_set.tolerations, pool.taints)))
+            for pool in fitting
+        ),
+        declared=bool(offering),
+        selected=selected,
+    )

@@ -1,0 +1,56 @@
+"""Tolerations against taints (k8s.io/api core/v1 types.go, Toleration; gpu-domain 4.3)."""
+
+from collections.abc import Iterable, Mapping
+
+from usher import paths
+from usher.config import models
+
+_GUARDING_EFFECTS = ("NoSchedule", "NoExecute")
+
+
+def tolerates(toleration: Mapping[str, paths.Json], taint: models.Taint) -> bool:
+    """Whether one toleration covers one taint.
+
+    An absent effect covers every effect, an absent key (only legal with Exists) every key. Without an operator the
+    values must be equal, and a missing value is the empty one. Gt and Lt compare whole numbers.
+    """
+    if toleration.get("effect") not in (None, "", taint.effect):
+        return False
+    key = toleration.get("key") or ""
+    operator = toleration.get("operator") or "Equal"
+    if key not in ("", taint.key):
+        return False
+    if operator == "Exists":
+        return True
+    if key == "":
+        return False
+    value = toleration.get("value") or ""
+    if operator == "Equal":
+        return value == taint.value
+    if operator in ("Gt", "Lt"):
+        return _compares(taint.value, str(value), operator)
+    return False
+
+
+def names_key(toleration: Mapping[str, paths.Json], key: str) -> bool:
+    """Whether a toleration is meant for a taint of which only the key is known."""
+    toleration_key = toleration.get("key") or ""
+    return toleration_key == key or (toleration_key == "" and toleration.get("operator") == "Exists")
+
+
+def untolerated(tolerations: Iterable[Mapping[str, paths.Json]], taints: Iterable[models.Taint]) -> list[models.Taint]:
+    """The taints that keep a pod off; PreferNoSchedule keeps none off."""
+    tolerations = list(tolerations)
+    return [
+        taint
+        for taint in taints
+        if taint.effect in _GUARDING_EFFECTS and not any(tolerates(toleration, taint) for toleration in tolerations)
+    ]
+
+
+def _compares(taint_value: str, toleration_value: str, operator: str) -> bool:
+    try:
+        left, right = int(taint_value), int(toleration_value)
+    except ValueError:
+        return False
+    return left > right if operator == "Gt" else left < right

@@ -1,0 +1,92 @@
+"""The apps group: what serves, and keeps its number of pods."""
+
+from collections.abc import Iterator, Mapping
+
+from usher import model, paths
+from usher.workloads.kinds import Kind
+from usher.workloads.reading import Reading
+from usher.workloads.templates import Template
+
+_DEFAULT_SURGE_PERCENT = 25
+
+
+def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    yield Template(
+        name="",
+        value=spec.get("template"),
+        path="/spec/template",
+        count=model.Count(minimum=replicas, maximum=replicas),
+    )
+
+
+def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """A rollout runs `maxSurge` pods beside the old ones, rounded up; Recreate does not."""
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")
+    rolling = reading.mapping(strategy.get("rollingUpdate"), "/spec/strategy/rollingUpdate")
+    path = "/spec/strategy/rollingUpdate/maxSurge"
+    surge = 0 if strategy.get("type") == "Recreate" else _surge(rolling.get("maxSurge"), path, replicas, reading)
+    count = model.Count(
+        minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
+    )
+    yield Template(name="", value=spec.get("template"), path="/spec/template", count=count)
+
+
+def _surge(value: object, path: str, replicas: int, reading: Reading) -> int:
+    if isinstance(value, str) and value.endswith("%") and value[:-1].isdecimal() and len(value) <= len("1000%"):
+        percent = int(value[:-1])
+    elif value is None:
+        percent = _DEFAULT_SURGE_PERCENT
+    else:
+        return reading.count(value, path, default=0)
+    return -(-replicas * percent // 100)
+
+
+def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    count = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
+    yield Template(name="", value=spec.get("template"), path="/spec/template", count=count)
+
+
+KINDS = [
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="Deployment",
+        plural="deployments",
+        templates=_deployment,
+        role=model.Role.SERVICE,
+        queue_label_path="/metadata",
+        scale=True,
+    ),
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="StatefulSet",
+        plural="statefulsets",
+        templates=_replicated,
+        role=model.Role.SERVICE,
+        queue_label_path="/metadata",
+        scale=True,
+    ),
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="ReplicaSet",
+        plural="replicasets",
+        templates=_replicated,
+        role=model.Role.SERVICE,
+        scale=True,
+    ),
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="DaemonSet",
+        plural="daemonsets",
+        templates=_daemon_set,
+        role=model.Role.SYSTEM,
+    ),
+]

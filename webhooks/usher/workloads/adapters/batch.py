@@ -1,0 +1,61 @@
+"""The batch group: Job and CronJob."""
+
+from collections.abc import Iterator, Mapping
+
+from usher import model, paths
+from usher.workloads.kinds import Kind
+from usher.workloads.reading import Reading
+from usher.workloads.templates import Template
+
+
+def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
+    """Pods of a JobSpec that run at one time: parallelism, but never more than completions."""
+    parallelism = reading.count(spec.get("parallelism"), path + "/parallelism", default=1)
+    completions = reading.count(spec.get("completions"), path + "/completions", default=parallelism)
+    return min(parallelism, completions)
+
+
+def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(job.get("spec"), "/spec")
+    pods = concurrent_pods(spec, "/spec", reading)
+    yield Template(
+        name="", value=spec.get("template"), path="/spec/template", count=model.Count(minimum=pods, maximum=pods)
+    )
+
+
+def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(cron_job.get("spec"), "/spec")
+    job_template = reading.mapping(spec.get("jobTemplate"), "/spec/jobTemplate")
+    job_path = "/spec/jobTemplate/spec"
+    job_spec = reading.mapping(job_template.get("spec"), job_path)
+    pods = concurrent_pods(job_spec, job_path, reading)
+    if spec.get("concurrencyPolicy") in ("Forbid", "Replace"):
+        count = model.Count(minimum=0, maximum=pods)
+    else:
+        count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
+    yield Template(name="", value=job_spec.get("template"), path=job_path + "/template", count=count)
+
+
+KINDS = [
+    Kind(
+        group="batch",
+        versions=("v1",),
+        kind="Job",
+        plural="jobs",
+        templates=_job,
+        role=model.Role.BATCH,
+        suspend_path="/spec/suspend",
+        queue_label_path="/metadata",
+    ),
+    Kind(
+        group="batch",
+        versions=("v1",),
+        kind="CronJob",
+        plural="cronjobs",
+        templates=_cron_job,
+        role=model.Role.BATCH,
+        suspend_path="/spec/suspend",
+        # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.
+        queue_label_path="/spec/jobTemplate/metadata",
+    ),
+]

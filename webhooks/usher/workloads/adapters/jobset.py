@@ -1,0 +1,39 @@
+"""jobset.x-k8s.io: JobSet."""
+
+from collections.abc import Iterator, Mapping
+
+from usher import model, paths
+from usher.workloads.adapters import batch
+from usher.workloads.kinds import Kind
+from usher.workloads.reading import Reading
+from usher.workloads.templates import Template
+
+
+def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(job_set.get("spec"), "/spec")
+    for path, job in reading.items(spec.get("replicatedJobs"), "/spec/replicatedJobs"):
+        replicas = reading.count(job.get("replicas"), path + "/replicas", default=1)
+        job_template = reading.mapping(job.get("template"), path + "/template")
+        job_path = path + "/template/spec"
+        job_spec = reading.mapping(job_template.get("spec"), job_path)
+        pods = replicas * batch.concurrent_pods(job_spec, job_path, reading)
+        yield Template(
+            name=reading.text(job.get("name"), path + "/name"),
+            value=job_spec.get("template"),
+            path=job_path + "/template",
+            count=model.Count(minimum=pods, maximum=pods),
+        )
+
+
+KINDS = [
+    Kind(
+        group="jobset.x-k8s.io",
+        versions=("v1alpha2",),
+        kind="JobSet",
+        plural="jobsets",
+        templates=_job_set,
+        role=model.Role.TRAINING,
+        suspend_path="/spec/suspend",
+        queue_label_path="/metadata",
+    ),
+]
