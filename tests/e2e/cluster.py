@@ -1,0 +1,228 @@
+"""A cluster as tests use it: objects in and out over HTTPS, and kubectl where the user's view is the point."""
+
+import http.client
+import json
+import re
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlencode, urlsplit
+
+Object = dict[str, Any]
+"""A Kubernetes object as JSON."""
+
+T = TypeVar("T")
+
+_FIELD_MANAGER = "gpu-usher-e2e"
+
+
+class ApiError(Exception):
+    """The API server refused: its HTTP `status`, `reason` (`NotFound`, `Invalid`, ...) and `message` to the user."""
+
+    def __init__(self, message: str, *, status: int, reason: str) -> None:
+        super().__init__(f"{status} {reason}: {message}")
+        self.message = message
+        self.status = status
+        self.reason = reason
+
+
+class KubectlError(Exception):
+    """kubectl failed; `stderr` is what a user reads."""
+
+    def __init__(self, stderr: str, *, arguments: tuple[str, ...], exit_code: int) -> None:
+        super().__init__(f"kubectl {' '.join(arguments)}: exit code {exit_code}: {stderr}")
+        self.stderr = stderr
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What the API server answered; `warnings` are those that kubectl prints as `Warning: ...`."""
+
+    body: Object
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A running API server, with an administrator's rights.
+
+    Methods that reach the server raise `ApiError` when it refuses and `OSError` when it is not there. They may be
+    called from several threads at once.
+    """
+
+    server: str
+    ca_file: Path
+    kubeconfig: Path
+    kubectl_file: Path
+    directory: Path
+    token: str = field(repr=False)
+    tls: ssl.SSLContext = field(repr=False)
+    _resources: dict[tuple[str, str], Object] = field(default_factory=dict, init=False, repr=False)
+
+    def create(self, manifest: Object, *, dry_run: bool = False) -> Object:
+        """The object as stored. With `dry_run`, as it would be stored: admission runs, nothing is kept."""
+        query = {"dryRun": "All"} if dry_run else {}
+        return self.request("POST", self._path_of(manifest, named=False), body=manifest, query=query).body
+
+    def apply(self, manifest: Object) -> Object:
+        """The object as stored, after server-side apply."""
+        query = {"fieldManager": _FIELD_MANAGER, "force": "true"}
+        return self.request(
+            "PATCH", self._path_of(manifest), body=manifest, query=query, content="apply-patch+yaml"
+        ).body
+
+    def get(self, kind: str, name: str, *, namespace: str = "default", api_version: str = "v1") -> Object:
+        return self.request("GET", self._path(kind, namespace=namespace, api_version=api_version, name=name)).body
+
+    def exists(self, kind: str, name: str, *, namespace: str = "default", api_version: str = "v1") -> bool:
+        try:
+            self.get(kind, name, namespace=namespace, api_version=api_version)
+        except ApiError as error:
+            if error.status != http.HTTPStatus.NOT_FOUND:
+                raise
+            return False
+        return True
+
+    def objects(
+        self, kind: str, *, namespace: str = "", api_version: str = "v1", labels: Mapping[str, str] | None = None
+    ) -> list[Object]:
+        """All of a kind that have all `labels`; from every namespace when `namespace` is empty."""
+        query = {"labelSelector": ",".join(f"{key}={value}" for key, value in (labels or {}).items())}
+        path = self._path(kind, namespace=namespace, api_version=api_version)
+        items: list[Object] = self.request("GET", path, query=query).body["items"]
+        return items
+
+    def delete(self, kind: str, name: str, *, namespace: str = "default", api_version: str = "v1") -> None:
+        """Asks for deletion and does not wait for its end."""
+        self.request("DELETE", self._path(kind, namespace=namespace, api_version=api_version, name=name))
+
+    def create_namespace(self, name: str = "", *, labels: Mapping[str, str] | None = None) -> str:
+        """The name of a new namespace in which pods can be created; without `name` a unique one is made up."""
+        metadata = {"labels": dict(labels or {}), **({"name": name} if name else {"generateName": "e2e-"})}
+        namespace = self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        created: str = namespace["metadata"]["name"]
+        self.wait_for_service_account(created)
+        return created
+
+    def wait_for_service_account(self, namespace: str) -> None:
+        """Until then admission refuses every pod there."""
+        wait_until(
+            lambda: self.get("ServiceAccount", "default", namespace=namespace),
+            description=f"the default service account of namespace {namespace} exists",
+        )
+
+    def kubectl(self, *arguments: str, stdin: str = "", with_warnings: bool = False) -> str:
+        """What kubectl prints; `with_warnings` puts its standard error (`Warning: ...`) in front, as on a terminal.
+
+        Raises:
+            KubectlError: it failed.
+        """
+        done = subprocess.run(
+            [self.kubectl_file, f"--kubeconfig={self.kubeconfig}", *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            # kubectl keeps a discovery cache at home, and a user's own settings must not change what tests see.
+            env={"HOME": str(self.directory)},
+        )
+        if done.returncode:
+            raise KubectlError(done.stderr.strip(), arguments=arguments, exit_code=done.returncode)
+        return done.stderr + done.stdout if with_warnings else done.stdout
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Object | str | None = None,
+        query: Mapping[str, str] | None = None,
+        content: str = "json",
+    ) -> Response:
+        """One call of the API, for what the other methods do not cover.
+
+        `content` is the subtype of `application/` that `body` is in; a body of text is sent as it is.
+        """
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": f"application/{content}"}
+        address = urlsplit(self.server)
+        connection = http.client.HTTPSConnection(address.hostname or "", address.port, timeout=60, context=self.tls)
+        try:
+            url = f"{path}?{urlencode(query)}" if query else path
+            text = body if isinstance(body, str | None) else json.dumps(body)
+            connection.request(method, url, body=text and text.encode(), headers=headers)
+            answer = connection.getresponse()
+            payload = answer.read()
+        finally:
+            connection.close()
+        if answer.status >= 400:
+            raise _refusal(answer.status, payload)
+        return Response(body=json.loads(payload), warnings=_warnings(answer.headers.get_all("Warning", [])))
+
+    def _path_of(self, manifest: Object, *, named: bool = True) -> str:
+        metadata = manifest["metadata"]
+        return self._path(
+            manifest["kind"],
+            api_version=manifest["apiVersion"],
+            namespace=metadata.get("namespace", "default"),
+            name=metadata["name"] if named else "",
+        )
+
+    def _path(self, kind: str, *, api_version: str, namespace: str, name: str = "") -> str:
+        prefix = f"/api/{api_version}" if "/" not in api_version else f"/apis/{api_version}"
+        if (prefix, kind) not in self._resources:
+            served = self.request("GET", prefix).body["resources"]
+            # A subresource such as pods/eviction may have a kind of its own.
+            self._resources.update({(prefix, each["kind"]): each for each in served if "/" not in each["name"]})
+        if (prefix, kind) not in self._resources:
+            raise ApiError(f"no kind {kind} in {api_version}", status=404, reason="NotFound")
+        resource = self._resources[prefix, kind]
+        place = f"/namespaces/{namespace}" if resource["namespaced"] and namespace else ""
+        return "/".join(filter(None, (f"{prefix}{place}/{resource['name']}", name)))
+
+
+def wait_until(predicate: Callable[[], T | None], *, description: str, timeout: float = 30) -> T:
+    """The first truthy value of `predicate`. An object that does not exist yet (404) counts as not yet.
+
+    Raises:
+        TimeoutError: it took longer than `timeout` seconds; names `description` and what was seen last.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        seen: object
+        try:
+            seen = value = predicate()
+        except ApiError as error:
+            if error.status != http.HTTPStatus.NOT_FOUND:
+                raise
+            seen, value = error, None
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {timeout:g} s: {description}; seen last: {seen}")
+        time.sleep(0.05)
+
+
+def condition(of: Object, name: str) -> Object:
+    """The condition of that type in an object's status; empty while it has none."""
+    conditions = of.get("status", {}).get("conditions") or []
+    return next((each for each in conditions if each["type"] == name), {})
+
+
+def _refusal(status: int, payload: bytes) -> ApiError:
+    try:
+        answer = json.loads(payload)
+        return ApiError(answer["message"], status=status, reason=answer.get("reason", ""))
+    except (ValueError, KeyError, TypeError):
+        return ApiError(payload.decode(errors="replace"), status=status, reason=http.HTTPStatus(status).phrase)
+
+
+def _warnings(headers: list[str]) -> tuple[str, ...]:
+    """The texts of `299 - "text"` (RFC 7234, section 5.5)."""
+    quoted = (re.search(r'"(.*)"', header, re.DOTALL) for header in headers)
+    return tuple(re.sub(r"\\(.)", r"\1", text[1]) for text in quoted if text)

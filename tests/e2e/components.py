@@ -1,0 +1,116 @@
+"""The programs of a control plane and their flags; all listen on loopback only."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.credentials import Credentials
+
+LOOPBACK = "127.0.0.1"
+
+_STAGES = Path(__file__).with_name("kwok.yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """`name` is the program's too; `health` is a URL that answers 200 once the component is ready."""
+
+    name: str
+    health: str
+    arguments: tuple[str, ...]
+
+
+def etcd(port: int, *, peer_port: int, data: Path) -> Component:
+    clients, peers = f"http://{LOOPBACK}:{port}", f"http://{LOOPBACK}:{peer_port}"
+    return Component(
+        name="etcd",
+        health=f"{clients}/readyz",
+        arguments=(
+            f"--data-dir={data}",
+            f"--listen-client-urls={clients}",
+            f"--advertise-client-urls={clients}",
+            f"--listen-peer-urls={peers}",
+            f"--initial-advertise-peer-urls={peers}",
+            f"--initial-cluster=default={peers}",
+            "--unsafe-no-fsync",
+        ),
+    )
+
+
+def api_server(port: int, *, etcd_port: int, credentials: Credentials) -> Component:
+    return Component(
+        name="kube-apiserver",
+        health=f"https://{LOOPBACK}:{port}/readyz",
+        arguments=(
+            *_serving(port, credentials=credentials),
+            f"--etcd-servers=http://{LOOPBACK}:{etcd_port}",
+            f"--advertise-address={LOOPBACK}",
+            # The endpoints of the service "kubernetes" may not be on loopback.
+            "--endpoint-reconciler-type=none",
+            "--service-cluster-ip-range=10.96.0.0/16",
+            f"--token-auth-file={credentials.token_file}",
+            "--authorization-mode=Node,RBAC",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={credentials.service_account_key_file}",
+            f"--service-account-signing-key-file={credentials.service_account_key_file}",
+            # As clusters are set up in the field: whether a pod may be privileged is for policies to say.
+            "--allow-privileged=true",
+        ),
+    )
+
+
+def scheduler(port: int, *, credentials: Credentials) -> Component:
+    return Component(
+        name="kube-scheduler",
+        health=f"https://{LOOPBACK}:{port}/readyz",
+        arguments=(
+            *_serving(port, credentials=credentials),
+            f"--kubeconfig={credentials.kubeconfigs['system:kube-scheduler']}",
+            "--leader-elect=false",
+        ),
+    )
+
+
+def controller_manager(port: int, *, credentials: Credentials) -> Component:
+    return Component(
+        name="kube-controller-manager",
+        health=f"https://{LOOPBACK}:{port}/healthz",
+        arguments=(
+            *_serving(port, credentials=credentials),
+            f"--kubeconfig={credentials.kubeconfigs['system:kube-controller-manager']}",
+            "--leader-elect=false",
+            # As in the field, the user that creates a ReplicaSet's pods is
+            # system:serviceaccount:kube-system:replicaset-controller.
+            "--use-service-account-credentials",
+            f"--service-account-private-key-file={credentials.service_account_key_file}",
+            f"--root-ca-file={credentials.ca_file}",
+            # At the default of 20 requests a second the controllers take five seconds to start.
+            "--kube-api-qps=500",
+            "--kube-api-burst=1000",
+        ),
+    )
+
+
+def kwok(port: int, *, credentials: Credentials) -> Component:
+    return Component(
+        name="kwok",
+        health=f"https://{LOOPBACK}:{port}/healthz",
+        arguments=(
+            f"--server-address={LOOPBACK}:{port}",
+            f"--tls-cert-file={credentials.certificate_file}",
+            f"--tls-private-key-file={credentials.key_file}",
+            f"--kubeconfig={credentials.kubeconfigs['kwok']}",
+            f"--config={_STAGES}",
+            "--manage-all-nodes",
+            # Without renewed leases the controllers take the nodes for dead after 50 seconds.
+            "--node-lease-duration-seconds=40",
+        ),
+    )
+
+
+def _serving(port: int, *, credentials: Credentials) -> tuple[str, ...]:
+    return (
+        f"--bind-address={LOOPBACK}",
+        f"--secure-port={port}",
+        f"--tls-cert-file={credentials.certificate_file}",
+        f"--tls-private-key-file={credentials.key_file}",
+    )

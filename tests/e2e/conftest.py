@@ -1,0 +1,35 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.cluster import Cluster
+from e2e.control_plane import control_plane, missing_tools
+from e2e.gpu_nodes import add_nodes, cpu_node, gpu_node
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder needs a real API server."""
+    missing = missing_tools()
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("e2e")
+            if missing:
+                reason = f"not in .tools/bin: {', '.join(missing)}; build with: scripts/tools {' '.join(missing)}"
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A control plane with the nodes gpu-0 and gpu-1 (8 H100 each, tainted) and cpu-0; all tests share it."""
+    with control_plane(tmp_path_factory.mktemp("control-plane")) as running:
+        add_nodes(running, gpu_node("gpu-0"), gpu_node("gpu-1"), cpu_node("cpu-0"))
+        yield running
+
+
+@pytest.fixture
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace of the test's own; its pods give their GPUs back afterwards."""
+    name = cluster.create_namespace()
+    yield name
+    cluster.delete("Namespace", name)

@@ -1,0 +1,127 @@
+"""Writing an AdmissionReview: within the limits that the API server sets (reliability.md 1.2)."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NotRequired
+
+import orjson
+from typing_extensions import TypedDict
+
+from usher import model
+from usher.admission.review import API_VERSION
+from usher.mutation.editing import Operation
+
+MAX_MESSAGE: Final = 8 * 1024
+"""Characters. A denial of two hundred findings must still be an answer that people can read."""
+
+MAX_WARNING: Final = 120
+MAX_WARNINGS: Final = 20
+"""Beyond 4096 characters in all, the API server cuts every warning of a request to 256."""
+
+
+class Status(TypedDict):
+    code: int
+    reason: str
+    message: str
+
+
+class Response(TypedDict):
+    uid: str
+    allowed: bool
+    status: NotRequired[Status]
+    warnings: NotRequired[list[str]]
+    auditAnnotations: NotRequired[dict[str, str]]
+    patchType: NotRequired[Literal["JSONPatch"]]
+    patch: NotRequired[str]
+
+
+def encode(response: Response) -> bytes:
+    return orjson.dumps({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response})
+
+
+def validated(uid: str, decision: model.Decision, *, display_name: str) -> Response:
+    """The answer of the validating webhook to one decision; never a patch."""
+    denials = [judgement for judgement in decision.judgements if judgement.outcome is model.Outcome.DENY]
+    response: Response = {"uid": uid, "allowed": not denials}
+    if denials:
+        response["status"] = {"code": 403, "reason": "Forbidden", "message": denial(denials, display_name)}
+    warnings = [
+        f"{judgement.code} {judgement.name}: {_sentence(judgement)}"
+        for judgement in decision.judgements
+        if judgement.outcome is model.Outcome.WARN
+    ]
+    # What a check could not evaluate is counted and logged; a reader of kubectl can mend only the object itself.
+    unread = [f"{unknown.path or 'object'}: {unknown.reason}" for unknown in decision.unknowns if not unknown.check]
+    if warnings or unread:
+        response["warnings"] = sanitised([*warnings, *(f"not judged: {text}" for text in unread)])
+    annotations = audit_annotations(decision)
+    if annotations:
+        response["auditAnnotations"] = annotations
+    return response
+
+
+def mutated(uid: str, operations: Sequence[Operation], *, names: Iterable[str], warnings: Iterable[str]) -> Response:
+    """The answer of the mutating webhook; without operations it has neither patch nor patch type."""
+    response: Response = {"uid": uid, "allowed": True}
+    if operations:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(orjson.dumps(operations)).decode()
+        # On reinvocation the API server drops another value under the same key, so it is set only with a patch.
+        response["auditAnnotations"] = {"mutations": ",".join(sorted(names))}
+    texts = list(warnings)
+    if texts:
+        response["warnings"] = sanitised(texts)
+    return response
+
+
+def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
+    """What kubectl prints: every reason, each with its remedy, and how to read more."""
+    rules = "1 rule" if len(denials) == 1 else f"{len(denials)} rules"
+    lines = [f"{display_name} breaks {rules}:"]
+    length = len(lines[0])
+    for number, judgement in enumerate(denials):
+        line = f"  {judgement.code} {judgement.name}: {_printable(_sentence(judgement))}"
+        length += len(line) + 1
+        if length > MAX_MESSAGE - 200:
+            lines.append(f"  ... and {len(denials) - number} more")
+            break
+        lines.append(line)
+    lines.append(f"More: usher policies show {denials[0].code}")
+    return "\n".join(lines)
+
+
+def sanitised(texts: Sequence[str]) -> list[str]:
+    """Warnings that the API server passes on: it drops one with a control character, and cuts all when too long."""
+    kept = [_shortened(_printable(text)) for text in dict.fromkeys(texts)]
+    if len(kept) > MAX_WARNINGS:
+        kept = [*kept[: MAX_WARNINGS - 1], f"... and {len(kept) - MAX_WARNINGS + 1} more"]
+    return kept
+
+
+def audit_annotations(decision: model.Decision) -> dict[str, str]:
+    """For the API server's audit log: codes by outcome. Keys hold no slash; the webhook's name is put before them."""
+    annotations = {}
+    for outcome in model.Outcome:
+        codes = dict.fromkeys(item.code for item in decision.judgements if item.outcome is outcome)
+        if codes:
+            annotations[outcome.value] = ",".join(codes)
+    checks = dict.fromkeys(unknown.check for unknown in decision.unknowns if unknown.check)
+    if checks:
+        annotations["not-evaluated"] = ",".join(checks)
+    return annotations
+
+
+def _sentence(judgement: model.Judgement) -> str:
+    finding = judgement.finding
+    text = (
+        f"{finding.message}. {finding.remedy[:1].upper()}{finding.remedy[1:]}." if finding.remedy else finding.message
+    )
+    return f"{text} ({judgement.because})" if judgement.because else text
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_WARNING else text[: MAX_WARNING - 3] + "..."

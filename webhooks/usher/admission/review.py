@@ -1,0 +1,136 @@
+"""Reading an AdmissionReview: strictly, because whatever is read wrongly is decided wrongly."""
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from usher import errors, paths
+from usher.policy.evaluator import Operation
+
+API_VERSION: Final = "admission.k8s.io/v1"
+
+# Go writes these in strings; everything else that the API server sends is byte for byte what orjson writes.
+_GO_ESCAPES: Final = ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&"))
+_INTEGERS: Final = range(-(2**63), 2**64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """The request of an AdmissionReview."""
+
+    uid: str
+    operation: Operation
+    kind: str
+    name: str
+    namespace: str
+    sub_resource: str
+    dry_run: bool
+    value: paths.Object | None
+    old_value: paths.Object | None
+
+
+def parse(body: bytes) -> Review:
+    """The request that a body holds.
+
+    Raises:
+        ReviewError: the body is not JSON, not an AdmissionReview of v1, or lacks what we need to answer.
+    """
+    review = _strict_json(body)
+    if not isinstance(review, dict) or review.get("kind") != "AdmissionReview":
+        raise errors.ReviewError("the body is not an AdmissionReview")
+    if review.get("apiVersion") != API_VERSION:
+        raise errors.ReviewError(
+            f"apiVersion is {_shown(review.get('apiVersion'))}; list {API_VERSION} alone in admissionReviewVersions"
+        )
+    request = review.get("request")
+    if not isinstance(request, dict):
+        raise errors.ReviewError("request: expected an object")
+    kind = request.get("kind")
+    return Review(
+        uid=_required_text(request, "uid"),
+        operation=_operation(request),
+        kind=_text(kind, "kind") if isinstance(kind, dict) else "",
+        name=_text(request, "name"),
+        namespace=_text(request, "namespace"),
+        sub_resource=_text(request, "subResource"),
+        dry_run=request.get("dryRun") is True,
+        value=_object(request, "object"),
+        old_value=_object(request, "oldObject"),
+    )
+
+
+def _strict_json(body: bytes) -> paths.Json:
+    """JSON without what parsers disagree about: duplicate keys, and integers that a double cannot hold.
+
+    orjson keeps the last of two equal keys and rounds large integers. If what it read gives the same bytes again,
+    nothing was lost; only otherwise does a slower look decide.
+    """
+    try:
+        value: paths.Json = orjson.loads(body)
+        if orjson.dumps(value) != _without_go_escapes(body.rstrip(b"\n")):
+            json.loads(body, object_pairs_hook=_unique, parse_int=_exact)
+    except RecursionError:
+        raise errors.ReviewError("the body is nested too deeply") from None
+    except (ValueError, TypeError) as error:
+        # orjson.JSONDecodeError is a ValueError; dumping what is nested too deeply is a TypeError.
+        raise errors.ReviewError(f"the body is not JSON that Kubernetes would send: {_shown(str(error))}") from None
+    return value
+
+
+def _without_go_escapes(body: bytes) -> bytes:
+    for escaped, plain in _GO_ESCAPES:
+        body = body.replace(escaped, plain)
+    return body
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value] # add gives None, which is false
+        raise ValueError(f"key {_shown(twice)} stands twice in one object")
+    return result
+
+
+def _exact(text: str) -> int:
+    if len(text) > len("-18446744073709551616") or int(text) not in _INTEGERS:
+        raise ValueError(f"the number {text[:24]} is beyond 64 bits")
+    return int(text)
+
+
+def _operation(request: paths.Object) -> Operation:
+    text = _required_text(request, "operation")
+    try:
+        return Operation(text)
+    except ValueError:
+        raise errors.ReviewError(f"request.operation: {_shown(text)} is none of {', '.join(Operation)}") from None
+
+
+def _required_text(request: paths.Object, field: str) -> str:
+    value = request.get(field)
+    if not isinstance(value, str) or not value:
+        raise errors.ReviewError(f"request.{field}: expected a text, found {_shown(value)}")
+    return value
+
+
+def _text(value: paths.Object, field: str) -> str:
+    text = value.get(field)
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise errors.ReviewError(f"request.{field}: expected a text, found {_shown(text)}")
+    return text
+
+
+def _object(request: paths.Object, field: str) -> paths.Object | None:
+    value = request.get(field)
+    if value is not None and not isinstance(value, dict):
+        raise errors.ReviewError(f"request.{field}: expected an object or null")
+    return value
+
+
+def _shown(value: object) -> str:
+    """A value of the sender's in a message of ours: short, and on one line."""
+    return repr(value)[:80]

@@ -1,0 +1,98 @@
+"""One review: body in, body out, and a record of what was decided. What HTTP makes of it is the server's matter."""
+
+from dataclasses import dataclass, field
+
+from usher import model
+from usher.admission import response
+from usher.admission.review import Review, parse
+from usher.mutation import merge
+from usher.policy.evaluator import Evaluator, Operation, Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A response body and what is worth logging and counting about it; never the object itself."""
+
+    body: bytes
+    review: Review
+    allowed: bool
+    outcomes: dict[str, str] = field(default_factory=dict)
+    """Check name -> outcome, for findings."""
+    mutations: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    unknowns: int = 0
+
+
+def validate(body: bytes, evaluator: Evaluator) -> Answer:
+    """Decides about the object of a review.
+
+    Raises:
+        ReviewError: the body is no review that we answer.
+        EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
+    """
+    review = parse(body)
+    decision = evaluator.decide(_request(review)) if review.value is not None else model.Decision(workload=None)
+    answer = response.validated(review.uid, decision, display_name=_display_name(review))
+    return Answer(
+        body=response.encode(answer),
+        review=review,
+        allowed=decision.allowed,
+        outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
+        unknowns=len(decision.unknowns),
+    )
+
+
+def mutate(body: bytes, evaluator: Evaluator) -> Answer:
+    """Works out the patch for the object of a review.
+
+    Raises:
+        ReviewError: the body is no review that we answer.
+        EngineError: the engine gave no usable answer.
+        MutationError: a patch of ours would not apply.
+    """
+    review = parse(body)
+    if review.value is None or review.sub_resource:
+        merged = merge.Merged(value={})
+    else:
+        merged = evaluator.mutate(_request(review))
+    names = tuple(sorted({evaluator.mutation_name(intent.mutation) for intent in merged.applied}))
+    conflicts = tuple(
+        f"{intents[0].field} at {intents[0].at or 'the object'}: "
+        + " and ".join(sorted({evaluator.mutation_name(intent.mutation) for intent in intents}))
+        for intents in merged.conflicts
+    )
+    warnings = [
+        *([f"gpu-usher: {summary(merged, evaluator)}"] if names else []),
+        *(f"gpu-usher: want different values for {conflict}; none was set" for conflict in conflicts),
+    ]
+    answer = response.mutated(review.uid, merged.operations, names=names, warnings=warnings)
+    return Answer(body=response.encode(answer), review=review, allowed=True, mutations=names, conflicts=conflicts)
+
+
+def summary(merged: merge.Merged, evaluator: Evaluator) -> str:
+    """What the mutations did, in one line: a mutation should surprise nobody."""
+    counts: dict[str, int] = {}
+    for intent in merged.applied:
+        name = evaluator.mutation_name(intent.mutation)
+        counts[name] = counts.get(name, 0) + 1
+    parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]
+    return "applied " + ", ".join(parts)
+
+
+def _request(review: Review) -> Request:
+    return Request(
+        value=review.value or {},
+        operation=review.operation,
+        namespace=review.namespace,
+        old_value=review.old_value if review.operation is Operation.UPDATE else None,
+        sub_resource=review.sub_resource,
+    )
+
+
+def _display_name(review: Review) -> str:
+    """As people know the object: it may have no name yet, and no namespace of its own."""
+    metadata = review.value.get("metadata") if review.value else None
+    generated = metadata.get("generateName") if isinstance(metadata, dict) else None
+    name = review.name or (f"{generated}*" if isinstance(generated, str) else "(unnamed)")
+    qualified = f"{review.namespace}/{name}" if review.namespace else name
+    return f"{review.kind[:63]} {qualified[:317]}"

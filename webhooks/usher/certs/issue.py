@@ -1,0 +1,224 @@
+"""Makes a serving certificate and keeps it good in a directory, for development and for clusters without cert-manager.
+
+The directory holds what a `kubernetes.io/tls` Secret with `ca.crt` holds, and the key of the CA:
+
+    tls.crt  the leaf alone (clients know the CA from caBundle, so no chain is sent)
+    tls.key  its key, 0600
+    ca.crt   the CA that signs, then an earlier one while it is still valid: clients trust both during a change (P8)
+    ca.key   the key of the CA that signs, 0600; it never goes into a Secret
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from usher.certs import files, pem
+from usher.certs.authority import (
+    AUTHORITY_LIFETIME,
+    LEAF_LIFETIME,
+    CertificateAuthority,
+    canonical_names,
+    made_here,
+    new_authority,
+    new_leaf,
+    private_key_pem,
+    renewal_time,
+)
+from usher.certs.contents import AUTHORITY_CERTIFICATE, AUTHORITY_KEY, CERTIFICATE, KEY, Contents, read_contents
+from usher.errors import CertificateError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issued:
+    """A leaf, its key and the authorities to trust: the one that signed it, and earlier ones that still sign others."""
+
+    authority: CertificateAuthority
+    earlier: tuple[x509.Certificate, ...]
+    leaf: x509.Certificate
+    key: ec.EllipticCurvePrivateKey = field(repr=False)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The data of a `kubernetes.io/tls` Secret, in PEM: tls.crt, tls.key, ca.crt."""
+        return {
+            CERTIFICATE: _pem(self.leaf),
+            KEY: private_key_pem(self.key),
+            AUTHORITY_CERTIFICATE: _pem(self.authority.certificate, *self.earlier),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnsuredAuthority:
+    """The CA of a directory. `reason` says why it was made anew; empty if it was kept."""
+
+    authority: CertificateAuthority
+    earlier: tuple[x509.Certificate, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ensured:
+    """What a directory holds now. The reasons say why a part was made anew; empty if it was kept."""
+
+    authorities: tuple[x509.Certificate, ...]
+    authority_reason: str
+    leaf: x509.Certificate
+    leaf_reason: str
+
+
+def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have their defaults
+    *,
+    names: Sequence[str],
+    certificate_authority: CertificateAuthority | None,
+    now: datetime,
+    earlier: Sequence[x509.Certificate] = (),
+    authority_lifetime: timedelta = AUTHORITY_LIFETIME,
+    leaf_lifetime: timedelta = LEAF_LIFETIME,
+) -> Issued:
+    """A leaf for DNS names and IP addresses, signed by the authority given, or by a new one. Pure.
+
+    Raises:
+        CertificateError: a name cannot stand in a certificate, or the authority is not valid at `now`.
+    """
+    authority = certificate_authority or new_authority(now=now, lifetime=authority_lifetime)
+    leaf, key = new_leaf(authority, names=names, now=now, lifetime=leaf_lifetime)
+    return Issued(authority=authority, earlier=tuple(earlier), leaf=leaf, key=key)
+
+
+def write(directory: Path, issued: Issued, *, force: bool = False) -> None:
+    """Writes the four files; those of the CA only if the directory does not hold that CA yet.
+
+    Raises:
+        CertificateError: they cannot be written, or without `force` would replace what was not made here.
+    """
+    with files.locked(directory):
+        _write(directory, issued, contents=read_contents(directory), force=force)
+
+
+def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None, force: bool = False) -> Ensured:
+    """Makes the directory hold a good pair for these names; does nothing when it does.
+
+    CA and leaf are renewed at two thirds of their lives. A CA of others is used while it is valid and never replaced,
+    unless by `force`, which makes everything anew and trusts nothing from before.
+
+    Raises:
+        CertificateError: a name is unusable, or the files cannot be written or belong to others.
+    """
+    now = now or datetime.now(UTC)
+    wanted = canonical_names(names)
+    with files.locked(directory):
+        contents = read_contents(directory)
+        leaf_reason = _why_new_leaf(contents, names=wanted, now=now)
+        ensured = _authority(contents, now=now, force=force)
+        # Where somebody keeps the CA's key elsewhere, a good leaf is enough.
+        due = force or leaf_reason or (contents.authority and ensured.reason)
+        if contents.leaf and not due:
+            return Ensured(authorities=contents.authorities, authority_reason="", leaf=contents.leaf, leaf_reason="")
+        issued = issue(names=wanted, certificate_authority=ensured.authority, earlier=ensured.earlier, now=now)
+        _write(directory, issued, contents=contents, force=force)
+    return Ensured(
+        authorities=(ensured.authority.certificate, *ensured.earlier),
+        authority_reason=ensured.reason,
+        leaf=issued.leaf,
+        leaf_reason=leaf_reason or "its CA is new",
+    )
+
+
+def ensure_authority(directory: Path, *, now: datetime | None = None, force: bool = False) -> EnsuredAuthority:
+    """Makes the directory hold a good CA, for leaves that are kept elsewhere; as `ensure` does.
+
+    Raises:
+        CertificateError: the files cannot be written or belong to others.
+    """
+    with files.locked(directory):
+        contents = read_contents(directory)
+        ensured = _authority(contents, now=now or datetime.now(UTC), force=force)
+        if ensured.reason:
+            if not force:
+                _refuse(directory, contents.authority_files_of_others())
+            new = _authority_files(ensured.authority, earlier=ensured.earlier)
+            files.replace_all(directory, new, removed_first=[AUTHORITY_KEY])
+    return ensured
+
+
+def _authority(contents: Contents, *, now: datetime, force: bool) -> EnsuredAuthority:
+    reason = "asked for" if force else _why_new_authority(contents.authority, now=now)
+    if contents.authority and not reason:
+        others = (one for one in contents.authorities if one != contents.authority.certificate)
+        return EnsuredAuthority(authority=contents.authority, earlier=tuple(others), reason="")
+    # Force may mean that a key has leaked: then nothing from before is trusted any more.
+    valid = [] if force else [one for one in contents.authorities if now < one.not_valid_after_utc]
+    return EnsuredAuthority(authority=new_authority(now=now), earlier=tuple(valid), reason=reason)
+
+
+def _why_new_authority(authority: CertificateAuthority | None, *, now: datetime) -> str:
+    if not authority:
+        return "there was no CA with its key"
+    return _why_renew(authority.certificate, now=now, early=made_here(authority.certificate))
+
+
+def _why_new_leaf(contents: Contents, *, names: Sequence[str], now: datetime) -> str:
+    leaf = contents.leaf
+    if not leaf:
+        return "there was no readable serving certificate"
+    if not contents.leaf_has_key:
+        return "its key did not belong to it"
+    if not any(pem.issued_by(leaf, authority) for authority in contents.authorities):
+        return "no CA in ca.crt had signed it"
+    missing = sorted(set(names) - set(pem.subject_names(leaf)))
+    if missing:
+        return f"it lacked {', '.join(missing)}"
+    signed_here = made_here(leaf) or (contents.authority and pem.issued_by(leaf, contents.authority.certificate))
+    return _why_renew(leaf, now=now, early=bool(signed_here))
+
+
+def _why_renew(certificate: x509.Certificate, *, now: datetime, early: bool) -> str:
+    if now >= certificate.not_valid_after_utc:
+        return f"it expired on {pem.moment(certificate.not_valid_after_utc)}"
+    if now < certificate.not_valid_before_utc:
+        return f"it was not valid before {pem.moment(certificate.not_valid_before_utc)}"
+    if early and now >= renewal_time(certificate):
+        return f"two thirds of its life were over on {pem.moment(renewal_time(certificate))}"
+    return ""
+
+
+def _write(directory: Path, issued: Issued, *, contents: Contents, force: bool) -> None:
+    known = contents.authority is not None and contents.authority.certificate == issued.authority.certificate
+    if not force:
+        _refuse(directory, [*([] if known else contents.authority_files_of_others()), *contents.leaf_files_of_others()])
+    data = issued.files
+    leaf_files = [
+        files.NewFile(name=CERTIFICATE, content=data[CERTIFICATE], mode=0o644),
+        files.NewFile(name=KEY, content=data[KEY], mode=0o600),
+    ]
+    if known:
+        files.replace_all(directory, leaf_files)
+        return
+    # A run that is killed between two steps must leave what the next one recognises and mends: a CA of ours without
+    # its key is, a key beside the certificate of another CA is not.
+    authority_files = _authority_files(issued.authority, earlier=issued.earlier)
+    files.replace_all(directory, [*authority_files, *leaf_files], removed_first=[AUTHORITY_KEY])
+
+
+def _authority_files(authority: CertificateAuthority, *, earlier: Sequence[x509.Certificate]) -> list[files.NewFile]:
+    return [
+        files.NewFile(name=AUTHORITY_CERTIFICATE, content=_pem(authority.certificate, *earlier), mode=0o644),
+        files.NewFile(name=AUTHORITY_KEY, content=private_key_pem(authority.key), mode=0o600),
+    ]
+
+
+def _refuse(directory: Path, names: Sequence[str]) -> None:
+    if names:
+        raise CertificateError(
+            f"{directory}: {' and '.join(names)} cannot be recognised as made by usher and would be replaced; "
+            "move away what is there, choose another directory, or force it"
+        )
+
+
+def _pem(*certificates: x509.Certificate) -> bytes:
+    return b"".join(certificate.public_bytes(serialization.Encoding.PEM) for certificate in certificates)

@@ -1,0 +1,147 @@
+"""Certificates and keys out of PEM files, with errors that name the file and the remedy."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
+
+from usher.errors import CertificateError
+
+_UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.InvalidVersion)
+_SIGNING_KEYS = (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey, ed25519.Ed25519PrivateKey, ed448.Ed448PrivateKey)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A serving certificate and its key as they stand on disk; they belong together."""
+
+    leaf: x509.Certificate
+    digest: bytes
+    """SHA-256 over both files."""
+
+
+def read(path: Path) -> bytes:
+    """The bytes of one file.
+
+    Raises:
+        CertificateError: it is missing or cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise CertificateError(
+            f"{path}: no such file; mount the TLS Secret there, or make one with `usher certs issue`"
+        ) from None
+    except OSError as error:
+        raise CertificateError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def certificates(content: bytes, *, source: Path) -> list[x509.Certificate]:
+    """All certificates of a PEM file, in its order; at least one.
+
+    Raises:
+        CertificateError: there is none, or one that cannot be parsed.
+    """
+    try:
+        found = x509.load_pem_x509_certificates(content)
+        for certificate in found:
+            # Parsed lazily by the library: what is broken shows here and not in the middle of something else.
+            _ = certificate.extensions, certificate.subject, certificate.issuer, certificate.not_valid_after_utc
+    except _UNREADABLE as error:
+        raise CertificateError(f"{source}: holds no readable certificate in PEM form: {_reason(error)}") from error
+    return found
+
+
+def private_key(content: bytes, *, source: Path) -> CertificateIssuerPrivateKeyTypes:
+    """The private key of a PEM file: EC, RSA, Ed25519 or Ed448.
+
+    Raises:
+        CertificateError: there is none that can be parsed, it needs a password, or its kind cannot sign.
+    """
+    try:
+        key = serialization.load_pem_private_key(content, password=None)
+    except TypeError as error:
+        raise CertificateError(f"{source}: the key is encrypted; store it without a password") from error
+    except _UNREADABLE as error:
+        raise CertificateError(f"{source}: holds no readable private key in PEM form: {_reason(error)}") from error
+    if not isinstance(key, _SIGNING_KEYS):
+        raise CertificateError(f"{source}: a key of this kind cannot sign; use ECDSA P-256")
+    return key
+
+
+def belongs(key: CertificateIssuerPrivateKeyTypes, *, certificate: x509.Certificate) -> bool:
+    """Whether the certificate was made for this key."""
+    return key.public_key() == certificate.public_key()
+
+
+def issued_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+    """Whether the authority signed the certificate: names and signature, not dates."""
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except (InvalidSignature, *_UNREADABLE):
+        return False
+    return True
+
+
+def read_pair(certificate_file: Path, key_file: Path) -> Pair:
+    """The leaf (first of its file), checked against its key; dates are not looked at.
+
+    Raises:
+        CertificateError: a file is missing or unreadable, the key is another's, or the leaf names nothing.
+    """
+    certificate_pem, key_pem = read(certificate_file), read(key_file)
+    leaf = certificates(certificate_pem, source=certificate_file)[0]
+    if not belongs(private_key(key_pem, source=key_file), certificate=leaf):
+        raise CertificateError(
+            f"{key_file}: the key does not belong to the certificate in {certificate_file}; "
+            "both must come from the same issuance"
+        )
+    if not subject_names(leaf):
+        raise CertificateError(
+            f"{certificate_file}: the certificate has no subject alternative name, and the API server looks at "
+            "nothing else; issue it for <service>.<namespace>.svc"
+        )
+    digest = hashlib.sha256(hashlib.sha256(certificate_pem).digest() + hashlib.sha256(key_pem).digest()).digest()
+    return Pair(leaf=leaf, digest=digest)
+
+
+def check_dates(certificate: x509.Certificate, *, source: Path, now: datetime) -> None:
+    """Nothing, if the certificate is valid at `now`.
+
+    Raises:
+        CertificateError: it has expired or is not valid yet.
+    """
+    if now >= certificate.not_valid_after_utc:
+        raise CertificateError(
+            f"{source}: the certificate expired on {moment(certificate.not_valid_after_utc)}; renew it"
+        )
+    if now < certificate.not_valid_before_utc:
+        raise CertificateError(
+            f"{source}: the certificate is not valid before {moment(certificate.not_valid_before_utc)}; "
+            "wait, or set the clock right"
+        )
+
+
+def subject_names(certificate: x509.Certificate) -> list[str]:
+    """DNS names and IP addresses of the subject alternative name, as text; empty without one."""
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return []
+    addresses = names.get_values_for_type(x509.IPAddress)
+    return [*names.get_values_for_type(x509.DNSName), *(str(address) for address in addresses)]
+
+
+def moment(time: datetime) -> str:
+    """A time as messages show it: `2026-09-29 10:00 UTC`."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition(" See https://")[0].rstrip(".") or type(error).__name__

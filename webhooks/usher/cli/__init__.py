@@ -1,0 +1,1 @@
+"""The commands of `usher`, one module each."""

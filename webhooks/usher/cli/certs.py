@@ -1,0 +1,170 @@
+"""`usher certs`: make the serving certificate without cert-manager, and look at it."""
+
+import base64
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypedDict
+
+import click
+import yaml
+from cryptography import x509
+
+from usher.certs import authority, contents, issue, pem
+from usher.errors import CertificateError
+
+
+class Secret(TypedDict):
+    """A Secret of the API version v1."""
+
+    apiVersion: str
+    kind: str
+    metadata: dict[str, str]
+    type: str
+    data: dict[str, str]
+
+
+class _Refused(click.ClickException):
+    exit_code = 2
+
+
+@click.group()
+def certs() -> None:
+    """Make the webhook server's certificate, and look at it."""
+
+
+@certs.command(name="issue")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the files are kept: tls.crt, tls.key, ca.crt, ca.key. With --secret: only the CA.",
+)
+@click.option("--service", default="gpu-usher", show_default=True, help="Name of the Service that is called.")
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of that Service.")
+@click.option("--name", "extra", multiple=True, help="Another DNS name or IP address; may be repeated.")
+@click.option("--secret", help="Print a kubernetes.io/tls Secret of this name as YAML; write no serving certificate.")
+@click.option("--force", is_flag=True, help="Make CA and certificate anew, whatever is there and whoever made it.")
+def issue_command(  # noqa: PLR0913 - one parameter per option
+    *, directory: Path | None, service: str, namespace: str, extra: tuple[str, ...], secret: str | None, force: bool
+) -> None:
+    """Make a CA and a serving certificate, or renew what is due.
+
+    A directory that is good already stays as it is. The CA lives a year, the certificate 90 days, and both are renewed
+    at two thirds of that: run this again every week or so. With --secret the certificate is new each time.
+    """
+    names = [*authority.service_names(service, namespace=namespace), *extra]
+    try:
+        if secret:
+            _print_secret(directory, names=names, secret=secret, namespace=namespace, force=force)
+        elif directory:
+            _report(directory, issue.ensure(directory, names=names, force=force))
+        else:
+            raise click.UsageError("say where to write the files with --dir, or print a Secret with --secret")
+    except CertificateError as error:
+        raise _Refused(str(error)) from error
+
+
+@certs.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+def show(directory: Path) -> None:
+    """Print subject, names and dates of the certificates in DIRECTORY.
+
+    Ends with 2 if they cannot be served: expired, mismatched, or not signed by the CA beside them.
+    """
+    now = datetime.now(UTC)
+    leaf_file, authority_file = directory / contents.CERTIFICATE, directory / contents.AUTHORITY_CERTIFICATE
+    try:
+        leaf = pem.certificates(pem.read(leaf_file), source=leaf_file)[0]
+        authorities = (
+            pem.certificates(pem.read(authority_file), source=authority_file) if authority_file.exists() else []
+        )
+    except CertificateError as error:
+        raise _Refused(str(error)) from error
+    click.echo(_described(leaf, file=contents.CERTIFICATE, now=now))
+    for certificate in authorities:
+        click.echo(_described(certificate, file=contents.AUTHORITY_CERTIFICATE, now=now))
+    problems = list(_problems(directory, leaf=leaf, authorities=authorities, now=now))
+    if problems:
+        raise _Refused("\n".join(problems))
+
+
+def _problems(
+    directory: Path, *, leaf: x509.Certificate, authorities: Sequence[x509.Certificate], now: datetime
+) -> Iterator[str]:
+    leaf_file, authority_file = directory / contents.CERTIFICATE, directory / contents.AUTHORITY_CERTIFICATE
+    signers = [one for one in authorities if pem.issued_by(leaf, one)]
+    try:
+        pem.read_pair(leaf_file, directory / contents.KEY)
+    except CertificateError as error:
+        yield str(error)
+    for certificate, source in ((leaf, leaf_file), *((signer, authority_file) for signer in signers)):
+        try:
+            pem.check_dates(certificate, source=source, now=now)
+        except CertificateError as error:
+            yield str(error)
+    if authorities and not signers:
+        yield f"{leaf_file}: not signed by a CA in {authority_file}; `usher certs issue --dir {directory}` mends it"
+
+
+def _report(directory: Path, ensured: issue.Ensured) -> None:
+    now = datetime.now(UTC)
+    if ensured.authority_reason:
+        click.echo(f"Made a new CA in {directory}: {ensured.authority_reason}.")
+    if ensured.leaf_reason:
+        click.echo(f"Made a new serving certificate in {directory}: {ensured.leaf_reason}.")
+    else:
+        click.echo(f"Nothing to do: the certificate in {directory} is good.")
+    click.echo(_described(ensured.leaf, file=contents.CERTIFICATE, now=now))
+    for certificate in ensured.authorities:
+        click.echo(_described(certificate, file=contents.AUTHORITY_CERTIFICATE, now=now))
+    if ensured.authority_reason:
+        bundle = directory / contents.AUTHORITY_CERTIFICATE
+        click.echo(f"Give the API server the new CA: usher manifests webhooks --ca-bundle {bundle}")
+
+
+def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, namespace: str, force: bool) -> None:
+    now = datetime.now(UTC)
+    authority.canonical_names(names)  # before a CA is made for names that cannot be signed
+    kept = issue.ensure_authority(directory, now=now, force=force) if directory else None
+    issued = issue.issue(
+        names=names,
+        certificate_authority=kept.authority if kept else None,
+        earlier=kept.earlier if kept else (),
+        now=now,
+    )
+    manifest = _secret(issued.files, name=secret, namespace=namespace)
+    click.echo(yaml.safe_dump(manifest, sort_keys=False), nl=False)
+    if not kept:
+        click.echo("Made a CA for this Secret alone and forgot its key; --dir keeps the CA for renewals.", err=True)
+    elif kept.reason:
+        click.echo(f"Made a new CA in {directory}: {kept.reason}.", err=True)
+    if kept and kept.reason and kept.earlier:
+        click.echo("Give the API server the new ca.crt, which holds both CAs, before you apply the Secret.", err=True)
+    click.echo(_described(issued.leaf, file=contents.CERTIFICATE, now=now), err=True)
+    click.echo(_described(issued.authority.certificate, file=contents.AUTHORITY_CERTIFICATE, now=now), err=True)
+
+
+def _secret(data: dict[str, bytes], *, name: str, namespace: str) -> Secret:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": namespace},
+        "type": "kubernetes.io/tls",
+        "data": {key: base64.b64encode(value).decode() for key, value in data.items()},
+    }
+
+
+def _described(certificate: x509.Certificate, *, file: str, now: datetime) -> str:
+    left = (certificate.not_valid_after_utc - now).days
+    lines = [f"subject  {certificate.subject.rfc4514_string() or '(empty)'}"]
+    names = pem.subject_names(certificate)
+    if names:
+        lines.append(f"names    {', '.join(names)}")
+    lines += [
+        f"expires  {pem.moment(certificate.not_valid_after_utc)}, {left} days left"
+        if left >= 0
+        else f"expired  {pem.moment(certificate.not_valid_after_utc)}",
+        f"renewal  {pem.moment(authority.renewal_time(certificate))}",
+    ]
+    return "\n".join([file, *(f"  {line}" for line in lines)])

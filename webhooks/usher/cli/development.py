@@ -1,0 +1,105 @@
+"""What `usher serve --dev` brings along: a local CA, and requests to try."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+import click
+import orjson
+
+from usher import paths
+from usher.certs import issue
+from usher.server.serve import Settings
+
+DIRECTORY: Final = Path(".usher/certs")
+_NAMES: Final = ("localhost", "127.0.0.1", "::1", "gpu-usher.gpu-usher.svc")
+
+
+def certificate() -> tuple[Path, Path]:
+    """The paths of a certificate and its key, made or renewed as needed.
+
+    Raises:
+        CertificateError: the directory cannot be written.
+    """
+    issue.ensure(DIRECTORY, names=_NAMES)
+    return DIRECTORY / "tls.crt", DIRECTORY / "tls.key"
+
+
+async def hints(started: asyncio.Event, settings: Settings, directory: Path) -> None:
+    """Once the server answers: writes sample reviews and prints how to send them."""
+    await started.wait()
+    reviews = directory / "reviews"
+    reviews.mkdir(exist_ok=True)
+    base = f"https://{settings.webhook.host}:{settings.webhook.port}"
+    lines = [f"usher answers at {base}, probes and metrics at http://{settings.admin.host}:{settings.admin.port}", ""]
+    for name, (endpoint, what, value) in _SAMPLES.items():
+        file = reviews / f"{name}.json"
+        file.write_bytes(orjson.dumps(_review(value), option=orjson.OPT_INDENT_2))
+        lines += [
+            f"# {what}",
+            f"curl -s --cacert {directory / 'ca.crt'} -H 'Content-Type: application/json' "
+            f"--data @{file} {base}/{endpoint} | python3 -m json.tool",
+            "",
+        ]
+    click.echo("\n".join([*lines, "Stop with Ctrl-C. What is decided is logged below, a line for each review."]))
+
+
+def _review(value: paths.Object) -> paths.Object:
+    group, _, version = str(value["apiVersion"]).rpartition("/")
+    metadata = value["metadata"]
+    namespace = metadata["namespace"] if isinstance(metadata, dict) else ""
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "8f1c2e3a-0000-4000-8000-000000000001",
+            "kind": {"group": group, "version": version, "kind": value["kind"]},
+            "operation": "CREATE",
+            "namespace": namespace,
+            "name": metadata["name"] if isinstance(metadata, dict) else "",
+            "object": value,
+            "oldObject": None,
+        },
+    }
+
+
+def _gpu_container(**more: paths.Json) -> paths.Json:
+    return {
+        "name": "pytorch",
+        "image": "registry.example.com/bert:1.4",
+        "resources": {"limits": {"nvidia.com/gpu": 8, "cpu": "32", "memory": "512Gi"}},
+        **more,
+    }
+
+
+def _pytorch_job(name: str, container: paths.Json) -> paths.Object:
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": name, "namespace": "ml-research"},
+        "spec": {
+            "pytorchReplicaSpecs": {
+                "Master": {"replicas": 1, "template": {"spec": {"containers": [container]}}},
+                "Worker": {"replicas": 7, "template": {"spec": {"containers": [container]}}},
+            }
+        },
+    }
+
+
+_UNEQUAL: Final[paths.Json] = {"requests": {"nvidia.com/gpu": 8}, "limits": {"nvidia.com/gpu": 4}}
+_CPU_POD: Final[paths.Object] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "namespace": "ml-research"},
+    "spec": {"containers": [{"name": "nginx", "image": "nginx:1.29"}]},
+}
+
+_SAMPLES: Final[dict[str, tuple[str, str, paths.Object]]] = {
+    "good-job": ("mutate", "a PyTorchJob gets the toleration that it lacks", _pytorch_job("bert", _gpu_container())),
+    "bad-job": (
+        "validate",
+        "a PyTorchJob whose requests and limits differ is denied",
+        _pytorch_job("bert", _gpu_container(resources=_UNEQUAL)),
+    ),
+    "cpu-pod": ("mutate", "a pod without a GPU request is kept from the GPUs", _CPU_POD),
+}

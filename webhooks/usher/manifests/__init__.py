@@ -1,0 +1,1 @@
+"""Kubernetes manifests that are derived from what usher knows. Pure."""

@@ -1,0 +1,117 @@
+"""The webhook configurations, from the workload registry: a kind that is known is a kind that is asked about.
+
+Choices and their sources: reliability.md 1.1 and 1.2. Mutation fails open, because the validating webhook sees the
+final object; both leave out the namespaces that a cluster needs to heal itself; nothing has side effects.
+"""
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from usher import paths
+from usher.config.models import DEFAULT_EXEMPT_NAMESPACES
+from usher.workloads.kinds import Kind
+from usher.workloads.registry import KINDS
+
+NAME: Final = "gpu-usher"
+MUTATE_TIMEOUT: Final = 1
+VALIDATE_TIMEOUT: Final = 3
+"""Seconds. Gatekeeper's own; a healthy review takes less than a thousandth of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """How the API server reaches us: a Service, or for development a URL."""
+
+    service: str = "gpu-usher"
+    namespace: str = "gpu-usher"
+    url: str = ""
+    ca_bundle: bytes = b""
+    """PEM; empty when something else fills it in, such as cert-manager."""
+
+
+def configurations(
+    *, client: Client, validate_failure_policy: Literal["Ignore", "Fail"] = "Ignore"
+) -> list[paths.Object]:
+    """The mutating and the validating configuration, in the order in which they are to be applied."""
+    mutating = _configuration(
+        "Mutating",
+        {
+            **_webhook("mutate", client, timeout=MUTATE_TIMEOUT, failure_policy="Ignore"),
+            "reinvocationPolicy": "IfNeeded",
+            "rules": _rules(KINDS, operations=["CREATE"]),
+        },
+    )
+    validating = _configuration(
+        "Validating",
+        {
+            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=validate_failure_policy),
+            "rules": [
+                *_rules(KINDS, operations=["CREATE", "UPDATE"]),
+                # Debug containers come through a subresource of their own, and may set what others may not.
+                _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
+            ],
+        },
+    )
+    return [mutating, validating]
+
+
+def _configuration(prefix: str, webhook: paths.Object) -> paths.Object:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{prefix}WebhookConfiguration",
+        "metadata": {"name": NAME, "labels": {"app.kubernetes.io/name": NAME}},
+        "webhooks": [webhook],
+    }
+
+
+def _webhook(endpoint: str, client: Client, *, timeout: int, failure_policy: str) -> paths.Object:
+    return {
+        "name": f"{endpoint}.gpu-usher.io",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "matchPolicy": "Equivalent",
+        "failurePolicy": failure_policy,
+        "timeoutSeconds": timeout,
+        "clientConfig": _client_config(endpoint, client),
+        "namespaceSelector": {
+            "matchExpressions": [
+                # The API server owns this label, so that no tenant can set it.
+                {
+                    "key": "kubernetes.io/metadata.name",
+                    "operator": "NotIn",
+                    "values": list(DEFAULT_EXEMPT_NAMESPACES),
+                }
+            ]
+        },
+    }
+
+
+def _client_config(endpoint: str, client: Client) -> paths.Object:
+    config: paths.Object = (
+        {"url": f"{client.url}/{endpoint}"}
+        if client.url
+        else {"service": {"name": client.service, "namespace": client.namespace, "path": f"/{endpoint}", "port": 443}}
+    )
+    if client.ca_bundle:
+        config["caBundle"] = base64.b64encode(client.ca_bundle).decode()
+    return config
+
+
+def _rules(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:
+    """One rule for each group and set of versions; a rule for a kind that is not installed does no harm."""
+    resources: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for kind in kinds:
+        resources.setdefault((kind.group, kind.versions), []).append(kind.plural)
+    return [_rule(group, versions, plurals, operations=operations) for (group, versions), plurals in resources.items()]
+
+
+def _rule(group: str, versions: Sequence[str], resources: Sequence[str], *, operations: Sequence[str]) -> paths.Object:
+    return {
+        "apiGroups": [group],
+        "apiVersions": list(versions),
+        "resources": list(resources),
+        "operations": list(operations),
+        "scope": "Namespaced",
+    }

@@ -1,0 +1,41 @@
+"""The two applications: reviews for the API server, and the admin side for people, probes and Prometheus."""
+
+from collections.abc import Callable
+
+from fastapi import FastAPI, Response
+
+from usher.policy.evaluator import Evaluator
+from usher.server.metrics import Metrics
+from usher.server.reviews import Reviews
+
+
+def webhook_app(evaluator: Evaluator, metrics: Metrics) -> FastAPI:
+    """Answers reviews and nothing else: no documentation, no schema, no metrics on this port."""
+    app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(Reviews, evaluator=evaluator, metrics=metrics)
+    return app
+
+
+def admin_app(metrics: Metrics, *, ready: Callable[[], str]) -> FastAPI:
+    """Probes and metrics.
+
+    Args:
+        metrics: what `/metrics` shows.
+        ready: what is missing until the server may get traffic; empty when it may.
+    """
+    app = FastAPI(title="gpu-usher admin", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.get("/healthz")
+    async def healthz() -> Response:
+        return Response("ok\n", media_type="text/plain")
+
+    @app.get("/readyz")
+    async def readyz() -> Response:
+        missing = ready()
+        return Response(f"{missing or 'ok'}\n", status_code=503 if missing else 200, media_type="text/plain")
+
+    @app.get("/metrics")
+    async def show_metrics() -> Response:
+        return Response(metrics.exposition(), media_type="text/plain; version=1.0.0; charset=utf-8")
+
+    return app

@@ -1,0 +1,70 @@
+"""What Prometheus sees. Label values come from our own catalogue, never from a request, so the series are bounded."""
+
+from typing import Final
+
+import prometheus_client as prometheus
+
+from usher import __version__
+from usher.admission.service import Answer
+
+# From well below a healthy review to the longest that an API server waits.
+_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """The metrics of one server, in a registry of their own."""
+
+    def __init__(self, *, engine: str, revision: str) -> None:
+        self.registry = prometheus.CollectorRegistry()
+        self._reviews = prometheus.Counter(
+            "usher_reviews", "Reviews answered, by endpoint and result.", ["endpoint", "result"], registry=self.registry
+        )
+        self._seconds = prometheus.Histogram(
+            "usher_review_duration_seconds",
+            "Time from the last byte of a request to its answer.",
+            ["endpoint"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._findings = prometheus.Counter(
+            "usher_findings", "Findings, by check and outcome.", ["check", "outcome"], registry=self.registry
+        )
+        self._mutations = prometheus.Counter(
+            "usher_mutations", "Mutations applied, by name.", ["mutation"], registry=self.registry
+        )
+        self._conflicts = prometheus.Counter(
+            "usher_mutation_conflicts", "Places for which mutations want different values.", registry=self.registry
+        )
+        self._not_evaluated = prometheus.Counter(
+            "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation.",
+            registry=self.registry,
+        )  # fmt: skip
+        build = prometheus.Info("usher_build", "What is running.", registry=self.registry)
+        build.info({"version": __version__, "engine": engine, "policies": revision})
+        prometheus.ProcessCollector(registry=self.registry)
+        prometheus.PlatformCollector(registry=self.registry)
+
+    def answered(self, endpoint: str, answer: Answer, *, seconds: float) -> None:
+        result = ("mutated" if answer.mutations else "allowed") if answer.allowed else "denied"
+        self._reviews.labels(endpoint, result).inc()
+        self._seconds.labels(endpoint).observe(seconds)
+        for check, outcome in answer.outcomes.items():
+            self._findings.labels(check, outcome).inc()
+        for mutation in answer.mutations:
+            self._mutations.labels(mutation).inc()
+        if answer.conflicts:
+            self._conflicts.inc(len(answer.conflicts))
+        if answer.unknowns:
+            self._not_evaluated.inc(answer.unknowns)
+
+    def refused(self, endpoint: str) -> None:
+        """A request that was no review of ours (4xx)."""
+        self._reviews.labels(endpoint, "bad_request").inc()
+
+    def failed(self, endpoint: str, *, seconds: float) -> None:
+        """No verdict (5xx): failurePolicy decides."""
+        self._reviews.labels(endpoint, "error").inc()
+        self._seconds.labels(endpoint).observe(seconds)
+
+    def exposition(self) -> bytes:
+        return prometheus.generate_latest(self.registry)

@@ -1,0 +1,140 @@
+"""The hot path: `POST /mutate` and `POST /validate` as plain ASGI, before any routing.
+
+What each failure is answered with decides what the API server does (reliability.md 1.3): 4xx for a request that is no
+review of ours, 5xx without a review body for a fault of ours, so that failurePolicy decides and never we.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from usher import errors
+from usher.admission import service
+from usher.policy.evaluator import Evaluator
+from usher.server import logs
+from usher.server.metrics import Metrics
+
+MAX_BODY: Final = 8 * 2**20
+"""Bytes. Two objects of at most 3 MiB and their envelope fit; anything larger is not from an API server."""
+
+Review = Callable[[bytes, Evaluator], service.Answer]
+
+_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": service.mutate, "/validate": service.validate}
+
+_JSON: Final = (b"content-type", b"application/json")
+_TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+
+
+class _RefusedError(Exception):
+    """A request that is answered without looking at a review; carries the HTTP status."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class Reviews:
+    """ASGI middleware that answers reviews itself and hands everything else on."""
+
+    def __init__(self, app: ASGIApp, *, evaluator: Evaluator, metrics: Metrics) -> None:
+        self._app = app
+        self._evaluator = evaluator
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        review = _ENDPOINTS.get(scope["path"]) if scope["type"] == "http" else None
+        if review is None:
+            await self._app(scope, receive, send)
+            return
+        endpoint = scope["path"][1:]
+        try:
+            body = await _body(scope, receive)
+        except _RefusedError as refused:
+            self._metrics.refused(endpoint)
+            await _send(send, refused.status, str(refused).encode(), _TEXT)
+            return
+        started = time.perf_counter()
+        try:
+            answer = await self._review(review, body)
+        except errors.ReviewError as error:
+            self._metrics.refused(endpoint)
+            await _send(send, error.status, f"{error}\n".encode(), _TEXT)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong is our fault and must not read as a verdict
+            self._metrics.failed(endpoint, seconds=time.perf_counter() - started)
+            _log_failure(endpoint, error)
+            await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT)
+        else:
+            await _send(send, 200, answer.body, _JSON)
+            seconds = time.perf_counter() - started
+            self._metrics.answered(endpoint, answer, seconds=seconds)
+            logs.decision(endpoint, answer, seconds=seconds)
+
+    async def _review(self, review: Review, body: bytes) -> service.Answer:
+        if self._evaluator.engine.waits:
+            return await asyncio.to_thread(review, body, self._evaluator)
+        # The embedded engine takes less time than handing over to a thread would.
+        return review(body, self._evaluator)
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes:
+    """The whole request body, never more than MAX_BODY of it.
+
+    Raises:
+        _RefusedError: the request is not a POST of plain JSON, too large, or cut short.
+    """
+    if scope["method"] != "POST":
+        raise _RefusedError(405, "only POST is answered here\n")
+    for name, value in scope["headers"]:
+        if name == b"content-type" and value.partition(b";")[0].strip().lower() != b"application/json":
+            raise _RefusedError(415, "Content-Type must be application/json\n")
+        if name == b"content-encoding" and value.lower() != b"identity":
+            raise _RefusedError(415, "compressed bodies are not taken\n")
+        if name == b"content-length" and int(value) > MAX_BODY:
+            raise _RefusedError(413, f"the body is larger than {MAX_BODY} bytes\n")
+    message = await receive()
+    if not message.get("more_body", False):
+        return _chunk(message)
+    chunks = [_chunk(message)]
+    length = len(chunks[0])
+    while message.get("more_body", False):
+        message = await receive()
+        chunks.append(_chunk(message))
+        length += len(chunks[-1])
+        if length > MAX_BODY:
+            raise _RefusedError(413, f"the body is larger than {MAX_BODY} bytes\n")
+    return b"".join(chunks)
+
+
+def _chunk(message: dict[str, object] | object) -> bytes:
+    if not isinstance(message, dict) or message.get("type") != "http.request":
+        raise _RefusedError(400, "the body was cut short\n")
+    body: bytes = message.get("body", b"")
+    if len(body) > MAX_BODY:
+        raise _RefusedError(413, f"the body is larger than {MAX_BODY} bytes\n")
+    return body
+
+
+async def _send(send: Send, status: int, body: bytes, content_type: tuple[bytes, bytes]) -> None:
+    headers = [content_type, (b"content-length", str(len(body)).encode())]
+    if status == 405:
+        headers.append((b"allow", b"POST"))
+    if status == 413:
+        # What is still on its way will not be read, so the connection cannot be used again.
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _log_failure(endpoint: str, error: Exception) -> None:
+    expected = isinstance(error, errors.UsherError)
+    structlog.get_logger().error(
+        "review_failed",
+        endpoint=endpoint,
+        error=type(error).__name__,
+        reason=str(error)[:500],
+        exc_info=None if expected else error,
+    )
