@@ -56,7 +56,7 @@ class ConfigError(InputError):
 
     def __init__(self, source: str, problems: list[tuple[int, str, str]]) -> None:
         lines = [
-            f"{source}:{line}: {key}: {reason}" if key else f"{source}:{line}: {reason}"
+            ": ".join(filter(None, (f"{source}:{line}" if line else source, key, reason)))
             for line, key, reason in problems
         ]
         super().__init__("\n".join(lines))

@@ -4,7 +4,7 @@ Every value that a finding or a patch may point at keeps its `path`, a JSON Poin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from usher import paths, quantities
@@ -139,6 +139,8 @@ class Workload:
     unknowns: tuple[Unknown, ...] = ()
     queue_label_path: str | None = None
     """Where Kueue reads its labels: a `metadata` object; None where Kueue has no integration for the kind."""
+    queue_labels: Mapping[str, str] = field(default_factory=dict)
+    """The labels at that place; empty where there is no such place."""
     gang_policy_path: str | None = None
     """Where the kind keeps its gang settings (`schedulingPolicy` of kubeflow.org kinds); None where it has none."""
     gang_native: bool = False

@@ -8,23 +8,25 @@ package usher.lib.workload
 
 # METADATA
 # title: Accelerator pod sets
-# description: Pod sets of which every pod asks for an accelerator, by whichever route.
-accelerator_pod_sets contains pod_set if {
+# description: |
+#   Pod sets of which every pod asks for an accelerator, by whichever route. A list, because a set would compute the
+#   hash of whole pod sets, which costs more than all checks.
+accelerator_pod_sets := [pod_set |
 	some pod_set in input.podSets
 	pod_set.asksAccelerators
-}
+]
 
 # METADATA
 # title: Accelerator resources
-# description: Every accelerator resource that a container names, with the container.
-accelerator_resources contains entry if {
+# description: Every accelerator resource that a container names, with the container; a list for the same reason.
+accelerator_resources := [entry |
 	some pod_set in input.podSets
 	some container in pod_set.containers
 	some name, resource in container.resources
 	resource.accelerator
 
 	entry := {"podSet": pod_set, "container": container, "name": name, "resource": resource}
-}
+]
 
 # METADATA
 # title: Path of a resource
@@ -44,3 +46,9 @@ container_name(pod_set, container) := $"{container.type} {container.name}" if po
 pod_set_name(pod_set) := pod_set.name if pod_set.name != ""
 
 pod_set_name(pod_set) := "the pod" if pod_set.name == ""
+
+# METADATA
+# title: Whether the workload can make more than one pod
+makes_several_pods if input.workload.pods.maximum > 1
+
+makes_several_pods if not input.workload.pods.maximum

@@ -58,7 +58,7 @@ class Edit:
         if existing is None:
             self.add(pointer, [value])
         elif isinstance(existing, list):
-            existing.append(value)
+            existing.append(copied(value))
             self.operations.append({"op": "add", "path": f"{pointer}/-", "value": value})
         else:
             raise LookupError(pointer)
@@ -67,9 +67,9 @@ class Edit:
         pointer = paths.join("", *keys)
         if not isinstance(parent, dict):
             raise LookupError(pointer)
-        parent[keys[-1]] = value
-        # Later additions inside the value must not show up in this operation as well.
-        self.operations.append({"op": "add", "path": pointer, "value": copied(value)})
+        # A copy, because what is added inside it later belongs neither to this operation nor to another place.
+        parent[keys[-1]] = copied(value)
+        self.operations.append({"op": "add", "path": pointer, "value": value})
 
 
 T = TypeVar("T", bound=paths.Json)

@@ -1,7 +1,7 @@
 """All intents about one object -> the changed object, its patch, and an account of what was done and what was not."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import jsonpatch
@@ -11,6 +11,8 @@ from usher.mutation import strategies
 from usher.mutation.editing import Edit, Operation, copied
 
 ANNOTATION = "gpu-usher.io/mutations"
+OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
+NO_RECORD = "the object's metadata or annotations are no such thing, so that no change can be recorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class Merged:
 
 
 def merge(
-    original: paths.Object, workload: model.Workload, intents: Sequence[model.Intent], *, names: Mapping[str, str]
+    original: paths.Object, workload: model.Workload, intents: Sequence[model.Intent], *, name_of: Callable[[str], str]
 ) -> Merged:
     """Applies the intents to a copy of the object.
 
@@ -42,13 +44,17 @@ def merge(
         original: the object as it was given.
         workload: its normalised form, whose paths the intents use.
         intents: what the mutations want, in the order in which they are applied.
-        names: the name of each mutation by its key, for the annotation that records what was applied.
+        name_of: the name of a mutation by its key, for the annotation that records what was applied.
 
     Raises:
         MutationError: an intent is none that we know how to apply, or our patch would not apply.
     """
     if not intents:
         return Merged(value=original)
+    if _owner_compares(workload):
+        return Merged(
+            value=original, skipped=tuple(Skipped(intent=intent, reason=OWNER_COMPARES) for intent in intents)
+        )
     agreeing, conflicts = _without_conflicts(intents)
     edit = Edit(original)
     applied, skipped = [], []
@@ -61,16 +67,28 @@ def merge(
             skipped.append(Skipped(intent=intent, reason=reason))
         else:
             applied.append(intent)
-    if applied:
-        _record(edit, {names.get(intent.mutation, intent.mutation) for intent in applied})
-        _verify(original, edit)
+    if applied and not _record(edit, {name_of(intent.mutation) for intent in applied}):
+        skipped += [Skipped(intent=intent, reason=NO_RECORD) for intent in applied]
+        applied = []
+    if not applied:
+        return Merged(value=original, skipped=tuple(skipped), conflicts=conflicts)
+    _verify(original, edit)
     return Merged(
-        value=edit.value if applied else original,
+        value=edit.value,
         operations=tuple(edit.operations),
         applied=tuple(applied),
         skipped=tuple(skipped),
         conflicts=conflicts,
     )
+
+
+def _owner_compares(workload: model.Workload) -> bool:
+    """Whether the owner would not know the object again: https://github.com/kubernetes/kubernetes/issues/57167.
+
+    A Deployment that is older than a mutation, or was updated since, would make ReplicaSets without end. Its Pods are
+    mutated all the same.
+    """
+    return (workload.group, workload.kind) == ("apps", "ReplicaSet") and bool(workload.owner_kind)
 
 
 def _without_conflicts(
@@ -93,7 +111,7 @@ def _without_conflicts(
 def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
     """Why an intent changed nothing; empty when it did."""
     value = intent.value
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not value.keys() >= strategies.NEEDED.get(intent.field, set()):
         raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r} without saying what")
     if intent.field in strategies.ON_OBJECT and intent.at == paths.ROOT:
         return strategies.ON_OBJECT[intent.field](edit, workload, value)
@@ -107,13 +125,20 @@ def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
     raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r}, where it cannot be set")
 
 
-def _record(edit: Edit, names: set[str]) -> None:
-    """One annotation names the mutations; on an object that was mutated before, the names join those that are there."""
+def _record(edit: Edit, names: set[str]) -> bool:
+    """One annotation names the mutations; on an object that was mutated before, the names join those that are there.
+
+    False where there is no place for it.
+    """
     pointer = paths.join("/metadata/annotations", ANNOTATION)
     before = edit.get(pointer)
     if isinstance(before, str):
         names |= {name for name in before.split(",") if name}
-    edit.add(pointer, ",".join(sorted(names)))
+    try:
+        edit.add(pointer, ",".join(sorted(names)))
+    except LookupError:
+        return False
+    return True
 
 
 def _verify(original: paths.Object, edit: Edit) -> None:

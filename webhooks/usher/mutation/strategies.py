@@ -14,43 +14,52 @@ from usher.scheduling import taints
 
 ALREADY_THERE: Final = "it is there already"
 USER_DECIDES: Final = "the user set another value"
+MATCHES_NOTHING: Final = "its node affinity matches no node at all"
 NO_PLACE: Final = "the kind has no place for it"
 
 _REQUIRED = "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def toleration(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a toleration to a pod set, unless the taint that it is for is tolerated already."""
+    """Adds a toleration to a pod set, unless what it tolerates is tolerated already."""
     pointer = pod_set.spec_path + "/tolerations"
     existing = edit.get(pointer)
+    taint = models.Taint.model_construct(key=value["key"], value=value.get("value", ""), effect=value["effect"])
     present = [item for item in existing if isinstance(item, dict)] if isinstance(existing, list) else []
-    taint = models.Taint.model_validate(
-        {"key": value["key"], "value": value.get("value", ""), "effect": value["effect"]}
-    )
-    if any(item == value or taints.tolerates(item, taint) for item in present):
+    if value in present:
+        return ALREADY_THERE
+    if value.get("operator") == "Exists":
+        # An Equal that fits the empty value does not cover what is for taints of every value.
+        present = [item for item in present if item.get("operator") == "Exists"]
+    if any(taints.tolerates(item, taint) for item in present):
         return ALREADY_THERE
     edit.append(pointer, value)
     return ""
 
 
 def node_requirement(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a matchExpression to every OR-ed term of required node affinity: in one term only it would bind nothing."""
-    pointer = pod_set.spec_path + _REQUIRED + "/nodeSelectorTerms"
-    terms = edit.get(pointer)
-    if not terms:
+    """Adds a matchExpression to every OR-ed term of required node affinity: in one term only it would bind nothing.
+
+    Terms without expressions match no node, and neither does an affinity without terms; they stay as they are, because
+    an expression would turn them into ones that do.
+    """
+    required = pod_set.spec_path + _REQUIRED
+    pointer = required + "/nodeSelectorTerms"
+    if edit.get(required) is None:
         edit.add(pointer, [{"matchExpressions": [value]}])
         return ""
-    changed = False
-    for index, term in enumerate(terms if isinstance(terms, list) else []):
-        # An empty term matches no node; an expression would turn it into one that does.
-        if not isinstance(term, dict) or not (term.get("matchExpressions") or term.get("matchFields")):
-            continue
-        expressions = term.get("matchExpressions")
-        if isinstance(expressions, list) and value in expressions:
-            continue
-        edit.append(f"{pointer}/{index}/matchExpressions", value)
-        changed = True
-    return "" if changed else ALREADY_THERE
+    # Everything is read before anything is written, so that what cannot be changed as a whole is not changed at all.
+    places = {
+        f"{pointer}/{index}/matchExpressions": _list_at(edit, f"{pointer}/{index}/matchExpressions")
+        for index, term in enumerate(_list_at(edit, pointer))
+        if isinstance(term, dict) and (term.get("matchExpressions") or term.get("matchFields"))
+    }
+    lacking = [place for place, expressions in places.items() if value not in expressions]
+    for place in lacking:
+        edit.append(place, value)
+    if lacking:
+        return ""
+    return ALREADY_THERE if places else MATCHES_NOTHING
 
 
 def environment(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
@@ -94,6 +103,20 @@ def scheduler_name(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> st
     return _entries_if_absent(edit, pod_set.spec_path, {"schedulerName": value["name"]})
 
 
+def _list_at(edit: Edit, pointer: str) -> list[paths.Json]:
+    """The list at a pointer; empty where nothing is.
+
+    Raises:
+        LookupError: there is something else than a list.
+    """
+    existing = edit.get(pointer)
+    if existing is None:
+        return []
+    if not isinstance(existing, list):
+        raise LookupError(pointer)
+    return existing
+
+
 def _entries_if_absent(edit: Edit, pointer: str, entries: Mapping[str, paths.Json]) -> str:
     existing = edit.get(pointer)
     present = existing if isinstance(existing, dict) else {}
@@ -123,4 +146,12 @@ IDENTITY: Mapping[str, tuple[str, ...]] = {
     "toleration": ("key", "operator", "value", "effect"),
     "nodeRequirement": ("key",),
     "environment": ("name",),
+}
+
+# What a value must say; the rest of it is handed on as it is.
+NEEDED: Mapping[str, set[str]] = {
+    "toleration": {"key", "effect"},
+    "nodeRequirement": {"key", "operator"},
+    "environment": {"name"},
+    "schedulerName": {"name"},
 }

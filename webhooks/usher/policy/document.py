@@ -1,7 +1,7 @@
 """The input document of the policies: what Rego sees of a workload and of usher.yaml.
 
 It holds what rules need and nothing else. No name of the object, so that a thousand pods of one job give the same
-document; no values of environment variables but those that rules read, because others may be secrets; of the
+document; no environment variables but the few that rules read, because others may hold secrets; of the
 configuration only the slice that applies to this namespace. Field names are written as in manifests.
 
 `policies/schemas/input.json` is generated from these types, and `opa check` holds every rule to it.
@@ -9,9 +9,10 @@ configuration only the slice that applies to this namespace. Field names are wri
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import NotRequired  # pydantic reads the standard one only from Python 3.12 on
 
 import orjson
-from typing_extensions import NotRequired, TypedDict  # pydantic reads the standard one only from Python 3.12 on
+from typing_extensions import TypedDict
 
 from usher import model, quantities
 from usher.config import models, namespaces
@@ -20,7 +21,7 @@ from usher.scheduling.placement import Placement, placement
 from usher.scheduling.placement import PoolFit as PlacementFit
 from usher.workloads.accelerators import Vocabulary
 
-# Variables whose values rules read; of all others only the names are handed over.
+# The families of variables that rules read. All others stay here: their values may be secrets.
 READABLE_VARIABLES = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_")
 
 # Whole manifests are kept in here by kubectl apply.
@@ -42,7 +43,7 @@ class Resource(TypedDict):
 
 
 class Variable(TypedDict):
-    """`value` is absent when it comes from elsewhere, or is none that rules may read."""
+    """`value` is absent when it comes from elsewhere."""
 
     path: str
     value: NotRequired[str]
@@ -55,6 +56,7 @@ class Container(TypedDict):
     asksAccelerators: bool
     resources: dict[str, Resource]
     environment: dict[str, Variable]
+    """Of several entries of one name the last, which is the one that counts."""
 
 
 class Pods(TypedDict):
@@ -140,6 +142,8 @@ class Workload(TypedDict):
     pods: Pods
     gangNative: bool
     queueLabelPath: NotRequired[str]
+    queueLabels: NotRequired[dict[str, str]]
+    """The labels at that place, where it is another than the object's own metadata."""
     gangPolicyPath: NotRequired[str]
 
 
@@ -175,6 +179,8 @@ def _workload(workload: model.Workload) -> Workload:
     }
     if workload.queue_label_path is not None:
         result["queueLabelPath"] = workload.queue_label_path
+        if workload.queue_label_path != "/metadata":
+            result["queueLabels"] = dict(workload.queue_labels)
     if workload.gang_policy_path is not None:
         result["gangPolicyPath"] = workload.gang_policy_path
     return result
@@ -238,7 +244,11 @@ def _container(container: model.Container, vocabulary: Vocabulary) -> Container:
         "asksAccelerators": container.claims > 0
         or any(resource["accelerator"] and bool(container.effective(name)) for name, resource in resources.items()),
         "resources": resources,
-        "environment": {variable.name: _variable(variable) for variable in container.environment},
+        "environment": {
+            variable.name: _variable(variable)
+            for variable in container.environment
+            if variable.name.startswith(READABLE_VARIABLES)
+        },
     }
 
 
@@ -258,7 +268,7 @@ def _quantity(quantity: quantities.Quantity) -> Quantity:
 
 def _variable(variable: model.EnvironmentVariable) -> Variable:
     result: Variable = {"path": variable.path}
-    if variable.value is not None and variable.name.startswith(READABLE_VARIABLES):
+    if variable.value is not None:
         result["value"] = variable.value
     return result
 

@@ -1,7 +1,7 @@
 """Which resources are accelerators, and how many of each one pod takes (gpu-domain 1.4 and 4.1)."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 from usher import model, quantities
 from usher.config import models
@@ -25,7 +25,16 @@ KNOWN_NAMES = frozenset(
         "nvidia.com/gpu.shared",
     }
 )
-KNOWN_PREFIXES = ("nvidia.com/mig-", "amd.com/cpx", "amd.com/spx", "deviceclass.resource.kubernetes.io/")
+KNOWN_PREFIXES = (
+    "nvidia.com/mig-",
+    # The partitions of an AMD GPU, such as amd.com/cpx_nps4: its compute partition modes, split or not.
+    "amd.com/cpx",
+    "amd.com/dpx",
+    "amd.com/qpx",
+    "amd.com/spx",
+    "amd.com/tpx",
+    "deviceclass.resource.kubernetes.io/",
+)
 
 # The taint that guards such nodes where nothing better is known: GKE and KServe use these keys (gpu-domain 4.3).
 KNOWN_TAINTS = {"nvidia.com/": "nvidia.com/gpu", "google.com/tpu": "google.com/tpu", "amd.com/": "amd.com/gpu"}
@@ -35,51 +44,48 @@ class Vocabulary:
     """Answers what a resource name means, from the known names and those that usher.yaml adds."""
 
     def __init__(self, section: models.Accelerators) -> None:
-        names = KNOWN_NAMES | set(section.names)
-        prefixes = (*KNOWN_PREFIXES, *section.prefixes)
-        taints = {**KNOWN_TAINTS, **section.taints}
+        self._names = KNOWN_NAMES | set(section.names)
+        self._prefixes = (*KNOWN_PREFIXES, *section.prefixes)
+        self._taints = {**KNOWN_TAINTS, **section.taints}
 
-        def contains(name: str) -> bool:
-            return name in names or name.startswith(prefixes)
+    def contains(self, name: str) -> bool:
+        """Whether a resource of this name is an accelerator."""
+        return name in self._names or name.startswith(self._prefixes)
 
-        def taint_key(name: str) -> str | None:
-            # The longest prefix that fits knows best.
-            fitting = [prefix for prefix in taints if name.startswith(prefix)]
-            return taints[max(fitting, key=len)] if fitting else None
-
-        # Names come from manifests, so the caches are bounded.
-        self.contains = lru_cache(maxsize=1024)(contains)
-        self.taint_key = lru_cache(maxsize=1024)(taint_key)
+    def taint_key(self, name: str) -> str | None:
+        """Key of the taint that nodes with this resource usually carry; the longest prefix that fits knows best."""
+        fitting = [prefix for prefix in self._taints if name.startswith(prefix)]
+        return self._taints[max(fitting, key=len)] if fitting else None
 
 
 def of_pod(
-    containers: Sequence[model.Container], *, overhead: model.Resources, vocabulary: Vocabulary
+    containers: Iterable[model.Container], *, overhead: model.Resources, vocabulary: Vocabulary
 ) -> Mapping[str, quantities.Quantity]:
     """Effective accelerator request of one pod by resource; resources asked for with 0 are left out.
 
-    The scheduler's rule: the larger of what runs together and of what each init container needs while it runs.
+    The scheduler's rule: the larger of what runs together and of what each init container needs while it runs beside
+    the sidecars that were started before it. One pass, because a manifest decides how many names and containers there
+    are.
     """
-    names = {
-        name
-        for container in containers
-        for resources in (container.requests, container.limits)
-        for name in resources
-        if vocabulary.contains(name)
-    }
-    totals = {name: _of_pod(containers, name) + overhead.get(name, quantities.ZERO) for name in sorted(names)}
+    together = _totals()
+    sidecars = _totals()
+    peaks = _totals()
+    for container in containers:
+        for name in dict.fromkeys((*container.requests, *container.limits)):
+            if not vocabulary.contains(name):
+                continue
+            effective = container.effective(name)
+            if container.type is model.ContainerType.INIT:
+                peaks[name] = max(peaks[name], effective + sidecars[name])
+                continue
+            if container.type is model.ContainerType.SIDECAR:
+                sidecars[name] += effective
+            if container.type is not model.ContainerType.EPHEMERAL:
+                together[name] += effective
+    names = {*together, *peaks, *(name for name in overhead if vocabulary.contains(name))}
+    totals = {name: max(together[name], peaks[name]) + overhead.get(name, quantities.ZERO) for name in sorted(names)}
     return {name: total for name, total in totals.items() if total}
 
 
-def _of_pod(containers: Sequence[model.Container], resource: str) -> quantities.Quantity:
-    running = quantities.ZERO
-    sidecars = quantities.ZERO
-    init_peak = quantities.ZERO
-    for container in containers:
-        effective = container.effective(resource)
-        if container.type is model.ContainerType.INIT:
-            init_peak = max(init_peak, effective + sidecars)
-        elif container.type is model.ContainerType.SIDECAR:
-            sidecars += effective
-        elif container.type is model.ContainerType.APP:
-            running += effective
-    return max(running + sidecars, init_peak)
+def _totals() -> defaultdict[str, quantities.Quantity]:
+    return defaultdict(lambda: quantities.ZERO)

@@ -33,21 +33,23 @@ def normalise(
     pod_sets = tuple(
         pod_set(template, reading=reading, vocabulary=vocabulary) for template in known.templates(value, reading)
     )
+    queue_labels = _queue_labels(value, labels, known, reading)
     return model.Workload(
         group=group,
         version=version,
         kind=kind_name,
-        namespace=_string(metadata.get("namespace")) or namespace,
-        name=_string(metadata.get("name")) or _generated(metadata),
+        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
+        name=_name(metadata, reading),
         labels=labels,
         annotations=reading.strings(metadata.get("annotations"), "/metadata/annotations"),
-        role=_role(labels, known),
+        role=_role(labels, known, reading),
         owner_kind=_owner_kind(metadata, reading),
-        deleting=metadata.get("deletionTimestamp") is not None,
-        suspended=_suspended(value, known),
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
+        suspended=_suspended(value, known, reading),
         pod_sets=pod_sets,
-        unknowns=tuple(dict.fromkeys(reading.unknowns)),
+        unknowns=reading.found(),
         queue_label_path=known.queue_label_path,
+        queue_labels=queue_labels,
         gang_policy_path=known.gang_policy_path,
         gang_native=known.gang_native,
     )
@@ -59,32 +61,40 @@ def _group_version(value: Mapping[str, paths.Json]) -> tuple[str, str]:
 
 
 def _unrecognised(value: paths.Object, *, known: Kind | None, namespace: str) -> model.Workload | None:
-    """An unknown kind is judged by nobody, so one that holds pod templates is named instead of passed."""
+    """An unknown kind is judged by nobody, so one that holds pod templates is named instead of passed.
+
+    So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
+    """
     group, version = _group_version(value)
     kind = _string(value.get("kind"))
     found = search.pod_specs(value)
-    if not found:
-        return None
     full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    if found is None:
+        found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
+        found = found or ["/apiVersion"]
         reason = f"{kind} is known in {'/'.join(known.versions)}, not in {version or 'no version'}: not judged"
-    metadata = value.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    if not found:
+        return None
+    reading = Reading()
+    for path in found:
+        reading.unknown(path, reason)
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
     return model.Workload(
         group=group,
         version=version,
         kind=kind,
-        namespace=_string(metadata.get("namespace")) or namespace,
-        name=_string(metadata.get("name")) or _generated(metadata),
+        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
+        name=_name(metadata, reading),
         labels={},
         annotations={},
         role=model.Role.UNKNOWN,
         owner_kind="",
-        deleting=metadata.get("deletionTimestamp") is not None,
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=False,
         pod_sets=(),
-        unknowns=tuple(model.Unknown(path=path, reason=reason) for path in found),
+        unknowns=reading.found(),
     )
 
 
@@ -92,30 +102,55 @@ def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _generated(metadata: Mapping[str, paths.Json]) -> str:
-    """At CREATE an object may have only the prefix of its name to be."""
-    prefix = _string(metadata.get("generateName"))
-    return f"{prefix}*" if prefix else ""
+def _name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
+    """At CREATE an object may have only the prefix of its name to be, which is shown with a `*` behind it."""
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
+    return name or (f"{prefix}*" if prefix else "")
 
 
-def _role(labels: Mapping[str, str], kind: Kind) -> model.Role:
+def _role(labels: Mapping[str, str], kind: Kind, reading: Reading) -> model.Role:
+    label = labels.get(ROLE_LABEL)
+    if label is None:
+        return kind.role
     try:
-        return model.Role(labels[ROLE_LABEL])
-    except (KeyError, ValueError):
+        return model.Role(label)
+    except ValueError:
+        roles = ", ".join(model.Role)
+        reading.unknown(paths.join("/metadata/labels", ROLE_LABEL), f"no such role; the roles are {roles}")
         return kind.role
 
 
 def _owner_kind(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
-    for _, owner in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
-        if owner.get("controller") is True:
-            return _string(owner.get("kind"))
-    return ""
+    controllers = [
+        reading.text(owner.get("kind"), path + "/kind")
+        for path, owner in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences")
+        if reading.flag(owner.get("controller"), path + "/controller")
+    ]
+    return controllers[0] if controllers else ""
 
 
-def _suspended(value: paths.Json, kind: Kind) -> bool:
+def _queue_labels(value: paths.Object, labels: Mapping[str, str], kind: Kind, reading: Reading) -> Mapping[str, str]:
+    path = kind.queue_label_path
+    if path is None:
+        return {}
+    if path == "/metadata":
+        return labels
+    metadata = _descend(value, path, reading)
+    return reading.strings(metadata.get("labels"), path + "/labels")
+
+
+def _suspended(value: paths.Object, kind: Kind, reading: Reading) -> bool:
     if kind.suspend_path is None:
         return False
-    try:
-        return paths.resolve(value, kind.suspend_path) is True
-    except LookupError:
-        return False
+    parent, _, field = kind.suspend_path.rpartition("/")
+    return reading.flag(_descend(value, parent, reading).get(field), kind.suspend_path)
+
+
+def _descend(value: Mapping[str, paths.Json], pointer: str, reading: Reading) -> Mapping[str, paths.Json]:
+    """The object at a pointer, empty where there is none."""
+    path = paths.ROOT
+    for key in paths.split(pointer):
+        path = paths.join(path, key)
+        value = reading.mapping(value.get(key), path)
+    return value

@@ -10,6 +10,16 @@ MAX_PODS = 10_000_000
 
 _EMPTY: Mapping[str, paths.Json] = {}
 
+_TYPE_NAMES: Mapping[type, str] = {
+    type(None): "null",
+    bool: "a boolean",
+    str: "a string",
+    int: "a number",
+    float: "a decimal number",
+    list: "a list",
+    dict: "an object",
+}
+
 _parse_quantity = lru_cache(maxsize=4096)(quantities.parse)
 
 
@@ -23,6 +33,10 @@ class Reading:
 
     def unknown(self, path: str, reason: str) -> None:
         self.unknowns.append(model.Unknown(path=path, reason=reason))
+
+    def found(self) -> tuple[model.Unknown, ...]:
+        """What could not be read, each once: some places are read for several ends."""
+        return tuple(dict.fromkeys(self.unknowns))
 
     def mapping(self, value: object, path: str) -> Mapping[str, paths.Json]:
         """The value as an object; empty when it is missing or something else."""
@@ -44,8 +58,17 @@ class Reading:
         elif value is not None:
             self.unknown(path, f"expected a list, found {_type_name(value)}")
 
+    def entries(self, value: object, path: str) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
+        """The objects of an object, each with its path and key; whatever is no object is left out and recorded."""
+        for key, entry in self.mapping(value, path).items():
+            entry_path = paths.join(path, key)
+            if isinstance(entry, dict):
+                yield entry_path, key, entry
+            else:
+                self.unknown(entry_path, f"expected an object, found {_type_name(entry)}")
+
     def strings(self, value: object, path: str) -> Mapping[str, str]:
-        """Labels, annotations, a node selector: an object of strings."""
+        """Labels, annotations, a node selector: an object of strings, in which null is the empty one, as in Go."""
         if value is None:
             return {}
         entries = self.mapping(value, path)
@@ -53,16 +76,34 @@ class Reading:
         for key, entry in entries.items():
             if isinstance(entry, str):
                 result[key] = entry
-            elif entry is not None:
-                self.unknown(paths.join(path, key), f"expected a string, found {_type_name(entry)}; quote it")
+            elif entry is None:
+                result[key] = ""
+            else:
+                self.unknown(paths.join(path, key), _not_a_string(entry))
         return result
 
     def text(self, value: object, path: str) -> str:
         if isinstance(value, str):
             return value
         if value is not None:
-            self.unknown(path, f"expected a string, found {_type_name(value)}")
+            self.unknown(path, _not_a_string(value))
         return ""
+
+    def texts(self, value: object, path: str) -> tuple[str, ...]:
+        """The strings of a list; whatever is none is left out and recorded."""
+        if value is not None and not isinstance(value, list):
+            self.unknown(path, f"expected a list, found {_type_name(value)}")
+        items = value if isinstance(value, list) else []
+        for index, item in enumerate(items):
+            if not isinstance(item, str):
+                self.unknown(f"{path}/{index}", _not_a_string(item))
+        return tuple(item for item in items if isinstance(item, str))
+
+    def flag(self, value: object, path: str) -> bool:
+        """A boolean; false when it is missing or something else."""
+        if value is not None and not isinstance(value, bool):
+            self.unknown(path, f"expected true or false, found {_type_name(value)}")
+        return value is True
 
     def count(self, value: object, path: str, *, default: int) -> int:
         """A number of pods; the default stands for a missing or unusable one."""
@@ -72,24 +113,34 @@ class Reading:
             self.unknown(path, f"expected a whole number, found {_type_name(value)}")
             return default
         if not 0 <= value <= MAX_PODS:
-            self.unknown(path, f"{value} is not a number of pods that a cluster can hold")
+            self.unknown(path, f"expected a number of pods from 0 to {MAX_PODS}")
             return default
         return value
 
     def resources(self, value: object, path: str) -> dict[str, quantities.Quantity]:
-        """`requests` or `limits`; a quantity that cannot be parsed is left out and recorded."""
+        """`requests` or `limits`; what is no quantity of a resource is left out and recorded.
+
+        A negative one in one container would otherwise hide what another asks for.
+        """
         result = {}
         for name, text in self.mapping(value, path).items():
             try:
-                # Hashing by type as well keeps 1, 1.0 and True apart in the cache's eyes.
-                result[name] = _parse_quantity(text) if isinstance(text, str) else quantities.parse(text)
+                # Only texts are cached: to the cache 1, 1.0 and True are the same key.
+                quantity = _parse_quantity(text) if isinstance(text, str) else quantities.parse(text)
             except errors.QuantityError as error:
                 self.unknown(paths.join(path, name), str(error))
+                continue
+            if quantity < quantities.ZERO:
+                self.unknown(paths.join(path, name), f"{quantity} is negative; no resource is")
+            else:
+                result[name] = quantity
         return result
 
 
 def _type_name(value: object) -> str:
-    if value is None:
-        return "null"
-    names = {bool: "a boolean", str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names.get(type(value), type(value).__name__)
+    return _TYPE_NAMES.get(type(value), type(value).__name__)
+
+
+def _not_a_string(value: object) -> str:
+    remedy = "; quote it" if isinstance(value, bool | int | float) else ""
+    return f"expected a string, found {_type_name(value)}{remedy}"

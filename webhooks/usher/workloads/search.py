@@ -2,36 +2,43 @@
 
 from usher import paths
 
-MAX_NODES = 20_000
-"""Where to stop looking in an object that is far larger than any manifest."""
+MAX_NODES = 100_000
+"""Objects and lists to look at; the largest published CRDs have 25,000."""
+
+# Where a node is: the place of what holds it, and its key there. Written out only for what is found.
+Place = tuple["Place", str | int] | None
 
 
-def pod_specs(value: paths.Json) -> list[str]:
-    """Paths of all maps with a `containers` list of named containers, outermost first; those inside them left out."""
+def pod_specs(value: paths.Json) -> list[str] | None:
+    """Paths of all objects with a `containers` list, in the order of the document; those inside them left out.
+
+    None when the object is too large to be searched to its end: nobody knows what the rest holds.
+    """
     found: list[str] = []
-    stack: list[tuple[str, paths.Json]] = [(paths.ROOT, value)]
+    stack: list[tuple[Place, paths.Json]] = [(None, value)]
     for _ in range(MAX_NODES):
         if not stack:
             break
-        path, node = stack.pop()
-        if isinstance(node, dict):
-            if _is_pod_spec(node):
-                found.append(path)
-                continue
-            stack.extend(
-                (paths.join(path, key), child) for key, child in node.items() if isinstance(child, dict | list)
-            )
-        elif isinstance(node, list):
-            stack.extend(
-                (f"{path}/{index}", child) for index, child in enumerate(node) if isinstance(child, dict | list)
-            )
-    return sorted(found)
+        place, node = stack.pop()
+        if isinstance(node, dict) and _is_pod_spec(node):
+            found.append(_pointer(place))
+            continue
+        children = reversed(node.items()) if isinstance(node, dict) else reversed(list(enumerate(_list(node))))
+        stack.extend(((place, key), child) for key, child in children if isinstance(child, dict | list))
+    return None if stack else found
 
 
 def _is_pod_spec(node: dict[str, paths.Json]) -> bool:
-    containers = node.get("containers")
-    return (
-        isinstance(containers, list)
-        and bool(containers)
-        and all(isinstance(container, dict) and "image" in container for container in containers)
-    )
+    return any(isinstance(container, dict) and "image" in container for container in _list(node.get("containers")))
+
+
+def _list(value: paths.Json) -> list[paths.Json]:
+    return value if isinstance(value, list) else []
+
+
+def _pointer(place: Place) -> str:
+    keys: list[str | int] = []
+    while place is not None:
+        place, key = place
+        keys.append(key)
+    return paths.join(paths.ROOT, *reversed(keys))

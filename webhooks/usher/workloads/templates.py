@@ -30,8 +30,7 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: accelerators.Vo
     metadata = reading.mapping(value.get("metadata"), metadata_path)
     spec = reading.mapping(value.get("spec"), spec_path)
     containers = tuple(_containers(spec, spec_path, reading))
-    node_affinity = _required_node_affinity(spec, spec_path, reading)
-    terms_path = spec_path + "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms"
+    terms = _required_terms(spec, spec_path, reading)
     overhead = reading.resources(spec.get("overhead"), spec_path + "/overhead") if "overhead" in spec else {}
     claims = spec.get("resourceClaims")
     return model.PodSet(
@@ -43,12 +42,10 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: accelerators.Vo
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=reading.strings(metadata.get("annotations"), metadata_path + "/annotations"),
         containers=containers,
-        tolerations=tuple(
-            toleration for _, toleration in reading.items(spec.get("tolerations"), spec_path + "/tolerations")
-        ),
+        tolerations=tuple(_tolerations(spec, spec_path, reading)),
         node_selector=reading.strings(spec.get("nodeSelector"), spec_path + "/nodeSelector"),
-        required_terms=tuple(term for _, term in reading.items(node_affinity.get("nodeSelectorTerms"), terms_path)),
-        has_required_affinity=bool(node_affinity),
+        required_terms=terms or (),
+        has_required_affinity=terms is not None,
         scheduler_name=reading.text(spec.get("schedulerName"), spec_path + "/schedulerName"),
         priority_class_name=reading.text(spec.get("priorityClassName"), spec_path + "/priorityClassName"),
         runtime_class_name=reading.text(spec.get("runtimeClassName"), spec_path + "/runtimeClassName"),
@@ -68,7 +65,8 @@ def _containers(spec: Mapping[str, paths.Json], spec_path: str, reading: Reading
         ("ephemeralContainers", model.ContainerType.EPHEMERAL),
     ):
         for path, value in reading.items(spec.get(field), f"{spec_path}/{field}"):
-            sidecar = kind is model.ContainerType.INIT and value.get("restartPolicy") == "Always"
+            policy = reading.text(value.get("restartPolicy"), path + "/restartPolicy")
+            sidecar = kind is model.ContainerType.INIT and policy == "Always"
             yield _container(value, path, model.ContainerType.SIDECAR if sidecar else kind, reading)
 
 
@@ -89,32 +87,52 @@ def _container(
 
 def _environment(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
     for entry_path, entry in reading.items(value, path):
-        name = entry.get("name")
-        if not isinstance(name, str):
+        name = reading.text(entry.get("name"), entry_path + "/name")
+        if name:
+            yield model.EnvironmentVariable(
+                name=name, value=_variable_value(entry, entry_path, reading), path=entry_path
+            )
+        elif entry.get("name") in (None, ""):
             reading.unknown(entry_path, "this entry has no name")
-            continue
-        text = entry.get("value")
-        if "valueFrom" in entry:
-            known = None
-        elif isinstance(text, str):
-            known = text
-        else:
-            if text is not None:
-                reading.unknown(entry_path + "/value", "expected a string; quote it")
-            known = "" if text is None else None
-        yield model.EnvironmentVariable(name=name, value=known, path=entry_path)
 
 
-def _required_node_affinity(
+def _variable_value(entry: Mapping[str, paths.Json], path: str, reading: Reading) -> str | None:
+    """The kubelet looks at `valueFrom` only where `value` is empty."""
+    value = entry.get("value")
+    if value is not None and not isinstance(value, str):
+        reading.text(value, path + "/value")
+        return None
+    if value or entry.get("valueFrom") is None:
+        return value or ""
+    reading.mapping(entry.get("valueFrom"), path + "/valueFrom")
+    return None
+
+
+def _tolerations(
     spec: Mapping[str, paths.Json], spec_path: str, reading: Reading
-) -> Mapping[str, paths.Json]:
+) -> Iterator[Mapping[str, paths.Json]]:
+    for path, toleration in reading.items(spec.get("tolerations"), spec_path + "/tolerations"):
+        for field in ("key", "operator", "value", "effect"):
+            reading.text(toleration.get(field), f"{path}/{field}")
+        yield toleration
+
+
+def _required_terms(
+    spec: Mapping[str, paths.Json], spec_path: str, reading: Reading
+) -> tuple[Mapping[str, paths.Json], ...] | None:
+    """None without required node affinity; one without terms is something else, for it matches no node."""
     value: object = spec.get("affinity")
-    if value is None:
-        return {}
     path = spec_path + "/affinity"
     for key in ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
         value = reading.mapping(value, path).get(key)
         path = f"{path}/{key}"
-        if value is None:
-            return {}
-    return reading.mapping(value, path)
+    if value is None:
+        return None
+    terms = tuple(reading.items(reading.mapping(value, path).get("nodeSelectorTerms"), path + "/nodeSelectorTerms"))
+    for term_path, term in terms:
+        for field in ("matchExpressions", "matchFields"):
+            for expression_path, expression in reading.items(term.get(field), f"{term_path}/{field}"):
+                reading.text(expression.get("key"), expression_path + "/key")
+                reading.text(expression.get("operator"), expression_path + "/operator")
+                reading.texts(expression.get("values"), expression_path + "/values")
+    return tuple(term for _, term in terms)

@@ -1,5 +1,6 @@
 """The apps group: what serves, and keeps its number of pods."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
@@ -7,7 +8,8 @@ from usher.workloads.kinds import Kind
 from usher.workloads.reading import Reading
 from usher.workloads.templates import Template
 
-_DEFAULT_SURGE_PERCENT = 25
+_DEFAULT_SURGE = "25%"
+_PERCENTAGE = re.compile(r"([0-9]{1,4})%", re.ASCII)
 
 
 def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -22,13 +24,14 @@ def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
 
 
 def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """A rollout runs `maxSurge` pods beside the old ones, rounded up; Recreate does not."""
+    """A rollout runs `maxSurge` pods beside the old ones, rounded up; Recreate does not, nor does one of no pods."""
     spec = reading.mapping(workload.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
     strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")
     rolling = reading.mapping(strategy.get("rollingUpdate"), "/spec/strategy/rollingUpdate")
-    path = "/spec/strategy/rollingUpdate/maxSurge"
-    surge = 0 if strategy.get("type") == "Recreate" else _surge(rolling.get("maxSurge"), path, replicas, reading)
+    surge = _surge(rolling.get("maxSurge"), "/spec/strategy/rollingUpdate/maxSurge", replicas, reading)
+    if reading.text(strategy.get("type"), "/spec/strategy/type") == "Recreate" or not replicas:
+        surge = 0
     count = model.Count(
         minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
     )
@@ -36,13 +39,15 @@ def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
 
 
 def _surge(value: object, path: str, replicas: int, reading: Reading) -> int:
-    if isinstance(value, str) and value.endswith("%") and value[:-1].isdecimal() and len(value) <= len("1000%"):
-        percent = int(value[:-1])
-    elif value is None:
-        percent = _DEFAULT_SURGE_PERCENT
-    else:
+    if value is None:
+        value = _DEFAULT_SURGE
+    if not isinstance(value, str):
         return reading.count(value, path, default=0)
-    return -(-replicas * percent // 100)
+    percentage = _PERCENTAGE.fullmatch(value)
+    if percentage is None:
+        reading.unknown(path, "expected a whole number or a percentage such as 25%")
+        return 0
+    return -(-replicas * int(percentage[1]) // 100)
 
 
 def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:

@@ -29,7 +29,7 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     job_path = "/spec/jobTemplate/spec"
     job_spec = reading.mapping(job_template.get("spec"), job_path)
     pods = concurrent_pods(job_spec, job_path, reading)
-    if spec.get("concurrencyPolicy") in ("Forbid", "Replace"):
+    if reading.text(spec.get("concurrencyPolicy"), "/spec/concurrencyPolicy") in ("Forbid", "Replace"):
         count = model.Count(minimum=0, maximum=pods)
     else:
         count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")

@@ -11,36 +11,19 @@ _PYTORCH_ENVIRONMENT = frozenset({"PYTHONUNBUFFERED", "MASTER_ADDR", "MASTER_POR
 _MPI_ENVIRONMENT = frozenset({"OMPI_MCA_*", "I_MPI_*", "HYDRA_*"})
 
 
-def _replica_types(
-    job: Mapping[str, paths.Json], field: str, reading: Reading
-) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
-    spec = reading.mapping(job.get("spec"), "/spec")
-    path = f"/spec/{field}"
-    for name, value in reading.mapping(spec.get(field), path).items():
-        replica_path = paths.join(path, name)
-        yield name, replica_path, reading.mapping(value, replica_path)
-
-
 def _replicas(replica: Mapping[str, paths.Json], path: str, reading: Reading) -> model.Count:
     count = reading.count(replica.get("replicas"), path + "/replicas", default=1)
     return model.Count(minimum=count, maximum=count)
 
 
 def _pytorch_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """An elastic job's workers grow up to `elasticPolicy.maxReplicas`: the operator makes an autoscaler for it."""
+    """The operator takes the names of replica types in any case."""
     spec = reading.mapping(job.get("spec"), "/spec")
-    elastic_path = "/spec/elasticPolicy"
-    elastic = reading.mapping(spec.get("elasticPolicy"), elastic_path)
-    for name, path, replica in _replica_types(job, "pytorchReplicaSpecs", reading):
+    elastic = reading.mapping(spec.get("elasticPolicy"), "/spec/elasticPolicy")
+    for path, name, replica in reading.entries(spec.get("pytorchReplicaSpecs"), "/spec/pytorchReplicaSpecs"):
         count = _replicas(replica, path, reading)
-        if name == "Worker" and elastic:
-            maximum = reading.count(
-                elastic.get("maxReplicas"), elastic_path + "/maxReplicas", default=count.maximum or 1
-            )
-            minimum = reading.count(elastic.get("minReplicas"), elastic_path + "/minReplicas", default=count.minimum)
-            count = model.Count(
-                minimum=min(minimum, count.minimum), maximum=max(maximum, count.minimum), reason="elasticPolicy"
-            )
+        if name.lower() == "worker" and elastic:
+            count = _elastic(elastic, "/spec/elasticPolicy", count.minimum, reading)
         yield Template(
             name=name,
             value=replica.get("template"),
@@ -50,8 +33,24 @@ def _pytorch_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
         )
 
 
+def _elastic(elastic: Mapping[str, paths.Json], path: str, replicas: int, reading: Reading) -> model.Count:
+    """From the fewest workers that the job starts with to the most that its autoscaler makes.
+
+    The operator makes an autoscaler only for a policy with metrics. Of two bounds, a missing one takes the value of
+    the other (training operator 1.9, pytorch/hpa.go and pytorch_defaults.go).
+    """
+    highest = reading.count(elastic.get("maxReplicas"), path + "/maxReplicas", default=replicas)
+    lowest = reading.count(elastic.get("minReplicas"), path + "/minReplicas", default=highest)
+    if elastic.get("maxReplicas") is None:
+        highest = lowest
+    if elastic.get("metrics") is None:
+        highest = replicas
+    return model.Count(minimum=min(lowest, replicas), maximum=max(highest, replicas), reason="elasticPolicy")
+
+
 def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    for name, path, replica in _replica_types(job, "mpiReplicaSpecs", reading):
+    spec = reading.mapping(job.get("spec"), "/spec")
+    for path, name, replica in reading.entries(spec.get("mpiReplicaSpecs"), "/spec/mpiReplicaSpecs"):
         yield Template(
             name=name,
             value=replica.get("template"),

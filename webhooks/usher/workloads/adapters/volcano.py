@@ -13,7 +13,8 @@ _ENVIRONMENT = frozenset({"VC_*", "VK_TASK_INDEX"})
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(job.get("spec"), "/spec")
     for path, task in reading.items(spec.get("tasks"), "/spec/tasks"):
-        replicas = reading.count(task.get("replicas"), path + "/replicas", default=1)
+        # A plain number in Volcano's API, which no default fills in: missing means none.
+        replicas = reading.count(task.get("replicas"), path + "/replicas", default=0)
         yield Template(
             name=reading.text(task.get("name"), path + "/name"),
             value=task.get("template"),

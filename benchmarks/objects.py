@@ -1,0 +1,100 @@
+"""What the benchmarks send: a GPU pod of about 4 kB, as API servers send it."""
+
+import orjson
+
+from usher import paths
+
+
+def gpu_pod() -> paths.Object:
+    """A pod that breaks no rule and needs no mutation: the everyday case."""
+    variables: list[paths.Json] = [
+        {"name": f"TRAINING_OPTION_{number}", "value": f"--option-{number}=some/ordinary/value-{number}"}
+        for number in range(24)
+    ]
+    resources: paths.Json = {
+        "requests": {"cpu": "16", "memory": "128Gi", "nvidia.com/gpu": "8"},
+        "limits": {"cpu": "16", "memory": "128Gi", "nvidia.com/gpu": "8"},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "bert-worker-0",
+            "namespace": "ml-research",
+            "labels": {"app": "bert", "team": "research", "training.kubeflow.org/job-name": "bert"},
+            "annotations": {"prometheus.io/scrape": "true", "sidecar.istio.io/inject": "false"},
+        },
+        "spec": {
+            "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
+            "tolerations": [
+                {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+                _default_toleration("not-ready"),
+                _default_toleration("unreachable"),
+            ],
+            "initContainers": [
+                {"name": "fetch", "image": "registry.example.com/fetch:2", "command": ["sh", "-c", "fetch && true"]}
+            ],
+            "containers": [
+                {
+                    "name": "pytorch",
+                    "image": "registry.example.com/bert:1.4",
+                    "command": ["torchrun", "--nproc-per-node=8", "--nnodes=8", "train.py"],
+                    "env": variables,
+                    "resources": resources,
+                    "volumeMounts": [{"name": "data", "mountPath": "/data"}, {"name": "shm", "mountPath": "/dev/shm"}],
+                    "terminationMessagePath": "/dev/termination-log",
+                    "terminationMessagePolicy": "File",
+                    "imagePullPolicy": "IfNotPresent",
+                },
+                {
+                    "name": "metrics",
+                    "image": "registry.example.com/exporter:0.9",
+                    "env": variables[:2],
+                    "resources": {"requests": {"cpu": "100m"}, "limits": {"memory": "128Mi"}},
+                },
+            ],
+            "volumes": [
+                {"name": "data", "persistentVolumeClaim": {"claimName": "bert-data"}},
+                {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}},
+            ],
+            "restartPolicy": "Never",
+            "schedulerName": "default-scheduler",
+            "serviceAccountName": "default",
+        },
+    }  # fmt: skip
+
+
+def _default_toleration(condition: str) -> paths.Json:
+    """What the API server adds to every pod."""
+    return {
+        "key": f"node.kubernetes.io/{condition}",
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": 300,
+    }
+
+
+def review(value: paths.Object) -> bytes:
+    """An AdmissionReview around an object, byte for byte as Go writes it."""
+    body = orjson.dumps(
+        {
+            "kind": "AdmissionReview",
+            "apiVersion": "admission.k8s.io/v1",
+            "request": {
+                "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
+                "kind": {"group": "", "version": "v1", "kind": value["kind"]},
+                "resource": {"group": "", "version": "v1", "resource": "pods"},
+                "requestKind": {"group": "", "version": "v1", "kind": value["kind"]},
+                "requestResource": {"group": "", "version": "v1", "resource": "pods"},
+                "name": "bert-worker-0",
+                "namespace": "ml-research",
+                "operation": "CREATE",
+                "userInfo": {"username": "system:serviceaccount:kubeflow:training-operator", "groups": ["system:all"]},
+                "object": value,
+                "oldObject": None,
+                "dryRun": False,
+                "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+            },
+        }
+    )  # fmt: skip
+    return body.replace(b"&", b"\\u0026").replace(b">", b"\\u003e").replace(b"<", b"\\u003c") + b"\n"

@@ -1,0 +1,130 @@
+"""What a review costs: processor time of our server per review, beside a real OPA that evaluates the same Rego.
+
+Both servers run on loopback at the same time and are measured in turn, so that a change of the machine's speed meets
+both. Processor time is read from /proc, to the nanosecond; the client runs in a process of its own.
+"""
+
+import argparse
+import asyncio
+import platform
+import ssl
+import statistics
+import tempfile
+from pathlib import Path
+
+import orjson
+
+import client
+import objects
+import processes
+from usher.certs import issue
+from usher.config.load import load
+from usher.policy import assembly, document
+from usher.workloads.normalise import normalise
+
+ROOT = Path(__file__).parents[1]
+ROUNDS = 7
+REQUESTS = 1500
+LOADS = (1, 8, 32)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="write the tables into this Markdown file")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        text = asyncio.run(measure(Path(directory)))
+    print(text)
+    if arguments.write:
+        page: str = arguments.write.read_text()
+        head, _, rest = page.partition("<!-- review -->\n")
+        tail = rest.partition("<!-- /review -->")[2]
+        arguments.write.write_text(f"{head}<!-- review -->\n{text}\n<!-- /review -->{tail}")
+
+
+async def measure(directory: Path) -> str:
+    issue.ensure(directory, names=["localhost", "127.0.0.1"])
+    context = ssl.create_default_context(cafile=directory / "ca.crt")
+    configuration = ROOT / "examples" / "usher.yaml"
+    port, admin_port, opa_port = (processes.free_port() for _ in range(3))
+    usher = [
+        ROOT / ".venv/bin/usher", "serve", "--certificate", directory / "tls.crt", "--key", directory / "tls.key",
+        "--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--config", configuration,
+    ]  # fmt: skip
+    opa = [
+        ROOT / ".tools/bin/opa", "run", "--server", "--addr", f"127.0.0.1:{opa_port}", "--log-level", "error",
+        "--ignore", "*_test.rego", "--ignore", "*.yaml", ROOT / "policies/usher",
+    ]  # fmt: skip
+    body = objects.review(objects.gpu_pod())
+    question = b'{"input":' + input_document(configuration) + b"}"
+    targets = {
+        "`/validate`": client.Target(port=port, path="/validate", body=body, context=context),
+        "`/mutate`": client.Target(port=port, path="/mutate", body=body, context=context),
+        "`opa run -s`, findings": client.Target(port=opa_port, path="/v1/data/usher/main/findings", body=question),
+    }
+    with (
+        processes.running(
+            usher, ready_url=f"http://127.0.0.1:{admin_port}/readyz", log=directory / "usher.log"
+        ) as ours,
+        processes.running(opa, ready_url=f"http://127.0.0.1:{opa_port}/health", log=directory / "opa.log") as theirs,
+    ):
+        costs: dict[str, list[float]] = {name: [] for name in targets}
+        for number in range(ROUNDS + 1):
+            for name, target in targets.items():
+                server = theirs if name.startswith("`opa") else ours
+                before = server.cpu_seconds()
+                await client.send(target, requests=REQUESTS, connections=4)
+                if number:  # the first round warms both up
+                    costs[name].append((server.cpu_seconds() - before) / REQUESTS * 1000)
+        latencies = {
+            connections: await client.send(targets["`/validate`"], requests=4000, connections=connections)
+            for connections in LOADS
+        }
+        return report(costs, latencies, ours=ours, body=len(body), question=len(question))
+
+
+def input_document(configuration: Path) -> bytes:
+    evaluator = assembly.embedded(load(configuration))
+    workload = normalise(objects.gpu_pod(), vocabulary=evaluator.vocabulary)
+    assert workload is not None
+    return document.build(workload, config=evaluator.config, vocabulary=evaluator.vocabulary)
+
+
+def report(
+    costs: dict[str, list[float]],
+    latencies: dict[int, list[float]],
+    *,
+    ours: processes.Server,
+    body: int,
+    question: int,
+) -> str:
+    opa = statistics.median(costs["`opa run -s`, findings"])
+    catalogue = orjson.loads((ROOT / "policies/catalogue.json").read_bytes())
+    setting = (
+        f"Pod of {len(orjson.dumps(objects.gpu_pod()))} bytes (review {body}, OPA input {question}), "
+        f"{len(catalogue['checks'])} checks and {len(catalogue['mutations'])} mutations, configuration "
+        f"`examples/usher.yaml`; {ROUNDS} rounds of {REQUESTS} requests in turn; Python {platform.python_version()}."
+    )
+    lines = [
+        setting,
+        "",
+        "| server | processor ms per request: median (min-max) | against OPA |",
+        "| --- | ---: | ---: |",
+    ]
+    for name, values in costs.items():
+        median = statistics.median(values)
+        tls = "" if name.startswith("`opa") else " over TLS"
+        lines.append(f"| {name}{tls} | {median:.3f} ({min(values):.3f}-{max(values):.3f}) | {median / opa:.2f} |")
+    lines += ["", "| connections at once | p50 ms | p90 ms | p99 ms |", "| ---: | ---: | ---: | ---: |"]
+    for connections, values in latencies.items():
+        figures = " | ".join(f"{client.percentile(values, share) * 1000:.2f}" for share in (0.5, 0.9, 0.99))
+        lines.append(f"| {connections} | {figures} |")
+    lines += [
+        "",
+        f"Ready {ours.seconds_to_ready:.2f} s after its start; {ours.resident_megabytes():.0f} MB resident afterwards.",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

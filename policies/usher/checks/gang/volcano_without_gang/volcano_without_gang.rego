@@ -1,0 +1,159 @@
+# METADATA
+# title: Volcano is told about the gang
+# description: |
+#   The scheduler's name alone makes no gang: Volcano makes a PodGroup of one for every pod that names none, and places
+#   the pods one by one, so that half of a job may hold GPUs and wait for the other half. A gang needs the annotation
+#   scheduling.k8s.io/group-name on the template of every pod set; for a Job, Deployment, StatefulSet or ReplicaSet the
+#   annotation scheduling.volcano.sh/group-min-member on the object does as well. The jobs of kubeflow.org and Ray are
+#   made gangs by their operators, if these are run so: for PyTorchJob and MPIJob the routing of usher.yaml says it.
+#   Then all templates have to name the scheduler.
+# scope: package
+# related_resources:
+#   - ref: https://volcano.sh/en/docs/podgroup/
+#     description: Volcano on PodGroups
+#   - ref: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/job-scheduling/
+#     description: Kubeflow on gang scheduling
+#   - ref: https://docs.ray.io/en/latest/cluster/kubernetes/k8s-ecosystem/volcano.html
+#     description: Ray on Volcano
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH501
+#   severity: high
+#   remediation: |
+#     Set the annotation scheduling.volcano.sh/group-min-member on the object to the number of its pods, or make a
+#     PodGroup and name it on every pod template by the annotation scheduling.k8s.io/group-name.
+package usher.checks.gang.volcano_without_gang
+
+import data.usher.lib.workload
+
+_group_name := "scheduling.k8s.io/group-name"
+
+_min_member := "scheduling.volcano.sh/group-min-member"
+
+_owners_of_a_group := {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
+
+deny contains finding if {
+	_no_gang
+	not _reason
+	count(_ungrouped) == count(input.podSets)
+	pod_set := _volcano_pod_sets[0]
+
+	finding := {
+		"path": $"{pod_set.specPath}/schedulerName",
+		"message": $"{workload.pod_set_name(pod_set)}: schedulerName {pod_set.schedulerName} makes no gang by itself, so {_pods} pods are placed one by one",
+		"remedy": _remedy,
+	}
+}
+
+deny contains finding if {
+	_no_gang
+	not _reason
+	count(_ungrouped) < count(input.podSets)
+	some pod_set in _ungrouped
+
+	finding := {
+		"path": $"{pod_set.metadataPath}/annotations",
+		"message": $"{workload.pod_set_name(pod_set)} lacks the annotation {_group_name} of the other templates, so its pods are no part of the gang",
+		"remedy": "name the same PodGroup on every template",
+	}
+}
+
+deny contains object.union(finding, _assumption(pod_set)) if {
+	_made_by_operator
+	_should_be_gang
+	some pod_set in input.podSets
+	not pod_set.schedulerName in input.site.volcanoSchedulers
+	other := _volcano_pod_sets[0]
+
+	finding := {
+		"path": $"{pod_set.specPath}/schedulerName",
+		"message": $"{workload.pod_set_name(pod_set)} has {_scheduler(pod_set)}, {workload.pod_set_name(other)} has {other.schedulerName}: the gang is split between two schedulers",
+		"remedy": $"set schedulerName to {other.schedulerName} on every template",
+	}
+}
+
+unknown contains {"path": $"{pod_set.specPath}/schedulerName", "reason": _reason} if {
+	_no_gang
+	pod_set := _volcano_pod_sets[0]
+}
+
+_volcano_pod_sets := [pod_set |
+	some pod_set in input.podSets
+	pod_set.schedulerName in input.site.volcanoSchedulers
+]
+
+_should_be_gang if {
+	_volcano_pod_sets != []
+	input.workload.asksAccelerators
+	not input.workload.gangNative
+	_several_pods
+}
+
+_no_gang if {
+	_should_be_gang
+	not _made_by_operator
+	_ungrouped != []
+	not _grouped_by_owner
+}
+
+# The pods of a rollout's surge and those of a DaemonSet, one for each node, work by themselves.
+_several_pods if {
+	not input.workload.kind in {"Deployment", "DaemonSet"}
+	workload.makes_several_pods
+}
+
+_several_pods if {
+	input.workload.kind == "Deployment"
+	input.workload.pods.minimum > 1
+}
+
+_ungrouped := [pod_set |
+	some pod_set in input.podSets
+	object.get(pod_set.annotations, _group_name, "") == ""
+]
+
+# Volcano takes anything but a whole number for none.
+_grouped_by_owner if {
+	input.workload.kind in _owners_of_a_group
+	number := input.workload.annotations[_min_member]
+	trim(number, "0123456789") == ""
+	to_number(number) >= 2
+}
+
+_made_by_operator if {
+	input.workload.group == "kubeflow.org"
+	input.site.route
+}
+
+# Why it cannot be told whether the pods are a gang.
+_reason := $"whether the operator of {input.workload.kind}s makes gangs is not known: the routing of usher.yaml says it" if {
+	input.workload.group == "kubeflow.org"
+}
+
+_reason := "whether KubeRay makes gangs is not known: its setting batchScheduler says it" if {
+	input.workload.group == "ray.io"
+}
+
+_reason := "annotations of its Jobs are not known here; each Job is judged when it is made" if {
+	input.workload.group == "batch"
+	input.workload.kind == "CronJob"
+}
+
+default _pods := "all"
+
+_pods := $"up to {input.workload.pods.maximum}" if input.workload.pods.maximum
+
+_remedy := $"set the annotation {_min_member} of the {input.workload.kind} to the number of its pods" if {
+	input.workload.kind in _owners_of_a_group
+} else := $"name a PodGroup in the annotation {_group_name} of every template"
+
+_scheduler(pod_set) := pod_set.schedulerName if pod_set.schedulerName != ""
+
+_scheduler(pod_set) := "no schedulerName" if pod_set.schedulerName == ""
+
+_assumption(pod_set) := {} if pod_set.schedulerName != ""
+
+_assumption(pod_set) := {"assumption": "the operator leaves templates without schedulerName to the default scheduler"} if {
+	pod_set.schedulerName == ""
+}

@@ -1,0 +1,84 @@
+package usher.checks.placement.gpu_node_affinity_present_test
+
+import data.examples.checks.placement.gpu_node_affinity_present as examples
+import data.usher.checks.placement.gpu_node_affinity_present as check
+
+undeclared(example) := json.patch(example, [
+	{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+	{"op": "replace", "path": "/podSets/0/fits", "value": []},
+])
+
+split := {
+	"path": "/spec/replicatedJobs/0/template/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms",
+	"message": "workers: 1 of 2 OR-ed node affinity terms allow other nodes",
+	"remedy": "let every term select accelerator nodes",
+}
+
+test_a_node_selector_is_enough if {
+	check.deny == set() with input as examples.good_deployment
+}
+
+test_where_the_queue_of_the_namespace_places_the_pods_nothing_is_found if {
+	check.deny == set() with input as examples.good_pytorchjob
+}
+
+test_a_queue_that_places_no_pods_changes_nothing if {
+	elsewhere := json.patch(examples.good_pytorchjob, [
+		{"op": "replace", "path": "/site/queue/placesPods", "value": false},
+	])
+	check.deny == {{
+		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec",
+		"message": "Worker: neither node selector nor required node affinity picks accelerator nodes",
+		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+	}} with input as elsewhere
+}
+
+test_the_label_counts_where_kueue_reads_it_and_on_what_a_queued_deployment_made if {
+	check.deny == set() with input as examples.good_cronjob
+	check.deny == set() with input as examples.good_replicaset
+}
+
+test_another_selector_and_a_preference_pick_no_accelerator_nodes if {
+	check.deny == {{
+		"path": "/spec",
+		"message": "the pod: neither node selector nor required node affinity picks accelerator nodes",
+		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+	}} with input as examples.bad_pod
+	check.deny == {{
+		"path": "/spec/workerGroupSpecs/0/template/spec",
+		"message": "gpu-group: neither node selector nor required node affinity picks accelerator nodes",
+		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+	}} with input as examples.bad_raycluster
+}
+
+test_where_the_pods_fit_on_no_pool_none_is_named if {
+	misfit := json.patch(examples.bad_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": []}])
+	check.deny == {{
+		"path": "/spec",
+		"message": "the pod: neither node selector nor required node affinity picks accelerator nodes",
+		"remedy": "select the nodes of a declared pool",
+	}} with input as misfit
+}
+
+test_one_term_that_selects_is_not_enough if {
+	check.deny == {split} with input as examples.bad_jobset
+}
+
+test_without_declared_pools_terms_that_differ_rest_on_an_assumption if {
+	assumption := "usher.yaml declares no node pool that offers what the pods ask for; its nodes carry one of the usual labels"
+	check.deny == {object.union(split, {"assumption": assumption})} with input as undeclared(examples.bad_jobset)
+	check.unknown == set() with input as undeclared(examples.bad_jobset)
+}
+
+test_without_declared_pools_and_usual_labels_it_is_unknown if {
+	check.deny == set() with input as undeclared(examples.bad_pod)
+	check.unknown == {{
+		"path": "/spec",
+		"reason": "usher.yaml declares no node pool that offers what the pods ask for",
+	}} with input as undeclared(examples.bad_pod)
+}
+
+test_without_declared_pools_selectors_by_usual_labels_are_good if {
+	check.deny == set() with input as undeclared(examples.good_deployment)
+	check.unknown == set() with input as undeclared(examples.good_deployment)
+}

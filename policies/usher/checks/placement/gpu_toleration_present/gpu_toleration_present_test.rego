@@ -1,0 +1,54 @@
+package usher.checks.placement.gpu_toleration_present_test
+
+import data.examples.checks.placement.gpu_toleration_present as examples
+import data.usher.checks.placement.gpu_toleration_present as check
+
+test_tolerating_the_taints_of_one_pool_is_enough if {
+	check.deny == set() with input as examples.good_job
+}
+
+test_a_pod_set_without_accelerators_needs_none if {
+	check.deny == set() with input as examples.good_mpijob
+}
+
+test_where_the_pods_fit_on_no_pool_nothing_is_found if {
+	check.deny == set() with input as examples.good_pod_that_no_pool_serves
+}
+
+test_tolerations_of_another_value_or_effect_do_not_count if {
+	check.deny == {{
+		"path": "/spec",
+		"message": "the pod does not tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute of pool h100",
+		"remedy": "tolerate nvidia.com/gpu and team with operator Exists",
+	}} with input as examples.bad_pod
+}
+
+test_of_several_pools_the_one_with_the_fewest_taints_in_the_way_is_named if {
+	check.deny == {{
+		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec",
+		"message": "Worker does not tolerate nvidia.com/gpu:NoSchedule of pool a100, the nearest of 2 pools",
+		"remedy": "tolerate nvidia.com/gpu with operator Exists",
+	}} with input as examples.bad_pytorchjob
+}
+
+test_a_daemon_set_needs_a_toleration_too if {
+	check.deny == {{
+		"path": "/spec/template/spec",
+		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100",
+		"remedy": "tolerate nvidia.com/gpu with operator Exists",
+	}} with input as examples.bad_daemonset
+}
+
+test_without_declared_pools_the_usual_taint_is_assumed if {
+	undeclared := json.patch(examples.bad_daemonset, [
+		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+		{"op": "replace", "path": "/podSets/0/fits", "value": []},
+		{"op": "replace", "path": "/podSets/0/assumedTaints", "value": ["nvidia.com/gpu"]},
+	])
+	check.deny == {{
+		"path": "/spec/template/spec",
+		"message": "the pod does not tolerate the taint nvidia.com/gpu",
+		"remedy": "tolerate nvidia.com/gpu with operator Exists",
+		"assumption": "no node pools are declared in usher.yaml; such nodes usually carry the taint nvidia.com/gpu",
+	}} with input as undeclared
+}

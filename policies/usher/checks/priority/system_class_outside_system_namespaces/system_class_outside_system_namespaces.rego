@@ -1,0 +1,36 @@
+# METADATA
+# title: System priority classes stay in system namespaces
+# description: |
+#   The classes system-cluster-critical and system-node-critical rank above every class that a user may make, so their
+#   pods evict any training run and any service to get a GPU. They are meant for what keeps the cluster alive.
+#   Kubernetes lets every namespace use them unless a quota forbids it; names that begin with system- are reserved.
+#   The namespaces that may are named in usher.yaml under `priorities.systemNamespaces`.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
+#     description: Kubernetes on priority and preemption
+#   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#limit-priority-class-consumption-by-default
+#     description: Kubernetes on limiting the use of priority classes
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH601
+#   severity: critical
+#   remediation: |
+#     Use a priority class of your own, whose value is 1000000000 at most, or name the namespace in usher.yaml under
+#     `priorities.systemNamespaces`.
+package usher.checks.priority.system_class_outside_system_namespaces
+
+import data.usher.lib.workload
+
+deny contains finding if {
+	not input.site.systemNamespace
+	some pod_set in input.podSets
+	startswith(pod_set.priorityClassName, "system-")
+
+	finding := {
+		"path": $"{pod_set.specPath}/priorityClassName",
+		"message": $"{workload.pod_set_name(pod_set)}: priority class {pod_set.priorityClassName}, which outranks every other workload, is kept for system namespaces",
+		"remedy": "use a priority class of your own, of value 1000000000 at most",
+	}
+}

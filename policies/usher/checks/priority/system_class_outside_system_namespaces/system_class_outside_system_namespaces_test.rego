@@ -1,0 +1,46 @@
+package usher.checks.priority.system_class_outside_system_namespaces_test
+
+import data.examples.checks.priority.system_class_outside_system_namespaces as examples
+import data.usher.checks.priority.system_class_outside_system_namespaces as check
+
+found(path, name, class) := {
+	"path": path,
+	"message": $"{name}: priority class {class}, which outranks every other workload, is kept for system namespaces",
+	"remedy": "use a priority class of your own, of value 1000000000 at most",
+}
+
+test_a_system_namespace_may_use_them if {
+	check.deny == set() with input as examples.good_daemonset
+}
+
+test_other_classes_are_good if {
+	check.deny == set() with input as examples.good_pod
+}
+
+test_a_workload_without_accelerators_is_judged_too if {
+	check.deny == {found(
+		"/spec/template/spec/priorityClassName",
+		"the pod",
+		"system-cluster-critical",
+	)} with input as examples.bad_deployment
+}
+
+test_every_pod_set_is_judged if {
+	cluster := "/spec/rayClusterSpec"
+	check.deny == {
+		found($"{cluster}/headGroupSpec/template/spec/priorityClassName", "head", "system-node-critical"),
+		found(
+			$"{cluster}/workerGroupSpecs/0/template/spec/priorityClassName",
+			"gpu-group",
+			"system-cluster-critical",
+		),
+	} with input as examples.bad_rayjob
+}
+
+test_tasks_of_a_volcano_job_are_judged if {
+	check.deny == {found(
+		"/spec/tasks/0/template/spec/priorityClassName",
+		"worker",
+		"system-cluster-critical",
+	)} with input as examples.bad_volcano_job
+}

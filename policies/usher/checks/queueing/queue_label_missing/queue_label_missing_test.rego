@@ -1,0 +1,47 @@
+package usher.checks.queueing.queue_label_missing_test
+
+import data.examples.checks.queueing.queue_label_missing as examples
+import data.usher.checks.queueing.queue_label_missing as check
+
+found(path, remark) := {{
+	"path": path,
+	"message": $"no label kueue.x-k8s.io/queue-name, so the workload passes by queue research of its namespace{remark}",
+	"remedy": "set the label kueue.x-k8s.io/queue-name: research",
+}}
+
+ignored := "; Kueue ignores the annotation of that name"
+
+test_any_queue_is_good_where_kueue_reads_its_name if {
+	check.deny == set() with input as examples.good_jobset
+	check.deny == set() with input as examples.good_cronjob
+}
+
+test_what_a_controller_made_is_left_alone if {
+	check.deny == set() with input as examples.good_job_owned_by_a_jobset
+}
+
+test_a_kind_that_kueue_does_not_know_is_left_alone if {
+	check.deny == set() with input as examples.good_volcano_job
+}
+
+test_a_workload_that_asks_for_no_accelerator_is_left_alone if {
+	check.deny == set() with input as examples.good_deployment
+}
+
+test_a_namespace_without_a_queue_is_left_alone if {
+	elsewhere := json.patch(examples.bad_pod, [{"op": "remove", "path": "/site/queue"}])
+	check.deny == set() with input as elsewhere
+}
+
+test_an_empty_queue_name_is_none if {
+	check.deny == found("/metadata/labels", "") with input as examples.bad_rayjob
+}
+
+test_a_label_on_a_cron_job_itself_is_none if {
+	check.deny == found("/spec/jobTemplate/metadata/labels", "") with input as examples.bad_cronjob
+}
+
+test_an_annotation_is_named_as_what_kueue_ignores if {
+	check.deny == found("/metadata/labels", ignored) with input as examples.bad_pytorchjob
+	check.deny == found("/metadata/labels", ignored) with input as examples.bad_pod
+}

@@ -1,0 +1,80 @@
+package usher.mutations.placement.gpu_node_affinity_test
+
+import data.examples.mutations.placement.gpu_node_affinity as examples
+import data.usher.mutations.placement.gpu_node_affinity as mutation
+
+requirement(at, key, values, pools) := {
+	"at": at,
+	"field": "nodeRequirement",
+	"value": {"key": key, "operator": "In", "values": values},
+	"reason": $"the nodes that have what the pods ask for are those of {pools}",
+}
+
+test_every_label_of_the_only_pool_that_fits_is_required if {
+	mutation.intents == {
+		requirement("", "example.com/board", ["mi300x"], "mi300"),
+		requirement("", "example.com/tier", ["premium"], "mi300"),
+	} with input as examples.before_pod
+}
+
+test_of_several_pools_told_apart_by_one_label_its_values_are_required if {
+	products := ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3"]
+	replicas := "/spec/pytorchReplicaSpecs"
+	mutation.intents == {
+		requirement($"{replicas}/Master/template", "nvidia.com/gpu.product", products, "a100 and h100"),
+		requirement($"{replicas}/Worker/template", "nvidia.com/gpu.product", products, "a100 and h100"),
+	} with input as examples.before_pytorchjob
+}
+
+test_pools_that_share_only_some_of_their_labels_bind_nothing if {
+	more := json.patch(examples.before_pytorchjob, [{
+		"op": "add",
+		"path": "/podSets/0/fits/0/labels/example.com~1rack",
+		"value": "r1",
+	}])
+	intents := mutation.intents with input as more
+	every intent in intents {
+		intent.at != more.podSets[0].path
+	}
+}
+
+test_pools_told_apart_by_two_labels_bind_nothing if {
+	labels := [{"a": "1", "b": "1"}, {"a": "2", "b": "2"}]
+	mixed := json.patch(examples.before_pod, [{
+		"op": "replace",
+		"path": "/podSets/0/fits",
+		"value": [{"pool": "x", "labels": label, "untolerated": []} | some label in labels],
+	}])
+	mutation.intents == set() with input as mixed
+}
+
+test_a_pod_that_selects_a_pool_already_is_left_alone if {
+	mutation.intents == set() with input as examples.untouched_selecting_pod
+}
+
+test_pools_without_a_common_label_bind_nothing if {
+	mutation.intents == set() with input as examples.untouched_gaudi_pod
+}
+
+test_where_kueue_places_the_pods_nothing_is_required if {
+	mutation.intents == set() with input as examples.untouched_queued_job
+	mutation.intents == set() with input as examples.untouched_job_to_be_queued
+}
+
+test_without_a_declared_pool_that_offers_the_accelerator_nothing_is_required if {
+	undeclared := json.patch(examples.before_pod, [
+		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+		{"op": "replace", "path": "/podSets/0/fits", "value": []},
+	])
+	mutation.intents == set() with input as undeclared
+}
+
+test_where_no_pool_fits_nothing_is_required if {
+	misfit := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": []}])
+	mutation.intents == set() with input as misfit
+}
+
+test_a_pod_that_names_its_node_is_left_alone if {
+	bound := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/nodeName", "value": "node-1"}])
+	mutation.intents == set() with input as bound
+}

@@ -1,0 +1,151 @@
+"""Edits and the operations that do the same to the original."""
+
+from typing import Any
+
+import jsonpatch
+import pytest
+
+from usher import paths
+from usher.mutation.editing import Edit, copied
+
+
+def replayed(original: paths.Object, edit: Edit) -> Any:
+    return jsonpatch.JsonPatch(edit.operations).apply(copied(original))
+
+
+def test_a_value_is_added_to_the_object_that_is_there() -> None:
+    original: paths.Object = {"metadata": {"name": "bert"}}
+    edit = Edit(original)
+
+    edit.add("/metadata/namespace", "research")
+
+    assert edit.value == {"metadata": {"name": "bert", "namespace": "research"}}
+    assert edit.operations == [{"op": "add", "path": "/metadata/namespace", "value": "research"}]
+
+
+def test_missing_parents_are_made_in_one_operation() -> None:
+    edit = Edit({"metadata": {}})
+
+    edit.add("/metadata/annotations/a~1b", "1")
+
+    assert edit.operations == [{"op": "add", "path": "/metadata/annotations", "value": {"a/b": "1"}}]
+    assert edit.value == {"metadata": {"annotations": {"a/b": "1"}}}
+
+
+def test_a_null_counts_as_missing() -> None:
+    original: paths.Object = {"spec": {"tolerations": None, "affinity": None}}
+    edit = Edit(original)
+
+    edit.append("/spec/tolerations", "one")
+    edit.add("/spec/affinity/nodeAffinity", {})
+
+    assert edit.value == {"spec": {"tolerations": ["one"], "affinity": {"nodeAffinity": {}}}}
+    assert replayed(original, edit) == edit.value
+
+
+def test_slashes_and_tildes_in_keys_are_escaped_once() -> None:
+    original: paths.Object = {"spec": {"a/b~c": {"labels": {"x~1y": "1"}}}}
+    edit = Edit(original)
+
+    edit.add(paths.join("/spec", "a/b~c", "labels", "kueue.x-k8s.io/queue-name"), "research")
+    edit.append(paths.join("/spec", "a/b~c", "~list/"), 1)
+
+    assert edit.value == {
+        "spec": {"a/b~c": {"labels": {"x~1y": "1", "kueue.x-k8s.io/queue-name": "research"}, "~list/": [1]}}
+    }
+    assert [operation["path"] for operation in edit.operations] == [
+        "/spec/a~1b~0c/labels/kueue.x-k8s.io~1queue-name",
+        "/spec/a~1b~0c/~0list~1",
+    ]
+    assert replayed(original, edit) == edit.value
+
+
+def test_a_second_item_goes_behind_the_first() -> None:
+    original: paths.Object = {"list": ["theirs"]}
+    edit = Edit(original)
+
+    edit.append("/list", "first")
+    edit.append("/list", "second")
+
+    assert edit.value == {"list": ["theirs", "first", "second"]}
+    assert edit.operations == [
+        {"op": "add", "path": "/list/-", "value": "first"},
+        {"op": "add", "path": "/list/-", "value": "second"},
+    ]
+
+
+def test_items_of_lists_are_reached_by_number() -> None:
+    original: paths.Object = {"containers": [{"name": "a"}, {"name": "b"}]}
+    edit = Edit(original)
+
+    edit.append("/containers/1/env", {"name": "X"})
+
+    assert edit.value == {"containers": [{"name": "a"}, {"name": "b", "env": [{"name": "X"}]}]}
+    assert replayed(original, edit) == edit.value
+
+
+def test_what_is_added_later_does_not_change_an_earlier_operation() -> None:
+    edit = Edit({})
+
+    edit.append("/terms", {"expressions": []})
+    edit.append("/terms", {"expressions": []})
+    edit.append("/terms/0/expressions", 1)
+    edit.append("/terms/1/expressions", 2)
+
+    assert edit.value == {"terms": [{"expressions": [1]}, {"expressions": [2]}]}
+    assert edit.operations[:2] == [
+        {"op": "add", "path": "/terms", "value": [{"expressions": []}]},
+        {"op": "add", "path": "/terms/-", "value": {"expressions": []}},
+    ]
+    assert replayed({}, edit) == edit.value
+
+
+def test_one_value_in_two_places_stays_two_values() -> None:
+    edit = Edit({"a": [], "b": []})
+    shared: paths.Json = {"values": []}
+
+    edit.append("/a", shared)
+    edit.append("/b", shared)
+    edit.append("/a/0/values", "x")
+
+    assert edit.value == {"a": [{"values": ["x"]}], "b": [{"values": []}]}
+    assert shared == {"values": []}
+
+
+def test_the_original_is_left_alone() -> None:
+    original: paths.Object = {"spec": {"tolerations": [{"key": "a"}]}}
+    edit = Edit(original)
+
+    edit.append("/spec/tolerations", {"key": "b"})
+    edit.add("/spec/schedulerName", "volcano")
+
+    assert original == {"spec": {"tolerations": [{"key": "a"}]}}
+
+
+@pytest.mark.parametrize("in_the_way", ["text", 7, True, ["item"], [None]])
+def test_nothing_is_put_into_what_is_no_object(in_the_way: paths.Json) -> None:
+    edit = Edit({"spec": in_the_way})
+
+    with pytest.raises(LookupError):
+        edit.add("/spec/affinity/nodeAffinity", {})
+    with pytest.raises(LookupError):
+        edit.add("/spec/0", {})
+
+    assert edit.value == {"spec": in_the_way}
+    assert edit.operations == []
+
+
+@pytest.mark.parametrize("in_the_way", ["text", "", 0, False, {}, {"0": 1}])
+def test_nothing_is_appended_to_what_is_no_list(in_the_way: paths.Json) -> None:
+    edit = Edit({"list": in_the_way})
+
+    with pytest.raises(LookupError):
+        edit.append("/list", 1)
+
+    assert edit.value == {"list": in_the_way}
+    assert edit.operations == []
+
+
+@pytest.mark.parametrize("pointer", ["/absent", "/list/7", "/list/x", "/text/deeper", "/null/deeper", "/null"])
+def test_what_is_not_there_reads_as_none(pointer: str) -> None:
+    assert Edit({"list": [1], "text": "t", "null": None}).get(pointer) is None
