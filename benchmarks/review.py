@@ -47,11 +47,11 @@ async def measure(directory: Path) -> str:
     context = ssl.create_default_context(cafile=directory / "ca.crt")
     configuration = ROOT / "examples" / "usher.yaml"
     port, admin_port, opa_port = (processes.free_port() for _ in range(3))
-    usher = [
+    usher: list[str | Path] = [
         ROOT / ".venv/bin/usher", "serve", "--certificate", directory / "tls.crt", "--key", directory / "tls.key",
         "--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--config", configuration,
     ]  # fmt: skip
-    opa = [
+    opa: list[str | Path] = [
         ROOT / ".tools/bin/opa", "run", "--server", "--addr", f"127.0.0.1:{opa_port}", "--log-level", "error",
         "--ignore", "*_test.rego", "--ignore", "*.yaml", ROOT / "policies/usher",
     ]  # fmt: skip

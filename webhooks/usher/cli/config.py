@@ -1,0 +1,32 @@
+"""`usher config`: the configuration file itself."""
+
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def config() -> None:
+    """Check usher.yaml, or print its schema."""
+
+
+@config.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def check(file: Path) -> None:
+    """Say what is wrong with a configuration file, line by line; nothing when it is good."""
+    from usher.config.load import load
+    from usher.policy import assembly
+
+    assembly.embedded(load(file))
+    click.echo(f"{file}: good")
+
+
+@config.command()
+def schema() -> None:
+    """Print the JSON Schema of usher.yaml, for editors."""
+    import orjson
+
+    from usher.config.models import Config
+
+    value = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))

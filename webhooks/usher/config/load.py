@@ -1,0 +1,42 @@
+"""usher.yaml from a file, with the line and the key of everything that is wrong with it."""
+
+from pathlib import Path
+
+import pydantic
+import pydantic_core
+
+from usher import errors, paths
+from usher.config import models
+from usher.documents import places, reader
+
+
+def load(file: Path) -> models.Config:
+    """The configuration in a file.
+
+    Raises:
+        ConfigError: the file cannot be read, is no YAML, or does not fit the schema; names every line and key.
+    """
+    source = str(file)
+    try:
+        documents = reader.parse(file.read_bytes(), source=source)
+    except OSError as error:
+        raise errors.ConfigError(source, [(0, "", f"cannot be read: {error.strerror}")]) from None
+    except errors.ManifestError as error:
+        raise errors.ConfigError(source, [(error.line, "", error.reason)]) from None
+    if not documents:
+        return models.Config()
+    if len(documents) > 1:
+        raise errors.ConfigError(source, [(documents[1].line, "", "expected one document, found several")])
+    try:
+        return models.Config.model_validate(documents[0].value)
+    except pydantic.ValidationError as error:
+        where = places.Places(documents[0])
+        raise errors.ConfigError(source, [_problem(detail, where) for detail in error.errors()]) from None
+
+
+def _problem(detail: pydantic_core.ErrorDetails, where: places.Places) -> tuple[int, str, str]:
+    pointer = paths.join(paths.ROOT, *detail["loc"])
+    position = where.nearest(pointer)
+    line = position.key.line if position.key is not None else position.line
+    reason = "no such key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
+    return line, paths.readable(pointer), reason

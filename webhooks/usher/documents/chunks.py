@@ -1,0 +1,116 @@
+"""A file cut into documents as kubectl cuts it, and where each stands."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from usher import errors
+
+MAX_FILE_BYTES: Final = 64 * 2**20
+MAX_DOCUMENT_BYTES: Final = 8 * 2**20
+MAX_DOCUMENTS: Final = 100_000
+
+_BYTE_ORDER_MARK: Final = "\ufeff"
+# libyaml skips one at the start of any line, go-yaml does not.
+_STRAY_MARK: Final = re.compile(rf"^{_BYTE_ORDER_MARK}|(?<=[\r\x85\u2028\u2029]){_BYTE_ORDER_MARK}", re.MULTILINE)
+# k8s.io/apimachinery, YAMLReader: only a line that starts so ends a document, whatever YAML says of the rest.
+_SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A stretch of a file that holds one document; its offsets count characters from its own beginning."""
+
+    source: str
+    text: str
+    line: int
+    """Line of the first character, from 1."""
+    column: int = 1
+    """Column of the first character, from 1: more only for JSON values that share a line."""
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character, from 1. Lines end at a line feed, as in editors."""
+        line_start = self.text.rfind("\n", 0, offset) + 1
+        column = offset - line_start + (self.column if line_start == 0 else 1)
+        return self.line + self.text.count("\n", 0, offset), column
+
+    def refusal(self, reason: str, *, offset: int = 0) -> errors.ManifestError:
+        line, column = self.place(offset)
+        return errors.ManifestError(reason, source=self.source, line=line, column=column)
+
+    def check_size(self) -> None:
+        """Raises ManifestError for a document above MAX_DOCUMENT_BYTES."""
+        if len(self.text) > MAX_DOCUMENT_BYTES // 4 and len(self.text.encode()) > MAX_DOCUMENT_BYTES:
+            raise self.refusal(f"the document is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; split it")
+
+
+def whole(content: str | bytes, *, source: str) -> Chunk:
+    """A whole file as text, without a byte order mark.
+
+    Raises:
+        ManifestError: too large, or no UTF-8.
+    """
+    too_large = errors.ManifestError(f"larger than {MAX_FILE_BYTES // 2**20} MiB; split the file", source=source)
+    if len(content) > MAX_FILE_BYTES:
+        raise too_large
+    if isinstance(content, bytes):
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise errors.ManifestError("the file is UTF-16; save it as UTF-8", source=source, line=1, column=1)
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            before = Chunk(source=source, text=content[: error.start].decode(), line=1)
+            reason = f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
+            raise before.refusal(reason, offset=len(before.text)) from None
+    else:
+        text = content
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError as error:
+            everything = Chunk(source=source, text=text, line=1)
+            reason = f"U+{ord(text[error.start]):04X} is half a character; save the file as UTF-8"
+            raise everything.refusal(reason, offset=error.start) from None
+        if size > MAX_FILE_BYTES:
+            raise too_large
+    return Chunk(source=source, text=text.removeprefix(_BYTE_ORDER_MARK), line=1)
+
+
+def split(file: Chunk) -> Iterator[Chunk]:
+    """The documents of a stream, the empty ones too.
+
+    Raises:
+        ManifestError: content on a separator's line, which kubectl refuses; a document too large; too many of them.
+    """
+    text, start, line = file.text, 0, file.line
+    if text.count("\n---") > MAX_DOCUMENTS:
+        raise too_many(file)
+    for separator in _SEPARATOR.finditer(text):
+        rest = separator[1].strip()
+        if rest and not rest.startswith("#"):
+            raise file.refusal(
+                "kubectl takes nothing but a comment after ---; move the rest to the next line",
+                offset=separator.start(),
+            )
+        if separator.start() > start:
+            yield _document(file, start, separator.start(), line)
+        line += text.count("\n", start, separator.end())
+        start = separator.end()
+    if start < len(text):
+        yield _document(file, start, len(text), line)
+
+
+def too_many(chunk: Chunk) -> errors.ManifestError:
+    """The refusal of a stream above MAX_DOCUMENTS, placed at a chunk."""
+    return chunk.refusal(f"more than {MAX_DOCUMENTS} documents in one stream; split it")
+
+
+def _document(file: Chunk, start: int, end: int, line: int) -> Chunk:
+    text = file.text[start:end].removeprefix(_BYTE_ORDER_MARK)
+    # kubectl reads by the line and ends each: a block scalar at the end of a file keeps its line feed.
+    chunk = Chunk(source=file.source, text=text if text.endswith("\n") else text + "\n", line=line)
+    if stray := _BYTE_ORDER_MARK in text and _STRAY_MARK.search(text):
+        raise chunk.refusal(
+            "a byte order mark inside the document would become part of a key; remove it", offset=stray.start()
+        )
+    return chunk

@@ -1,0 +1,103 @@
+"""Manifests: the text of a YAML or JSON file -> the objects that kubectl would send.
+
+The text goes the way it goes in kubectl (k8s.io/cli-runtime, StreamVisitor): it is cut at the lines that start with
+---, and what starts like JSON is read as JSON first. Where kubectl would guess, drop or round, it is refused.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from usher import errors, paths
+from usher.documents import chunks, composing, jsontext, syntax
+
+# What is not JSON may be YAML in brackets; text that starts so is told what is wrong with it as JSON.
+_MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One document of a file or stream; `usher.documents.places` knows where its values stand."""
+
+    value: paths.Json
+    """As kubectl sends it; no part of it is shared with another place."""
+    source: str
+    """File name or `<stdin>`."""
+    index: int
+    """Its number among the stream's documents that are not empty, from 0."""
+    line: int
+    """First line of its content, from 1."""
+    chunk: chunks.Chunk
+    """Its text; for YAML with the comments around it."""
+    is_json: bool
+    """Whether the text was read by JSON's rules."""
+
+
+def parse(text: str | bytes, *, source: str) -> list[Document]:
+    """The documents of a file. Empty ones (nothing, comments, null) are left out, `List` kinds stay as they are.
+
+    Raises:
+        ManifestError: kubectl would refuse a document, or would silently drop or change something in it.
+    """
+    documents = list[Document]()
+    aliased = 0
+    for chunk in chunks.split(chunks.whole(text, source=source)):
+        values = _json_values(chunk)
+        if isinstance(values, list):
+            found = [(each.value, each.chunk.line, each.chunk) for each in values]
+        elif composed := _composed(chunk, aliased=aliased, not_json=values):
+            found = [(composed.value, chunk.place(composed.start)[0], chunk)]
+            aliased = composed.aliased
+        else:
+            continue
+        for value, line, part in found:
+            if len(documents) == chunks.MAX_DOCUMENTS:
+                raise chunks.too_many(part)
+            if value is not None:
+                documents.append(
+                    Document(
+                        value=value,
+                        source=source,
+                        index=len(documents),
+                        line=line,
+                        chunk=part,
+                        is_json=isinstance(values, list),
+                    )
+                )
+    return documents
+
+
+def trace(document: Document) -> composing.Composed | None:
+    """The document composed once more, with the offsets of its values and keys in its chunk."""
+    source = (
+        jsontext.event_source(document.chunk) if document.is_json else yaml.CBaseLoader(document.chunk.text).get_event
+    )
+    return composing.compose(document.chunk, source, traced=True)
+
+
+def _json_values(chunk: chunks.Chunk) -> list[jsontext.Value] | json.JSONDecodeError | None:
+    if not jsontext.may_be(chunk.text):
+        return None
+    try:
+        values = jsontext.decode(chunk)
+    except json.JSONDecodeError as error:
+        return error
+    for each in values:
+        each.chunk.check_size()
+    return values
+
+
+def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: json.JSONDecodeError | None) -> composing.Composed | None:
+    chunk.check_size()
+    try:
+        try:
+            return composing.compose(chunk, yaml.CBaseLoader(chunk.text).get_event, aliased=aliased)
+        except yaml.YAMLError as error:
+            raise syntax.refusal(chunk, error) from None
+    except errors.ManifestError:
+        if not_json is not None and _MEANT_AS_JSON.match(chunk.text):
+            raise chunk.refusal(f"not JSON: {not_json.msg}; mend it", offset=not_json.pos) from None
+        raise
