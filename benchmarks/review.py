@@ -87,7 +87,7 @@ def input_document(configuration: Path) -> bytes:
     evaluator = assembly.embedded(load(configuration))
     workload = normalise(objects.gpu_pod(), vocabulary=evaluator.vocabulary)
     assert workload is not None
-    return document.build(workload, config=evaluator.config, vocabulary=evaluator.vocabulary)
+    return document.build(workload, sites=evaluator.sites, vocabulary=evaluator.vocabulary)
 
 
 def report(

@@ -70,6 +70,7 @@ class Container:
     requests: Resources
     limits: Resources
     environment: tuple[EnvironmentVariable, ...]
+    """Only the families of variables that rules read; of several entries of one name the last counts."""
     claims: int = 0
     """How many device claims (DRA) the container names in `resources.claims`."""
 

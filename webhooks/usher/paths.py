@@ -1,5 +1,7 @@
 """Places in an object, as RFC 6901 JSON Pointers: what findings point at, what patches change."""
 
+import json
+import re
 from collections.abc import Iterator
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
@@ -9,6 +11,10 @@ Object = dict[str, Json]
 """A JSON object: a manifest, or a part of one."""
 
 ROOT = ""
+
+# The only spelling of an index in RFC 6901; nine digits are more than any list has.
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 
 def escape(key: str) -> str:
@@ -27,7 +33,7 @@ def split(pointer: str) -> list[str]:
     """The unescaped keys of a pointer, outermost first."""
     if not pointer:
         return []
-    return [key.replace("~1", "/").replace("~0", "~") for key in pointer[1:].split("/")]
+    return [key.replace("~1", "/").replace("~0", "~") for key in pointer.removeprefix("/").split("/")]
 
 
 def resolve(document: Json, pointer: str) -> Json:
@@ -39,7 +45,7 @@ def resolve(document: Json, pointer: str) -> Json:
     value = document
     for key in split(pointer):
         if isinstance(value, list):
-            if not key.isdecimal():
+            if _INDEX.fullmatch(key) is None:
                 raise LookupError(pointer)
             value = value[int(key)]
         elif isinstance(value, dict):
@@ -50,15 +56,18 @@ def resolve(document: Json, pointer: str) -> Json:
 
 
 def readable(pointer: str) -> str:
-    """The pointer as people write field paths: `spec.containers[0].env`, `metadata.labels["a/b"]`."""
+    """The pointer as people write field paths: `spec.containers[0].env`, `metadata.labels["a/b"]`.
+
+    Keys that could mislead whoever reads the message are quoted and escaped as JSON does it.
+    """
     return "".join(_readable_parts(pointer)).lstrip(".") or "."
 
 
 def _readable_parts(pointer: str) -> Iterator[str]:
     for key in split(pointer):
-        if key.isdecimal():
+        if _INDEX.fullmatch(key):
             yield f"[{key}]"
-        elif "." in key or "/" in key:
-            yield f'["{key}"]'
-        else:
+        elif _PLAIN_KEY.fullmatch(key):
             yield f".{key}"
+        else:
+            yield f"[{json.dumps(key)}]"

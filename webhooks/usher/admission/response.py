@@ -12,7 +12,10 @@ from usher.admission.review import API_VERSION
 from usher.mutation.editing import Operation
 
 MAX_MESSAGE: Final = 8 * 1024
-"""Characters. A denial of two hundred findings must still be an answer that people can read."""
+"""Bytes. A denial of two hundred findings must still be an answer that people can read."""
+
+MAX_REASON: Final = 1000
+"""Characters of one reason in a denial: what a manifest holds may stand in it, at any length."""
 
 MAX_WARNING: Final = 120
 MAX_WARNINGS: Final = 20
@@ -45,11 +48,7 @@ def validated(uid: str, decision: model.Decision, *, display_name: str) -> Respo
     response: Response = {"uid": uid, "allowed": not denials}
     if denials:
         response["status"] = {"code": 403, "reason": "Forbidden", "message": denial(denials, display_name)}
-    warnings = [
-        f"{judgement.code} {judgement.name}: {_sentence(judgement)}"
-        for judgement in decision.judgements
-        if judgement.outcome is model.Outcome.WARN
-    ]
+    warnings = [_warning(judgement) for judgement in decision.judgements if judgement.outcome is model.Outcome.WARN]
     # What a check could not evaluate is counted and logged; a reader of kubectl can mend only the object itself.
     unread = [f"{unknown.path or 'object'}: {unknown.reason}" for unknown in decision.unknowns if not unknown.check]
     if warnings or unread:
@@ -76,12 +75,15 @@ def mutated(uid: str, operations: Sequence[Operation], *, names: Iterable[str], 
 
 def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
     """What kubectl prints: every reason, each with its remedy, and how to read more."""
-    rules = "1 rule" if len(denials) == 1 else f"{len(denials)} rules"
-    lines = [f"{display_name} breaks {rules}:"]
-    length = len(lines[0])
+    broken = len({judgement.code for judgement in denials})
+    rules = "1 rule" if broken == 1 else f"{broken} rules"
+    places = f" in {len(denials)} places" if len(denials) > broken else ""
+    lines = [f"{shown(display_name, MAX_REASON)} breaks {rules}{places}:"]
+    length = len(lines[0].encode())
     for number, judgement in enumerate(denials):
-        line = f"  {judgement.code} {judgement.name}: {_printable(_sentence(judgement))}"
-        length += len(line) + 1
+        reason = shown("".join(_parts(judgement)), MAX_REASON)
+        line = f"  {judgement.code} {judgement.name}: {reason}"
+        length += len(line.encode()) + 1
         if length > MAX_MESSAGE - 200:
             lines.append(f"  ... and {len(denials) - number} more")
             break
@@ -92,10 +94,10 @@ def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
 
 def sanitised(texts: Sequence[str]) -> list[str]:
     """Warnings that the API server passes on: it drops one with a control character, and cuts all when too long."""
-    kept = [_shortened(_printable(text)) for text in dict.fromkeys(texts)]
-    if len(kept) > MAX_WARNINGS:
-        kept = [*kept[: MAX_WARNINGS - 1], f"... and {len(kept) - MAX_WARNINGS + 1} more"]
-    return kept
+    different = list(dict.fromkeys(texts))
+    if len(different) > MAX_WARNINGS:
+        different = [*different[: MAX_WARNINGS - 1], f"... and {len(different) - MAX_WARNINGS + 1} more"]
+    return [shown(text, MAX_WARNING) for text in different]
 
 
 def audit_annotations(decision: model.Decision) -> dict[str, str]:
@@ -111,17 +113,26 @@ def audit_annotations(decision: model.Decision) -> dict[str, str]:
     return annotations
 
 
-def _sentence(judgement: model.Judgement) -> str:
+def shown(text: str, longest: int) -> str:
+    """A text that strangers had a hand in, for a reader: short, on one line, and nothing that moves a cursor."""
+    short = text if len(text) <= longest else text[: longest - 3] + "..."
+    if short.isprintable():
+        return short
+    return "".join(character if character.isprintable() else "\ufffd" for character in short)
+
+
+def _warning(judgement: model.Judgement) -> str:
+    """As much of it as has room: a whole sentence less says more than half a one."""
+    message, remedy, because = _parts(judgement)
+    start = f"{judgement.code} {judgement.name}: "
+    texts = (start + text for text in (message + remedy + because, message + remedy, message + because))
+    return next((text for text in texts if len(text) <= MAX_WARNING), start + message)
+
+
+def _parts(judgement: model.Judgement) -> tuple[str, str, str]:
+    """What is wrong, how to mend it, and why it is held against nobody."""
     finding = judgement.finding
-    text = (
-        f"{finding.message}. {finding.remedy[:1].upper()}{finding.remedy[1:]}." if finding.remedy else finding.message
-    )
-    return f"{text} ({judgement.because})" if judgement.because else text
-
-
-def _printable(text: str) -> str:
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_WARNING else text[: MAX_WARNING - 3] + "..."
+    because = f" ({judgement.because})" if judgement.because else ""
+    if not finding.remedy:
+        return finding.message, "", because
+    return finding.message + ".", f" {finding.remedy[:1].upper()}{finding.remedy[1:]}.", because

@@ -48,15 +48,20 @@ def parse(body: bytes) -> Review:
     if not isinstance(request, dict):
         raise errors.ReviewError("request: expected an object")
     kind = request.get("kind")
+    operation = _operation(request)
+    value = _object(request, "object")
+    if value is None and operation in (Operation.CREATE, Operation.UPDATE):
+        # To allow it would be a verdict on something that we have not seen.
+        raise errors.ReviewError(f"request.object: expected an object, found none to {operation}")
     return Review(
         uid=_required_text(request, "uid"),
-        operation=_operation(request),
-        kind=_text(kind, "kind") if isinstance(kind, dict) else "",
+        operation=operation,
+        kind=_text(kind, "kind", at="request.kind") if isinstance(kind, dict) else "",
         name=_text(request, "name"),
         namespace=_text(request, "namespace"),
         sub_resource=_text(request, "subResource"),
         dry_run=request.get("dryRun") is True,
-        value=_object(request, "object"),
+        value=value,
         old_value=_object(request, "oldObject"),
     )
 
@@ -71,11 +76,11 @@ def _strict_json(body: bytes) -> paths.Json:
         value: paths.Json = orjson.loads(body)
         if orjson.dumps(value) != _without_go_escapes(body.rstrip(b"\n")):
             json.loads(body, object_pairs_hook=_unique, parse_int=_exact)
-    except RecursionError:
+    except TypeError:
+        # What was read can be written, unless it is nested deeper than 254 levels.
         raise errors.ReviewError("the body is nested too deeply") from None
-    except (ValueError, TypeError) as error:
-        # orjson.JSONDecodeError is a ValueError; dumping what is nested too deeply is a TypeError.
-        raise errors.ReviewError(f"the body is not JSON that Kubernetes would send: {_shown(str(error))}") from None
+    except ValueError as error:
+        raise errors.ReviewError(f"the body is not JSON that Kubernetes would send: {str(error)[:160]}") from None
     return value
 
 
@@ -115,12 +120,12 @@ def _required_text(request: paths.Object, field: str) -> str:
     return value
 
 
-def _text(value: paths.Object, field: str) -> str:
+def _text(value: paths.Object, field: str, *, at: str = "request") -> str:
     text = value.get(field)
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise errors.ReviewError(f"request.{field}: expected a text, found {_shown(text)}")
+        raise errors.ReviewError(f"{at}.{field}: expected a text, found {_shown(text)}")
     return text
 
 

@@ -1,8 +1,9 @@
 """One review: body in, body out, and a record of what was decided. What HTTP makes of it is the server's matter."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from usher import model
+from usher import model, paths
 from usher.admission import response
 from usher.admission.review import Review, parse
 from usher.mutation import merge
@@ -56,14 +57,10 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
     else:
         merged = evaluator.mutate(_request(review))
     names = tuple(sorted({evaluator.mutation_name(intent.mutation) for intent in merged.applied}))
-    conflicts = tuple(
-        f"{intents[0].field} at {intents[0].at or 'the object'}: "
-        + " and ".join(sorted({evaluator.mutation_name(intent.mutation) for intent in intents}))
-        for intents in merged.conflicts
-    )
+    conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
     warnings = [
         *([f"gpu-usher: {summary(merged, evaluator)}"] if names else []),
-        *(f"gpu-usher: want different values for {conflict}; none was set" for conflict in conflicts),
+        *(f"gpu-usher: {conflict}" for conflict in conflicts),
     ]
     answer = response.mutated(review.uid, merged.operations, names=names, warnings=warnings)
     return Answer(body=response.encode(answer), review=review, allowed=True, mutations=names, conflicts=conflicts)
@@ -77,6 +74,12 @@ def summary(merged: merge.Merged, evaluator: Evaluator) -> str:
         counts[name] = counts.get(name, 0) + 1
     parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]
     return "applied " + ", ".join(parts)
+
+
+def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:
+    names = sorted({evaluator.mutation_name(intent.mutation) for intent in intents})
+    place = f"{intents[0].field} at {paths.readable(intents[0].at)}"
+    return f"{place} left as it is: different values from {' and '.join(names)}"
 
 
 def _request(review: Review) -> Request:

@@ -45,7 +45,7 @@ def certs() -> None:
 @click.option("--name", "extra", multiple=True, help="Another DNS name or IP address; may be repeated.")
 @click.option("--secret", help="Print a kubernetes.io/tls Secret of this name as YAML; write no serving certificate.")
 @click.option("--force", is_flag=True, help="Make CA and certificate anew, whatever is there and whoever made it.")
-def issue_command(  # noqa: PLR0913 - one parameter per option
+def issue_command(
     *, directory: Path | None, service: str, namespace: str, extra: tuple[str, ...], secret: str | None, force: bool
 ) -> None:
     """Make a CA and a serving certificate, or renew what is due.

@@ -1,6 +1,5 @@
 """What `usher serve --dev` brings along: a local CA, and requests to try."""
 
-import asyncio
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +8,7 @@ import orjson
 
 from usher import paths
 from usher.certs import issue
-from usher.server.serve import Settings
+from usher.server.serve import Address
 
 DIRECTORY: Final = Path(".usher/certs")
 _NAMES: Final = ("localhost", "127.0.0.1", "::1", "gpu-usher.gpu-usher.svc")
@@ -25,22 +24,17 @@ def certificate() -> tuple[Path, Path]:
     return DIRECTORY / "tls.crt", DIRECTORY / "tls.key"
 
 
-async def hints(started: asyncio.Event, settings: Settings, directory: Path) -> None:
-    """Once the server answers: writes sample reviews and prints how to send them."""
-    await started.wait()
-    reviews = directory / "reviews"
+def hints(webhook: Address, admin: Address) -> None:
+    """Writes sample reviews and prints how to send them."""
+    reviews = DIRECTORY / "reviews"
     reviews.mkdir(exist_ok=True)
-    base = f"https://{settings.webhook.host}:{settings.webhook.port}"
-    lines = [f"usher answers at {base}, probes and metrics at http://{settings.admin.host}:{settings.admin.port}", ""]
+    base = f"https://{webhook}"
+    lines = [f"usher answers at {base}, probes and metrics at http://{admin}", ""]
     for name, (endpoint, what, value) in _SAMPLES.items():
         file = reviews / f"{name}.json"
         file.write_bytes(orjson.dumps(_review(value), option=orjson.OPT_INDENT_2))
-        lines += [
-            f"# {what}",
-            f"curl -s --cacert {directory / 'ca.crt'} -H 'Content-Type: application/json' "
-            f"--data @{file} {base}/{endpoint} | python3 -m json.tool",
-            "",
-        ]
+        curl = f"curl -s --cacert {DIRECTORY / 'ca.crt'} -H 'Content-Type: application/json' --data @{file}"
+        lines += [f"# {what}", f"{curl} {base}/{endpoint} | python3 -m json.tool", ""]
     click.echo("\n".join([*lines, "Stop with Ctrl-C. What is decided is logged below, a line for each review."]))
 
 

@@ -1,6 +1,5 @@
 """`usher serve`: the admission webhooks."""
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -19,10 +18,11 @@ import click
 )
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
 @click.option("--opa-url", default="http://127.0.0.1:8181", show_default=True, help="Where OPA is, with --engine opa.")
-def serve(  # noqa: PLR0913, PLR0917 - one parameter per option
+@click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between looks at the certificate.")
+def serve(
     certificate: Path | None,
     key: Path | None,
-    dev: bool,  # noqa: FBT001 - click passes by name
+    dev: bool,
     config_file: Path | None,
     host: str | None,
     port: int,
@@ -30,6 +30,7 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter per option
     admin_port: int,
     engine: str,
     opa_url: str,
+    reload_interval: float,
 ) -> None:
     """Answer admission reviews over TLS: POST /mutate and POST /validate.
 
@@ -42,10 +43,11 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter per option
     from usher.config.models import Config
     from usher.policy import assembly, bundle
     from usher.server import logs
-    from usher.server.serve import Address, Settings
-    from usher.server.serve import serve as run
+    from usher.server.serve import Address, Settings, run
 
-    if dev and not (certificate or key):
+    if dev:
+        if certificate or key:
+            raise click.UsageError("--dev makes its own certificate; leave out --certificate and --key")
         certificate, key = development.certificate()
     if certificate is None or key is None:
         raise click.UsageError("give --certificate and --key, or --dev to try it on this machine")
@@ -57,16 +59,12 @@ def serve(  # noqa: PLR0913, PLR0917 - one parameter per option
         admin=Address(host=admin_host or host, port=admin_port),
         certificate=certificate,
         key=key,
+        reload_interval=reload_interval,
     )
     logs.configure()
 
-    async def main() -> None:
-        started = asyncio.Event()
-        hints = asyncio.create_task(development.hints(started, settings, certificate.parent)) if dev else None
-        try:
-            await run(settings, evaluator, revision=bundle.load().revision, started=started)
-        finally:
-            if hints is not None:
-                hints.cancel()
+    def started(webhook: Address, admin: Address) -> None:
+        if dev:
+            development.hints(webhook, admin)
 
-    asyncio.run(main())
+    run(settings, evaluator, revision=bundle.load().revision, started=started)

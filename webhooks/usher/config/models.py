@@ -13,6 +13,7 @@ Pattern = Annotated[str, StringConstraints(pattern=r"^[-a-z0-9.*]+$", max_length
 LabelKey = Annotated[
     str, StringConstraints(pattern=r"^([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$")
 ]
+LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63)]
 ResourceName = LabelKey
 ResourcePrefix = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-A-Za-z0-9_./]*$", max_length=317)]
 """What resource names begin with; never empty, or every resource would be meant."""
@@ -62,7 +63,7 @@ class Accelerators(_Section):
 
 class Taint(_Section):
     key: LabelKey
-    value: str = ""
+    value: LabelValue = ""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
 
 
@@ -70,7 +71,7 @@ class Pool(_Section):
     """A node pool: how its nodes are recognised and what they ask of a pod."""
 
     name: Name
-    node_selector: dict[LabelKey, str] = Field(
+    node_selector: dict[LabelKey, LabelValue] = Field(
         min_length=1, description="Labels that all nodes of the pool carry and no other node does."
     )
     taints: list[Taint] = []

@@ -51,7 +51,7 @@ def merge(
     """
     if not intents:
         return Merged(value=original)
-    if _owner_compares(workload):
+    if owner_compares(workload):
         return Merged(
             value=original, skipped=tuple(Skipped(intent=intent, reason=OWNER_COMPARES) for intent in intents)
         )
@@ -82,7 +82,7 @@ def merge(
     )
 
 
-def _owner_compares(workload: model.Workload) -> bool:
+def owner_compares(workload: model.Workload) -> bool:
     """Whether the owner would not know the object again: https://github.com/kubernetes/kubernetes/issues/57167.
 
     A Deployment that is older than a mutation, or was updated since, would make ReplicaSets without end. Its Pods are

@@ -1,16 +1,17 @@
 """The embedded engine: OPA's own compilation of the policies to WebAssembly, run by wasmtime in this process.
 
-The module has no files, sockets or clock: its only imports are memory, abort and println. Memory is capped by the
-store's limits, time by epoch interruption. A trap or an overrun poisons the instance, so it is thrown away and the
-next call gets a fresh one.
+The module has no files, sockets or clock, and nothing that it says is trusted: every address is checked against its
+memory, memory is capped by the store's limits, time by epoch interruption. Whatever goes wrong poisons the instance,
+so it is thrown away and the next call gets a fresh one.
 
 The calling convention is OPA's wasm ABI 1.2 and later (`opa_eval`): https://www.openpolicyagent.org/docs/wasm
 """
 
+import contextlib
 import ctypes
+import os
 import threading
 import weakref
-from collections.abc import Callable
 from typing import Final
 
 import orjson
@@ -18,6 +19,8 @@ import wasmtime
 
 from usher import errors, paths
 from usher.policy import engine
+from usher.policy._calls import Call
+from usher.policy._clock import Clock
 
 MEMORY_LIMIT: Final = 128 * 2**20
 """Bytes. The largest review (7 MiB) needs about ten times its size."""
@@ -25,15 +28,17 @@ MEMORY_LIMIT: Final = 128 * 2**20
 REBUILD_ABOVE: Final = 16 * 2**20
 """Bytes of linear memory after which an instance is rebuilt: wasm memory grows with the largest input, never back."""
 
-_TICK: Final = 0.01
-"""Seconds between two epochs: the precision of deadlines, and a hundred short wake-ups a second."""
-
+_CLOSED: Final = "the policy engine is closed"
 _PAGE: Final = 65536
-_INITIAL_PAGES: Final = 4
+_DATA: Final = b"{}"
+"""Base data beside the rules: there are none, what rules need to know is in the input."""
+
+_TEXT_SIZES: Final = (4096, 2**20, 2**32)
+"""Bytes in which the end of a text is looked for, one after the other; most results end within the first."""
 
 
 class WasmEngine:
-    """Loads a compiled policy once and evaluates it on one instance per thread."""
+    """Loads a compiled policy once and evaluates it on one instance per thread, so any thread may call it."""
 
     name = "wasm"
     waits = False
@@ -42,113 +47,119 @@ class WasmEngine:
         self,
         module: bytes,
         *,
-        data: bytes = b"{}",
         deadline: float = engine.DEFAULT_DEADLINE,
         memory_limit: int = MEMORY_LIMIT,
     ) -> None:
-        config = wasmtime.Config()
-        config.epoch_interruption = True
-        config.cache = True
-        self._engine = wasmtime.Engine(config)
+        self._engine = wasmtime.Engine(_configuration())
         try:
             self._module = wasmtime.Module(self._engine, module)
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
-        self._data = data
-        self._deadline = deadline
         self._memory_limit = memory_limit
+        self._process = os.getpid()
+        self._clock = Clock(self._engine.increment_epoch, deadline=deadline, owner=self)
         self._local = threading.local()
-        self._closed = threading.Event()
-        _start_clock(self._engine, self._closed, weakref.ref(self))
+        self._instance()  # a module that cannot be started is refused here, not at the first request
 
     def evaluate(self, entrypoint: engine.Entrypoint, document: bytes) -> paths.Object:
         instance = self._instance()
         try:
             text = instance.evaluate(entrypoint, document)
-        except errors.EngineError:
-            self._local.instance = None
+        except BaseException:  # KeyboardInterrupt and MemoryError leave it half-way, too
+            self._discard(instance)
             raise
         if instance.memory_size > REBUILD_ABOVE:
-            self._local.instance = None
+            self._discard(instance)
         results = engine.parsed(text, entrypoint=entrypoint)
         if not isinstance(results, list) or not results or not isinstance(results[0], dict):
             raise errors.EngineError(f"entry point {entrypoint} is undefined: the policies have no such rule")
         return engine.checked_result(results[0].get("result"), entrypoint=entrypoint)
 
     def close(self) -> None:
-        self._closed.set()
+        """Ends the clock; what still runs is stopped within a tick, as if its deadline were over."""
+        self._clock.stopped.set()
 
     def _instance(self) -> "_Instance":
+        if self._process != os.getpid():
+            # Its clock, a thread, did not come along.
+            raise errors.EngineError("the policy engine belongs to the process that forked this one: make another")
         instance: _Instance | None = getattr(self._local, "instance", None)
         if instance is None:
-            instance = _Instance(
-                self._engine,
-                self._module,
-                data=self._data,
-                ticks=max(1, round(self._deadline / _TICK)),
-                memory_limit=self._memory_limit,
-            )
+            instance = _Instance(self._engine, self._module, clock=self._clock, memory_limit=self._memory_limit)
             self._local.instance = instance
         return instance
 
+    def _discard(self, instance: "_Instance") -> None:
+        self._local.instance = None
+        instance.close()
 
-def _start_clock(wasm_engine: wasmtime.Engine, closed: threading.Event, owner: "weakref.ref[WasmEngine]") -> None:
-    """Advances the epoch until the engine is closed or forgotten; wasm code past its deadline then traps."""
 
-    def tick() -> None:
-        while not closed.wait(_TICK) and owner() is not None:
-            wasm_engine.increment_epoch()
-
-    threading.Thread(target=tick, name="usher-wasm-clock", daemon=True).start()
+def _configuration() -> wasmtime.Config:
+    config = wasmtime.Config()
+    config.epoch_interruption = True
+    # Compiling takes a tenth of a second. Where no directory can be written to cache it, it is done at every start.
+    with contextlib.suppress(wasmtime.WasmtimeError):
+        config.cache = True
+    return config
 
 
 class _Instance:
     """One instantiated policy with its own store: belongs to the thread that made it."""
 
     def __init__(
-        self, wasm_engine: wasmtime.Engine, module: wasmtime.Module, *, data: bytes, ticks: int, memory_limit: int
+        self, wasm_engine: wasmtime.Engine, module: wasmtime.Module, *, clock: Clock, memory_limit: int
     ) -> None:
+        self._clock = clock
         self._store = wasmtime.Store(wasm_engine)
         self._store.set_limits(memory_size=memory_limit)
-        self._ticks = ticks
         self._abort_message = ""
-        self._store.set_epoch_deadline(ticks)
-        self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(wasmtime.Limits(_INITIAL_PAGES, None)))
+        self._set_deadline()
         try:
-            self._functions = self._instantiate(wasm_engine, module)
-            self._entrypoints: dict[str, int] = orjson.loads(self._json_text(self._call("entrypoints")))
-            address = self._call("opa_malloc", len(data))
-            self._write(address, data)
-            self._data = self._call("opa_json_parse", address, len(data))
+            self._memory, self._functions = self._instantiate(wasm_engine, module)
+            self._entrypoints = self._numbers("entrypoints")
+            if missing := [entrypoint for entrypoint in engine.Entrypoint if entrypoint not in self._entrypoints]:
+                raise errors.EngineError(f"the compiled policy has no entry point {missing[0]}")
+            # The capabilities file keeps such policies out; this is for a module that was built by other means.
+            if builtins := self._numbers("builtins"):
+                raise errors.EngineError(f"the compiled policy calls {min(builtins)}, which WebAssembly lacks")
+            address = self._call("opa_malloc", len(_DATA))
+            self._write(address, _DATA)
+            self._data = self._call("opa_json_parse", address, len(_DATA))
             # Whatever an evaluation allocates lies above this, and the next one writes over it.
             self._heap = self._call("opa_heap_ptr_get")
-        except (wasmtime.WasmtimeError, wasmtime.Trap, KeyError) as error:
-            raise errors.EngineError(f"the compiled policy cannot be started: {_first_line(error)}") from None
+            self._evaluate = Call(self._store, self._functions["opa_eval"], arguments=7)
+        except (wasmtime.WasmtimeError, wasmtime.Trap, LookupError) as error:
+            raise errors.EngineError(f"the compiled policy cannot be started: {_last_line(error)}") from None
 
-    def _instantiate(self, wasm_engine: wasmtime.Engine, module: wasmtime.Module) -> dict[str, wasmtime.Func]:
+    def _instantiate(
+        self, wasm_engine: wasmtime.Engine, module: wasmtime.Module
+    ) -> tuple[wasmtime.Memory, dict[str, wasmtime.Func]]:
+        # wasmtime keeps the host's functions for as long as the store, so they must not keep the store in turn.
+        this = weakref.ref(self)
+
         def abort(address: int) -> None:
-            self._abort_message = self._text(address).decode("utf-8", "replace")
+            instance = this()
+            # An error would not come out of the call that is under way, but of one that fails later.
+            with contextlib.suppress(errors.EngineError):
+                if instance is not None:
+                    instance._abort_message = instance._text(address).decode("utf-8", "replace")  # noqa: SLF001 - self
 
-        def println(_address: int) -> None:
-            """What a policy prints has no place to go."""
-
-        def builtin(*_arguments: int) -> int:
-            # The capabilities file keeps such policies out; this guards a module that was built by other means.
-            raise errors.EngineError("the policies call a built-in that WebAssembly does not have")
-
+        kinds = {item.name: item.type for item in module.imports}
+        memory_kind = kinds["memory"]
+        if not isinstance(memory_kind, wasmtime.MemoryType):
+            raise errors.EngineError("the compiled policy cannot be started: it imports no memory")
+        memory = wasmtime.Memory(self._store, memory_kind)
         linker = wasmtime.Linker(wasm_engine)
-        linker.define(self._store, "env", "memory", self._memory)
-        i32 = wasmtime.ValType.i32
-        functions: list[tuple[str, int, int, Callable[..., object]]] = [
-            ("opa_abort", 1, 0, abort),
-            ("opa_println", 1, 0, println),
-            *((f"opa_builtin{count}", count + 2, 1, builtin) for count in range(5)),
-        ]
-        for name, arguments, results, function in functions:
-            kind = wasmtime.FuncType([i32()] * arguments, [i32()] * results)
-            linker.define(self._store, "env", name, wasmtime.Func(self._store, kind, function))
+        linker.define(self._store, "env", "memory", memory)
+        text = wasmtime.FuncType([wasmtime.ValType.i32()], [])
+        linker.define(self._store, "env", "opa_abort", wasmtime.Func(self._store, text, abort))
+        linker.define_unknown_imports_as_traps(module)
         exports = linker.instantiate(self._store, module).exports(self._store)
-        return {name: value for name, value in dict(exports).items() if isinstance(value, wasmtime.Func)}
+        return memory, {name: value for name, value in dict(exports).items() if isinstance(value, wasmtime.Func)}
+
+    def close(self) -> None:
+        """Gives the memory back at once; the instance is of no use afterwards."""
+        self._store.close()
 
     @property
     def memory_size(self) -> int:
@@ -161,35 +172,46 @@ class _Instance:
             EngineError: a trap, an abort, or more memory than the limit allows.
             DeadlineError: the epoch ran out.
         """
-        number = self._entrypoints.get(entrypoint)
-        if number is None:
-            raise errors.EngineError(f"entry point {entrypoint} is undefined: the policies have no such rule")
-        self._store.set_epoch_deadline(self._ticks)
         self._abort_message = ""
-        length = len(document)
+        self._set_deadline()
+        number, length = self._entrypoints[entrypoint], len(document)
         try:
             self._write(self._heap, document)
-            result = self._call("opa_eval", 0, number, self._data, self._heap, length, self._heap + length, 0)
+            result = self._evaluate(0, number, self._data, self._heap, length, self._heap + length, 0)
             return self._text(result)
         except wasmtime.Trap as error:
             raise self._failure(error, entrypoint) from None
         except wasmtime.WasmtimeError as error:
-            raise errors.EngineError(f"entry point {entrypoint}: {_first_line(error)}") from None
+            raise errors.EngineError(f"entry point {entrypoint}: {_last_line(error)}") from None
+
+    def _set_deadline(self) -> None:
+        self._store.set_epoch_deadline(self._clock.ticks())
+        if self._clock.stopped.is_set():  # asked only now, or nothing would stop a policy that starts as it ends
+            raise errors.EngineError(_CLOSED)
 
     def _failure(self, error: wasmtime.Trap, entrypoint: str) -> errors.EngineError:
         if error.trap_code is wasmtime.TrapCode.INTERRUPT:
+            if self._clock.stopped.is_set():
+                return errors.EngineError(_CLOSED)
             return errors.DeadlineError(
-                f"entry point {entrypoint}: the policies took longer than {self._ticks * _TICK:g} s"
+                f"entry point {entrypoint}: the policies took longer than {self._clock.deadline:g} s"
             )
         if self._abort_message:
             return errors.EngineError(f"entry point {entrypoint}: the policies stopped: {self._abort_message}")
-        return errors.EngineError(f"entry point {entrypoint}: the policies failed: {_first_line(error)}")
+        return errors.EngineError(f"entry point {entrypoint}: the policies failed: {_last_line(error)}")
 
     def _call(self, function: str, *arguments: int) -> int:
         result: int = self._functions[function](self._store, *arguments)
         return result
 
-    def _address(self, offset: int) -> int:
+    def _address(self, offset: int, length: int) -> int:
+        """Where a range of the module's memory is in ours.
+
+        Raises:
+            EngineError: the range is not within the module's memory.
+        """
+        if offset < 0 or offset + length > self.memory_size:
+            raise errors.EngineError("the compiled policy names an address outside of its memory")
         # ctypes copies are ten times faster than Memory.read and Memory.write.
         return ctypes.addressof(self._memory.data_ptr(self._store).contents) + offset
 
@@ -197,15 +219,23 @@ class _Instance:
         missing = offset + len(data) - self.memory_size
         if missing > 0:
             self._memory.grow(self._store, -(-missing // _PAGE))
-        ctypes.memmove(self._address(offset), data, len(data))
+        ctypes.memmove(self._address(offset, len(data)), data, len(data))
 
     def _text(self, offset: int) -> bytes:
         """A NUL-terminated string that the module wrote."""
-        return ctypes.string_at(self._address(offset))
+        room = self.memory_size - offset
+        for size in _TEXT_SIZES:
+            length = max(1, min(size, room))
+            text, end, _ = ctypes.string_at(self._address(offset, length), length).partition(b"\0")
+            if end:
+                return text
+        raise errors.EngineError("the compiled policy wrote a text without an end")
 
-    def _json_text(self, value: int) -> bytes:
-        return self._text(self._call("opa_json_dump", value))
+    def _numbers(self, function: str) -> dict[str, int]:
+        """What the module says of itself: names and their numbers."""
+        numbers: dict[str, int] = orjson.loads(self._text(self._call("opa_json_dump", self._call(function))))
+        return numbers
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+def _last_line(error: Exception) -> str:
+    return str(error).strip().rpartition("\n")[2].strip()

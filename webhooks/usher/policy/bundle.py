@@ -17,6 +17,9 @@ from usher.policy import catalogue
 MANIFEST = "bundle.json"
 WASM = "policy.wasm"
 CATALOGUE = "catalogue.json"
+REVISION_FILE = "usher/main/revision.rego"
+"""Generated; lets an OPA server be asked which policies it has."""
+REVISION_RULE = "usher/main/revision"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,8 @@ class Bundle:
     directory: Path
     revision: str
     """Digest over all files, which changes with every change of a policy."""
+    source_revision: str
+    """Digest over the Rego sources alone, which is also the value of REVISION_RULE."""
     module: bytes
     catalogue: catalogue.Catalogue
 
@@ -35,14 +40,26 @@ def sources(directory: Path) -> list[Path]:
     return sorted(path for path in directory.rglob("*.rego") if not path.name.endswith("_test.rego"))
 
 
-def digests(directory: Path) -> dict[str, str]:
-    """SHA-256 of every file that the bundle consists of, by path relative to it."""
-    files = [*sources(directory), directory / CATALOGUE, directory / WASM]
-    return {path.relative_to(directory).as_posix(): _sha256(path.read_bytes()) for path in files}
+def digests(contents: Mapping[str, bytes]) -> dict[str, str]:
+    """SHA-256 of every file, by its path."""
+    return {path: _sha256(content) for path, content in contents.items()}
+
+
+def contents(directory: Path, *, generated: bool = True) -> dict[str, bytes]:
+    """Every file that the bundle consists of, by path relative to it; without the generated ones, its sources."""
+    files = [*sources(directory), *((directory / CATALOGUE, directory / WASM) if generated else ())]
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in files}
 
 
 def revision(file_digests: Mapping[str, str]) -> str:
     return _sha256("\n".join(f"{path} {digest}" for path, digest in sorted(file_digests.items())).encode())[:16]
+
+
+def source_revision(file_digests: Mapping[str, str]) -> str:
+    # Not over the file in which it stands itself.
+    return revision(
+        {path: digest for path, digest in file_digests.items() if path.endswith(".rego") and path != REVISION_FILE}
+    )
 
 
 def find() -> Path:
@@ -67,10 +84,11 @@ def load(directory: Path | None = None) -> Bundle:
     directory = directory or find()
     try:
         manifest = orjson.loads((directory / MANIFEST).read_bytes())
-        expected = manifest["files"]
-        actual = digests(directory)
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+        expected = dict(manifest["files"])
+        found = contents(directory)
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise errors.BundleError(f"{directory}: the policy bundle cannot be read: {error}") from None
+    actual = digests(found)
     for path in sorted({*expected, *actual}):
         if expected.get(path) != actual.get(path):
             raise errors.BundleError(
@@ -78,11 +96,15 @@ def load(directory: Path | None = None) -> Bundle:
                 "run scripts/policies, or install gpu-usher again"
             )
     try:
-        entries = catalogue.parse((directory / CATALOGUE).read_bytes())
+        entries = catalogue.parse(found[CATALOGUE])
     except (pydantic.ValidationError, KeyError) as error:
         raise errors.BundleError(f"{directory / CATALOGUE}: {error}") from None
     return Bundle(
-        directory=directory, revision=revision(actual), module=(directory / WASM).read_bytes(), catalogue=entries
+        directory=directory,
+        revision=revision(actual),
+        source_revision=source_revision(actual),
+        module=found[WASM],
+        catalogue=entries,
     )
 
 

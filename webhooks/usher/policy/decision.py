@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+import orjson
+
 from usher import errors, model, paths
 from usher.config import models
 from usher.policy import catalogue, enforcement
@@ -62,17 +64,18 @@ def intents(result: paths.Object) -> list[model.Intent]:
             )
             for entry, intent in _entries(result, "intents", "intent")
         ),
-        key=lambda intent: (intent.mutation, intent.at, intent.field, repr(intent.value)),
+        key=lambda intent: (intent.mutation, intent.at, intent.field, _canonical(intent.value)),
     )
 
 
-def judge(
+def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one call
     found: Iterable[model.Finding],
     *,
     namespace: str,
     entries: catalogue.Catalogue,
     rules: models.Enforcement,
     before: Iterable[model.Finding] = (),
+    leniency: str = "",
 ) -> tuple[model.Judgement, ...]:
     """What follows from the findings, worst first.
 
@@ -83,6 +86,7 @@ def judge(
         rules: what usher.yaml says about enforcement.
         before: on UPDATE, the findings of the object as it was. What was wrong already is not held against a change
             that leaves it alone, or finalizers could never be removed (gpu-domain 0.5).
+        leniency: why this object is warned about at most; empty where it may be denied.
 
     Raises:
         EngineError: a finding comes from a check that the catalogue does not know.
@@ -97,12 +101,18 @@ def judge(
         outcome, because = enforcement.outcome(finding, check, namespace=namespace, enforcement=rules)
         if outcome is None:
             continue
-        if outcome is model.Outcome.DENY and (finding.check, finding.message) in known:
-            outcome, because = model.Outcome.WARN, "it was so before this change"
+        milder = "it was so before this change" if (finding.check, finding.message) in known else leniency
+        if outcome is model.Outcome.DENY and milder:
+            outcome, because = model.Outcome.WARN, milder
         judgements.append(
             model.Judgement(finding=finding, outcome=outcome, code=check.code, name=check.name, because=because)
         )
     return tuple(sorted(judgements, key=lambda judgement: (_ORDER[judgement.outcome], judgement.code)))
+
+
+def _canonical(value: paths.Json) -> bytes:
+    # Engines do not agree on the order of an object's fields.
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def _entries(result: paths.Object, field: str, inner: str) -> Iterator[tuple[paths.Object, paths.Object]]:

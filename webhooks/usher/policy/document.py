@@ -15,14 +15,12 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import model, quantities
-from usher.config import models, namespaces
+from usher.config import models
+from usher.policy import site
 from usher.scheduling import taints
 from usher.scheduling.placement import Placement, placement
 from usher.scheduling.placement import PoolFit as PlacementFit
 from usher.workloads.accelerators import Vocabulary
-
-# The families of variables that rules read. All others stay here: their values may be secrets.
-READABLE_VARIABLES = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_")
 
 # Whole manifests are kept in here by kubectl apply.
 _LEFT_OUT_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
@@ -108,27 +106,6 @@ class PodSet(TypedDict):
     containers: list[Container]
 
 
-class Queue(TypedDict):
-    localQueue: str
-    placesPods: bool
-
-
-class Route(TypedDict):
-    scheduler: str
-    schedulerName: str
-    queue: str
-
-
-class Site(TypedDict):
-    """What usher.yaml says about the workload's namespace and kind."""
-
-    systemNamespace: bool
-    visibleDevicesAllowed: bool
-    volcanoSchedulers: list[str]
-    queue: NotRequired[Queue]
-    route: NotRequired[Route]
-
-
 class Workload(TypedDict):
     group: str
     kind: str
@@ -150,15 +127,16 @@ class Workload(TypedDict):
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
-    site: Site
+    site: site.Site
 
 
-def build(workload: model.Workload, *, config: models.Config, vocabulary: Vocabulary) -> bytes:
+def build(workload: model.Workload, *, sites: site.Sites, vocabulary: Vocabulary) -> bytes:
     """The input document as JSON."""
+    config = sites.config
     document: Input = {
         "workload": _workload(workload),
         "podSets": [_pod_set(pod_set, config=config, vocabulary=vocabulary) for pod_set in workload.pod_sets],
-        "site": _site(workload, config),
+        "site": sites.of(workload.namespace, workload.kind),
     }
     return orjson.dumps(document)
 
@@ -244,11 +222,7 @@ def _container(container: model.Container, vocabulary: Vocabulary) -> Container:
         "asksAccelerators": container.claims > 0
         or any(resource["accelerator"] and bool(container.effective(name)) for name, resource in resources.items()),
         "resources": resources,
-        "environment": {
-            variable.name: _variable(variable)
-            for variable in container.environment
-            if variable.name.startswith(READABLE_VARIABLES)
-        },
+        "environment": {variable.name: _variable(variable) for variable in container.environment},
     }
 
 
@@ -281,25 +255,3 @@ def _pods(count: model.Count) -> Pods:
 
 def _annotations(annotations: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in annotations.items() if key not in _LEFT_OUT_ANNOTATIONS}
-
-
-def _site(workload: model.Workload, config: models.Config) -> Site:
-    namespace = workload.namespace
-    result: Site = {
-        "systemNamespace": namespaces.matches(namespace, config.priorities.system_namespaces),
-        "visibleDevicesAllowed": namespaces.matches(namespace, config.isolation.visible_devices),
-        "volcanoSchedulers": sorted({"volcano", *(route.scheduler_name for route in config.routing)}),
-    }
-    for queue in config.queues:
-        if namespaces.matches(namespace, queue.namespaces):
-            result["queue"] = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
-            break
-    for route in config.routing:
-        if workload.kind in route.kinds and namespaces.matches(namespace, route.namespaces):
-            result["route"] = {
-                "scheduler": route.scheduler,
-                "schedulerName": route.scheduler_name,
-                "queue": route.queue,
-            }
-            break
-    return result

@@ -5,14 +5,20 @@ normalise -> engine: findings -> decision;  normalise -> engine: intents -> merg
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from typing import Final
 
 from usher import model, paths
 from usher.config import models, namespaces
 from usher.mutation import merge
 from usher.policy import catalogue, decision, document
 from usher.policy.engine import Engine, Entrypoint
+from usher.policy.site import Sites
 from usher.workloads import accelerators
 from usher.workloads.normalise import normalise
+
+PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
+"""A denial would stop every rollout of a Deployment from before the webhooks: we change its Pods, and not this."""
 
 
 class Operation(StrEnum):
@@ -41,8 +47,11 @@ class Evaluator:
         self.engine = engine
         self.catalogue = entries
         self.config = config
+        self.sites = Sites(config)
+        self._is_exempt = lru_cache(maxsize=1024)(
+            lambda namespace: namespaces.matches(namespace, config.exempt_namespaces)
+        )
         self.vocabulary = accelerators.Vocabulary(config.accelerators)
-        self._mutation_names = {key: entry.name for key, entry in entries.mutations.items()}
 
     def decide(self, request: Request) -> model.Decision:
         """The decision about an object as it stands.
@@ -69,6 +78,7 @@ class Evaluator:
                 entries=self.catalogue,
                 rules=self.config.enforcement,
                 before=before,
+                leniency=PODS_ARE_JUDGED if merge.owner_compares(workload) else "",
             ),
             unknowns=(*workload.unknowns, *unknowns),
         )
@@ -91,13 +101,17 @@ class Evaluator:
             return merge.Merged(value=request.value)
         result = self.engine.evaluate(Entrypoint.INTENTS, self._document(workload))
         intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
-        return merge.merge(request.value, workload, intents, names=self._mutation_names)
+        return merge.merge(request.value, workload, intents, name_of=self.mutation_name)
+
+    def mutation_name(self, key: str) -> str:
+        entry = self.catalogue.mutations.get(key)
+        return entry.name if entry is not None else key
 
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
         return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace)
 
     def _document(self, workload: model.Workload) -> bytes:
-        return document.build(workload, config=self.config, vocabulary=self.vocabulary)
+        return document.build(workload, sites=self.sites, vocabulary=self.vocabulary)
 
     def _findings(self, workload: model.Workload) -> tuple[list[model.Finding], list[model.Unknown]]:
         if not workload.pod_sets:
@@ -108,8 +122,9 @@ class Evaluator:
     def _exemption(self, workload: model.Workload, request: Request) -> str:
         if request.operation in (Operation.DELETE, Operation.CONNECT):
             return f"{request.operation} is not judged"
-        if workload.deleting:
+        # On CREATE the API server drops a deletionTimestamp; written into a file it must not exempt the object.
+        if workload.deleting and request.operation is Operation.UPDATE:
             return "the object is being deleted"
-        if namespaces.matches(workload.namespace, self.config.exempt_namespaces):
+        if self._is_exempt(workload.namespace):
             return f"usher.yaml exempts namespace {workload.namespace}"
         return ""

@@ -5,13 +5,19 @@ some labels, of its nodes' other labels nothing; so there are two questions, "co
 "does this alternative allow nodes of the pools only?".
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from usher import model, paths
 
 Labels = Mapping[str, str]
 Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
 """A node selector and the matchExpressions of one term."""
+
+# Operators that no node without the label satisfies.
+_PRESENT = ("In", "Exists", "Gt", "Lt")
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 
 
 def alternatives(pod_set: model.PodSet) -> list[Alternative]:
@@ -38,43 +44,63 @@ def could_fit(alternative: Alternative, labels: Labels) -> bool:
 
 
 def allows_only(alternative: Alternative, pools: Iterable[Labels]) -> bool:
-    """Whether every node that fits carries all labels of one of the pools."""
-    selector, expressions = alternative
-    required = dict(_required_values(selector, expressions))
-    covered = [
-        labels for labels in pools if labels and all(value in required.get(key, ()) for key, value in labels.items())
-    ]
-    return any(
-        required[key] <= {labels[key] for labels in covered if key in labels} for labels in covered for key in labels
-    )
+    """Whether every node that fits carries all labels of one of the pools; so it is where none can fit at all."""
+    required = _required_values(*alternative)
+    if not all(required.values()):
+        return True
+    return _all_carried(required, [labels for labels in pools if labels])
 
 
 def names_any_key(alternative: Alternative, keys: Iterable[str]) -> bool:
-    """Whether the alternative restricts one of these labels at all; a key ending in * is a prefix."""
+    """Whether the alternative asks for nodes that have one of these labels; a key ending in * is a prefix."""
     selector, expressions = alternative
-    restricted = [*selector, *(str(item.get("key")) for item in expressions if item.get("operator") != "DoesNotExist")]
-    return any(name.startswith(key[:-1]) if key.endswith("*") else name == key for name in restricted for key in keys)
+    required = [*selector, *(str(item.get("key")) for item in expressions if item.get("operator") in _PRESENT)]
+    return any(name.startswith(key[:-1]) if key.endswith("*") else name == key for name in required for key in keys)
 
 
-def _required_values(
-    selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]
-) -> Iterator[tuple[str, frozenset[str]]]:
-    """Keys whose value must be one of a set."""
+def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:
+    """Keys whose value must be one of a set; an empty set for what contradicts itself."""
     found: dict[str, frozenset[str]] = {key: frozenset({value}) for key, value in selector.items()}
     for expression in expressions:
-        key = expression.get("key")
-        if isinstance(key, str) and expression.get("operator") == "In":
-            values = frozenset(str(value) for value in _list(expression.get("values")))
-            found[key] = found[key] & values if key in found else values
-    yield from found.items()
+        key, values = expression.get("key"), _strings(expression.get("values"))
+        # Values that cannot be read could be any, so such an expression requires nothing.
+        readable = bool(values) and len(values) == len(_list(expression.get("values")))
+        if isinstance(key, str) and expression.get("operator") == "In" and readable:
+            found[key] = found.get(key, frozenset(values)).intersection(values)
+    return found
+
+
+def _all_carried(required: Mapping[str, frozenset[str]], pools: Sequence[Labels]) -> bool:
+    """Whether every choice of one value for each key carries all labels of one of the pools.
+
+    Goes through the values of one key at a time. What a manifest lists beyond the values that the pools name counts as
+    one value, so that usher.yaml alone decides how much there is to go through.
+    """
+    pools = [labels for labels in pools if all(value in required.get(key, ()) for key, value in labels.items())]
+    if not all(pools):
+        return True
+    if not pools:
+        return False
+    key = next(iter(pools[0]))
+    without = [labels for labels in pools if key not in labels]
+    if not required[key] <= {labels[key] for labels in pools if key in labels}:
+        return _all_carried(required, without)
+    return all(
+        _all_carried(required, [*without, *(_remaining(labels, key) for labels in pools if labels.get(key) == value)])
+        for value in required[key]
+    )
+
+
+def _remaining(labels: Labels, key: str) -> Labels:
+    return {other: value for other, value in labels.items() if other != key}
 
 
 def _could_match(expression: Mapping[str, paths.Json], labels: Labels) -> bool:
     key, operator = expression.get("key"), expression.get("operator")
-    if key not in labels:
+    if not isinstance(key, str) or key not in labels:
         return True
-    actual = labels[str(key)]
-    values = [str(value) for value in _list(expression.get("values"))]
+    actual = labels[key]
+    values = _strings(expression.get("values"))
     if operator == "In":
         return actual in values
     if operator == "NotIn":
@@ -85,12 +111,15 @@ def _could_match(expression: Mapping[str, paths.Json], labels: Labels) -> bool:
 
 
 def _compares(actual: str, values: list[str], operator: str) -> bool:
-    try:
-        left, right = int(actual), int(values[0])
-    except (ValueError, IndexError):
+    if len(values) != 1 or not (_INTEGER.fullmatch(actual) and _INTEGER.fullmatch(values[0])):
         return False
+    left, right = int(actual), int(values[0])
     return left > right if operator == "Gt" else left < right
 
 
 def _list(value: object) -> list[paths.Json]:
     return value if isinstance(value, list) else []
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in _list(value) if isinstance(item, str)]

@@ -1,5 +1,6 @@
 """Tolerations against taints (k8s.io/api core/v1 types.go, Toleration; gpu-domain 4.3)."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from usher import paths
@@ -7,13 +8,19 @@ from usher.config import models
 
 _GUARDING_EFFECTS = ("NoSchedule", "NoExecute")
 
+# What Gt and Lt take for a number: no plus sign, no leading zeros (apimachinery content.IsDecimalInteger), 64 bits.
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
+
 
 def tolerates(toleration: Mapping[str, paths.Json], taint: models.Taint) -> bool:
     """Whether one toleration covers one taint.
 
     An absent effect covers every effect, an absent key (only legal with Exists) every key. Without an operator the
-    values must be equal, and a missing value is the empty one. Gt and Lt compare whole numbers.
+    values must be equal, and a missing value is the empty one. Gt and Lt compare whole numbers. A toleration with a
+    field that is no string covers nothing: the API server would not take it.
     """
+    if not all(isinstance(toleration.get(field), str | None) for field in ("key", "operator", "value", "effect")):
+        return False
     if toleration.get("effect") not in (None, "", taint.effect):
         return False
     key = toleration.get("key") or ""
@@ -34,8 +41,8 @@ def tolerates(toleration: Mapping[str, paths.Json], taint: models.Taint) -> bool
 
 def names_key(toleration: Mapping[str, paths.Json], key: str) -> bool:
     """Whether a toleration is meant for a taint of which only the key is known."""
-    toleration_key = toleration.get("key") or ""
-    return toleration_key == key or (toleration_key == "" and toleration.get("operator") == "Exists")
+    toleration_key = toleration.get("key")
+    return toleration_key == key or (toleration_key in (None, "") and toleration.get("operator") == "Exists")
 
 
 def untolerated(tolerations: Iterable[Mapping[str, paths.Json]], taints: Iterable[models.Taint]) -> list[models.Taint]:
@@ -49,8 +56,7 @@ def untolerated(tolerations: Iterable[Mapping[str, paths.Json]], taints: Iterabl
 
 
 def _compares(taint_value: str, toleration_value: str, operator: str) -> bool:
-    try:
-        left, right = int(taint_value), int(toleration_value)
-    except ValueError:
+    if not (_INTEGER.fullmatch(taint_value) and _INTEGER.fullmatch(toleration_value)):
         return False
+    left, right = int(taint_value), int(toleration_value)
     return left > right if operator == "Gt" else left < right

@@ -9,10 +9,16 @@ from usher.server.metrics import Metrics
 from usher.server.reviews import Reviews
 
 
-def webhook_app(evaluator: Evaluator, metrics: Metrics) -> FastAPI:
-    """Answers reviews and nothing else: no documentation, no schema, no metrics on this port."""
+def webhook_app(evaluator: Evaluator, metrics: Metrics, *, stopping: Callable[[], bool]) -> FastAPI:
+    """Answers reviews and nothing else: no documentation, no schema, no metrics on this port.
+
+    Args:
+        evaluator: what decides.
+        metrics: where answers are counted.
+        stopping: whether this process will end, so that clients are to connect to another.
+    """
     app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Reviews, evaluator=evaluator, metrics=metrics)
+    app.add_middleware(Reviews, evaluator=evaluator, metrics=metrics, stopping=stopping)
     return app
 
 

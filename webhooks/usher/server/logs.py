@@ -2,25 +2,34 @@
 
 import logging
 import sys
-from typing import TextIO
+import traceback
+from typing import Final, TextIO
 
 import orjson
 import structlog
 
+from usher import errors
+from usher.admission.response import shown
 from usher.admission.service import Answer
 
-_LONGEST = 253
+_LONGEST: Final = 253
 """Characters of a name that is logged: a Kubernetes name at its longest, and a bound for what strangers may send."""
+
+_MOST: Final = 20
+"""Conflicts, and frames of a traceback, that are logged."""
+
+
+_LOGGER: Final = structlog.get_logger()
+"""Bound at its first use, so `configure` comes before any review."""
 
 
 def configure(*, stream: TextIO | None = None) -> None:
-    """Sends our own events and those of uvicorn to one stream as JSON lines."""
+    """Sends our own events and those of libraries to one stream as JSON lines."""
     output = (stream or sys.stdout).buffer
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(serializer=lambda event, **_: orjson.dumps(event, default=repr)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
@@ -41,27 +50,26 @@ def configure(*, stream: TextIO | None = None) -> None:
             ],
         )
     )
-    logger = logging.getLogger("uvicorn")
-    logger.handlers = [handler]
-    logger.propagate = False
-    logger.setLevel(logging.WARNING)
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
 
 
 def decision(endpoint: str, answer: Answer, *, seconds: float) -> None:
     """The decision log. It names the object and never shows it: pod specs hold secrets."""
     review = answer.review
     event: dict[str, object] = {
-        "uid": review.uid[:_LONGEST],
+        "uid": shown(review.uid, _LONGEST),
         "endpoint": endpoint,
         "operation": review.operation.value,
-        "kind": review.kind[:_LONGEST],
-        "namespace": review.namespace[:_LONGEST],
-        "name": review.name[:_LONGEST],
+        "kind": shown(review.kind, _LONGEST),
+        "namespace": shown(review.namespace, _LONGEST),
+        "name": shown(review.name, _LONGEST),
         "allowed": answer.allowed,
         "milliseconds": round(seconds * 1000, 3),
     }
     if review.sub_resource:
-        event["subResource"] = review.sub_resource[:_LONGEST]
+        event["subResource"] = shown(review.sub_resource, _LONGEST)
     if review.dry_run:
         event["dryRun"] = True
     if answer.outcomes:
@@ -69,7 +77,17 @@ def decision(endpoint: str, answer: Answer, *, seconds: float) -> None:
     if answer.mutations:
         event["mutations"] = answer.mutations
     if answer.conflicts:
-        event["conflicts"] = answer.conflicts
+        event["conflicts"] = [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]]
     if answer.unknowns:
         event["notEvaluated"] = answer.unknowns
-    structlog.get_logger().info("decision", **event)
+    _LOGGER.info("decision", **event)
+
+
+def failure(endpoint: str, error: Exception) -> None:
+    """A review without verdict. Of an error that nobody foresaw only type and place: its text may quote the object."""
+    event = {"endpoint": endpoint, "error": type(error).__name__}
+    if isinstance(error, errors.UsherError):
+        event["reason"] = shown(str(error), 500)
+    else:
+        event["traceback"] = "".join(traceback.format_tb(error.__traceback__, limit=-_MOST))
+    structlog.get_logger().error("review_failed", **event)

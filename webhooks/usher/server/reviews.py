@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-import structlog
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from usher import errors
 from usher.admission import service
@@ -27,6 +26,8 @@ _ENDPOINTS: Final[dict[str, Review]] = {"/mutate": service.mutate, "/validate": 
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+_CLOSE: Final = (b"connection", b"close")
+_TOO_LARGE: Final = f"the body is larger than {MAX_BODY} bytes\n"
 
 
 class _RefusedError(Exception):
@@ -40,10 +41,11 @@ class _RefusedError(Exception):
 class Reviews:
     """ASGI middleware that answers reviews itself and hands everything else on."""
 
-    def __init__(self, app: ASGIApp, *, evaluator: Evaluator, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, *, evaluator: Evaluator, metrics: Metrics, stopping: Callable[[], bool]) -> None:
         self._app = app
         self._evaluator = evaluator
         self._metrics = metrics
+        self._stopping = stopping
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         review = _ENDPOINTS.get(scope["path"]) if scope["type"] == "http" else None
@@ -55,20 +57,22 @@ class Reviews:
             body = await _body(scope, receive)
         except _RefusedError as refused:
             self._metrics.refused(endpoint)
-            await _send(send, refused.status, str(refused).encode(), _TEXT)
+            # Of the body some may still be on its way, and will not be read.
+            await _send(send, refused.status, str(refused).encode(), _TEXT, close=True)
             return
         started = time.perf_counter()
+        close = self._stopping()
         try:
             answer = await self._review(review, body)
         except errors.ReviewError as error:
             self._metrics.refused(endpoint)
-            await _send(send, error.status, f"{error}\n".encode(), _TEXT)
+            await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is our fault and must not read as a verdict
             self._metrics.failed(endpoint, seconds=time.perf_counter() - started)
-            _log_failure(endpoint, error)
-            await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT)
+            logs.failure(endpoint, error)
+            await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT, close=close)
         else:
-            await _send(send, 200, answer.body, _JSON)
+            await _send(send, 200, answer.body, _JSON, close=close)
             seconds = time.perf_counter() - started
             self._metrics.answered(endpoint, answer, seconds=seconds)
             logs.decision(endpoint, answer, seconds=seconds)
@@ -88,53 +92,50 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
     """
     if scope["method"] != "POST":
         raise _RefusedError(405, "only POST is answered here\n")
+    content_type = b""
     for name, value in scope["headers"]:
-        if name == b"content-type" and value.partition(b";")[0].strip().lower() != b"application/json":
-            raise _RefusedError(415, "Content-Type must be application/json\n")
-        if name == b"content-encoding" and value.lower() != b"identity":
+        if name == b"content-type":
+            content_type = value.partition(b";")[0].strip().lower()
+        elif name == b"content-encoding" and value.lower() != b"identity":
             raise _RefusedError(415, "compressed bodies are not taken\n")
-        if name == b"content-length" and int(value) > MAX_BODY:
-            raise _RefusedError(413, f"the body is larger than {MAX_BODY} bytes\n")
+        elif name == b"content-length":
+            _check_length(value)
+    if content_type != b"application/json":
+        raise _RefusedError(415, "Content-Type must be application/json\n")
     message = await receive()
     if not message.get("more_body", False):
         return _chunk(message)
-    chunks = [_chunk(message)]
-    length = len(chunks[0])
+    body = bytearray(_chunk(message))
     while message.get("more_body", False):
         message = await receive()
-        chunks.append(_chunk(message))
-        length += len(chunks[-1])
-        if length > MAX_BODY:
-            raise _RefusedError(413, f"the body is larger than {MAX_BODY} bytes\n")
-    return b"".join(chunks)
+        body += _chunk(message)
+        if len(body) > MAX_BODY:
+            raise _RefusedError(413, _TOO_LARGE)
+    return bytes(body)
 
 
-def _chunk(message: dict[str, object] | object) -> bytes:
-    if not isinstance(message, dict) or message.get("type") != "http.request":
+def _check_length(declared: bytes) -> None:
+    if not declared.isdigit():
+        raise _RefusedError(400, "Content-Length is not a number\n")
+    # int() takes no more than 4300 digits.
+    if len(declared) > 20 or int(declared) > MAX_BODY:
+        raise _RefusedError(413, _TOO_LARGE)
+
+
+def _chunk(message: Message) -> bytes:
+    if message["type"] != "http.request":
         raise _RefusedError(400, "the body was cut short\n")
     body: bytes = message.get("body", b"")
     if len(body) > MAX_BODY:
-        raise _RefusedError(413, f"the body is larger than {MAX_BODY} bytes\n")
+        raise _RefusedError(413, _TOO_LARGE)
     return body
 
 
-async def _send(send: Send, status: int, body: bytes, content_type: tuple[bytes, bytes]) -> None:
+async def _send(send: Send, status: int, body: bytes, content_type: tuple[bytes, bytes], *, close: bool) -> None:
     headers = [content_type, (b"content-length", str(len(body)).encode())]
     if status == 405:
         headers.append((b"allow", b"POST"))
-    if status == 413:
-        # What is still on its way will not be read, so the connection cannot be used again.
-        headers.append((b"connection", b"close"))
+    if close:
+        headers.append(_CLOSE)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _log_failure(endpoint: str, error: Exception) -> None:
-    expected = isinstance(error, errors.UsherError)
-    structlog.get_logger().error(
-        "review_failed",
-        endpoint=endpoint,
-        error=type(error).__name__,
-        reason=str(error)[:500],
-        exc_info=None if expected else error,
-    )

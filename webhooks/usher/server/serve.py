@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,25 +12,34 @@ from typing import Final
 
 import structlog
 import uvicorn
+import uvloop
 from fastapi import FastAPI
 
-from usher import errors
-from usher.certs.serving import Checked, Reloader
+from usher import errors, paths
+from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
 from usher.policy.evaluator import Evaluator, Request
 from usher.server.app import admin_app, webhook_app
 from usher.server.metrics import Metrics
+from usher.server.protocol import BoundedProtocol
 
 KEEP_ALIVE: Final = 120
 """Seconds. The API server keeps idle connections for 90; whoever closes first must not be us (reliability.md 1.4)."""
 
+DRAIN: Final = 5
+"""Seconds after SIGTERM in which answers still go out, each with the request to connect to another server."""
+
 GRACE: Final = 20
-"""Seconds that open requests get to end after a signal."""
+"""Seconds that open requests get to end after that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
     host: str
     port: int
+    """0 stands for any that is free."""
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +48,8 @@ class Settings:
     admin: Address
     certificate: Path
     key: Path
+    reload_interval: float = RELOAD_INTERVAL
+    """Seconds between looks at certificate and key."""
 
 
 class _Server(uvicorn.Server):
@@ -49,42 +60,67 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def serve(settings: Settings, evaluator: Evaluator, *, revision: str, started: asyncio.Event) -> None:
-    """Answers reviews until SIGTERM or SIGINT; sets `started` once both ports answer.
+def run(
+    settings: Settings, evaluator: Evaluator, *, revision: str, started: Callable[[Address, Address], None]
+) -> None:
+    """Answers reviews until SIGTERM or SIGINT.
+
+    Args:
+        settings: where to listen, and with which certificate.
+        evaluator: what decides; its engine is closed at the end.
+        revision: of the policies, for the metrics.
+        started: called once both ports answer, with their addresses: first the webhook's, then the admin side's.
 
     Raises:
         CertificateError: the certificate or key cannot be served.
         InputError: a port cannot be bound.
         EngineError: the policies do not evaluate; a server that cannot decide does not start.
     """
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, evaluator, revision=revision, started=started))
+
+
+async def _serve(
+    settings: Settings, evaluator: Evaluator, *, revision: str, started: Callable[[Address, Address], None]
+) -> None:
     evaluator.decide(Request(value=_PROBE))
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     reloader = Reloader(settings.certificate, settings.key)
-    webhook = _server(webhook_app(evaluator, metrics), reloader=reloader)
+    stopping = asyncio.Event()
+    webhook = _server(webhook_app(evaluator, metrics, stopping=stopping.is_set), reloader=reloader)
 
     def missing() -> str:
-        if not webhook.started or webhook.should_exit:
+        if stopping.is_set():
+            return "the server is stopping"
+        if not webhook.started:
             return "the webhook port is not open"
         # A new pair that is bad leaves the old one in service; only an expired one makes us useless.
-        expired = reloader.leaf.not_valid_after_utc <= datetime.now(UTC)
-        return f"the certificate has expired: {reloader.problem}" if expired else ""
+        end = reloader.leaf.not_valid_after_utc
+        return f"the certificate expired on {end:%Y-%m-%d %H:%M} UTC" if end <= datetime.now(UTC) else ""
 
     admin = _server(admin_app(metrics, ready=missing))
     servers = (webhook, admin)
-    _stop_on_signals(servers)
+    _stop_on_signals(servers, stopping)
     with _bound(settings.webhook) as webhook_socket, _bound(settings.admin) as admin_socket:
-        watch = asyncio.create_task(reloader.watch(report=_log_certificate))
-        announce = asyncio.create_task(_announce(servers, started))
+        addresses = _address(webhook_socket), _address(admin_socket)
+        background = [
+            asyncio.create_task(reloader.watch(settings.reload_interval, report=_log_certificate)),
+            asyncio.create_task(_end_after_drain(servers, stopping)),
+        ]
         try:
-            await asyncio.gather(webhook.serve(sockets=[webhook_socket]), admin.serve(sockets=[admin_socket]))
+            await asyncio.gather(
+                webhook.serve(sockets=[webhook_socket]),
+                admin.serve(sockets=[admin_socket]),
+                _announce(servers, addresses, started),
+            )
         finally:
-            watch.cancel()
-            announce.cancel()
+            for task in background:
+                task.cancel()
             evaluator.engine.close()
 
 
 # Evaluated once before the ports open: compiles, instantiates and proves the whole path.
-_PROBE: Final = {
+_PROBE: Final[paths.Object] = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "probe", "namespace": "default"},
@@ -95,8 +131,8 @@ _PROBE: Final = {
 def _server(app: FastAPI, *, reloader: Reloader | None = None) -> _Server:
     config = uvicorn.Config(
         app,
-        loop="uvloop",
-        http="httptools",
+        loop="none",  # it is chosen by whoever runs us
+        http=BoundedProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -117,24 +153,47 @@ def _bound(address: Address) -> Iterator[socket.socket]:
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         bound = socket.create_server((address.host, address.port), family=family, backlog=2048)
     except OSError as error:
+        # Python adds the address to the system's words.
+        reason = str(error.strerror).partition(" (")[0]
         raise errors.InputError(
-            f"port {address.port} on {address.host} cannot be opened: {error.strerror}; choose another"
+            f"port {address.port} on {address.host} cannot be opened: {reason}; choose another"
         ) from None
     with bound:
         yield bound
 
 
-def _stop_on_signals(servers: tuple[_Server, ...]) -> None:
+def _address(bound: socket.socket) -> Address:
+    host, port = bound.getsockname()[:2]
+    return Address(host=host, port=port)
+
+
+def _stop_on_signals(servers: tuple[_Server, _Server], stopping: asyncio.Event) -> None:
+    """SIGTERM: answer for a while yet, then end. SIGINT, or a second signal: end. One more: at once."""
+
     def stop(number: signal.Signals) -> None:
         structlog.get_logger().info("stopping", signal=number.name)
         for server in servers:
-            # A second signal means: at once.
             server.force_exit = server.should_exit
-            server.should_exit = True
+            server.should_exit = stopping.is_set() or number is signal.SIGINT
+        stopping.set()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
+
+
+async def _end_after_drain(servers: tuple[_Server, _Server], stopping: asyncio.Event) -> None:
+    """Ends the servers once all clients of the first have gone elsewhere, after DRAIN seconds at the latest.
+
+    A connection that we closed under a review on its way would fail it, for the API server does not send it again.
+    """
+    await stopping.wait()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN):
+            while servers[0].server_state.connections:  # noqa: ASYNC110 - uvicorn keeps a mere set
+                await asyncio.sleep(0.05)
+    for server in servers:
+        server.should_exit = True
 
 
 def _log_certificate(checked: Checked) -> None:
@@ -144,8 +203,13 @@ def _log_certificate(checked: Checked) -> None:
         structlog.get_logger().info("certificate_reloaded")
 
 
-async def _announce(servers: tuple[_Server, ...], started: asyncio.Event) -> None:
+async def _announce(
+    servers: tuple[_Server, _Server],
+    addresses: tuple[Address, Address],
+    started: Callable[[Address, Address], None],
+) -> None:
     # uvicorn tells of its start in no other way.
     while not all(server.started for server in servers):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    started.set()
+    structlog.get_logger().info("started", webhook=f"https://{addresses[0]}", admin=f"http://{addresses[1]}")
+    started(*addresses)

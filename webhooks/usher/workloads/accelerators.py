@@ -14,6 +14,7 @@ KNOWN_NAMES = frozenset(
         "aws.amazon.com/neuroncore",
         "aws.amazon.com/neurondevice",
         "google.com/tpu",
+        "gpu.intel.com/dxg",
         "gpu.intel.com/i915",
         "gpu.intel.com/xe",
         "gpu.intel.com/monitoring",

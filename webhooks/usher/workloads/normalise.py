@@ -73,8 +73,9 @@ def _unrecognised(value: paths.Object, *, known: Kind | None, namespace: str) ->
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
-        found = found or ["/apiVersion"]
-        reason = f"{kind} is known in {'/'.join(known.versions)}, not in {version or 'no version'}: not judged"
+        found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
+        here = f"in {version}" if version else "without a version"
+        reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
     if not found:
         return None
     reading = Reading()
@@ -111,7 +112,7 @@ def _name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
 
 def _role(labels: Mapping[str, str], kind: Kind, reading: Reading) -> model.Role:
     label = labels.get(ROLE_LABEL)
-    if label is None:
+    if not label:
         return kind.role
     try:
         return model.Role(label)

@@ -1,6 +1,6 @@
 """Reading manifests that may hold anything: whatever has the wrong type is recorded as unknown, never guessed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from usher import errors, model, paths, quantities
@@ -46,6 +46,14 @@ class Reading:
             self.unknown(path, f"expected an object, found {_type_name(value)}")
         return _EMPTY
 
+    def sequence(self, value: object, path: str) -> Sequence[paths.Json]:
+        """The value as a list; empty when it is missing or something else."""
+        if isinstance(value, list):
+            return value
+        if value is not None:
+            self.unknown(path, f"expected a list, found {_type_name(value)}")
+        return ()
+
     def items(self, value: object, path: str) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
         """The objects of a list, each with its path; whatever is no object is left out and recorded."""
         if isinstance(value, list):
@@ -54,9 +62,13 @@ class Reading:
                 if isinstance(item, dict):
                     yield item_path, item
                 else:
-                    self.unknown(item_path, f"expected an object, found {_type_name(item)}")
+                    self.no_object(item, item_path)
         elif value is not None:
             self.unknown(path, f"expected a list, found {_type_name(value)}")
+
+    def no_object(self, item: object, path: str) -> None:
+        """Records an item that had to be an object and is none; not even null may stand in a list."""
+        self.unknown(path, f"expected an object, found {_type_name(item)}")
 
     def entries(self, value: object, path: str) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
         """The objects of an object, each with its path and key; whatever is no object is left out and recorded."""

@@ -10,6 +10,10 @@ from usher.workloads.reading import Reading
 ONE = model.Count(minimum=1, maximum=1)
 
 
+# The families of variables that rules read. No others leave the manifest: their values may be secrets.
+READ_VARIABLES = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """A pod template as an adapter found it: an object with `metadata` and `spec`."""
@@ -86,14 +90,31 @@ def _container(
 
 
 def _environment(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
-    for entry_path, entry in reading.items(value, path):
-        name = reading.text(entry.get("name"), entry_path + "/name")
-        if name:
-            yield model.EnvironmentVariable(
-                name=name, value=_variable_value(entry, entry_path, reading), path=entry_path
-            )
-        elif entry.get("name") in (None, ""):
-            reading.unknown(entry_path, "this entry has no name")
+    if value is None:
+        return
+    for index, entry in enumerate(reading.sequence(value, path)):
+        # A pod may have hundreds of variables, and nearly all are plain ones that no rule reads.
+        if isinstance(entry, dict):
+            name, text = entry.get("name"), entry.get("value")
+            if isinstance(name, str) and name and isinstance(text, str):
+                if name.startswith(READ_VARIABLES):
+                    known = text if text or entry.get("valueFrom") is None else None
+                    yield model.EnvironmentVariable(name=name, value=known, path=f"{path}/{index}")
+                continue
+        yield from _odd_variable(entry, f"{path}/{index}", reading)
+
+
+def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
+    """An entry whose value comes from elsewhere, or which is not as it should be."""
+    if not isinstance(value, dict):
+        reading.no_object(value, path)
+        return
+    name = reading.text(value.get("name"), path + "/name")
+    known = _variable_value(value, path, reading) if name else None
+    if value.get("name") in (None, ""):
+        reading.unknown(path, "this entry has no name")
+    elif name.startswith(READ_VARIABLES):
+        yield model.EnvironmentVariable(name=name, value=known, path=path)
 
 
 def _variable_value(entry: Mapping[str, paths.Json], path: str, reading: Reading) -> str | None:

@@ -1,0 +1,220 @@
+"""usher.yaml as models: safe without a word in it, and refused where it says what cannot be meant."""
+
+from typing import Any
+
+import pydantic
+import pytest
+
+from usher.config import models
+
+POOL: dict[str, Any] = {"name": "h100", "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}}
+FABRICS: dict[str, Any] = {"infiniband": {"env": {"NCCL_IB_HCA": "=mlx5_0:1"}}}
+
+
+def refusals(config: dict[str, Any]) -> list[tuple[str, str]]:
+    """Place and reason of all that is wrong with a configuration."""
+    with pytest.raises(pydantic.ValidationError) as refusal:
+        models.Config.model_validate(config)
+    return [
+        (".".join(str(key) for key in detail["loc"]), detail["msg"].removeprefix("Value error, "))
+        for detail in refusal.value.errors()
+    ]
+
+
+def places(config: dict[str, Any]) -> list[str]:
+    return [place for place, _ in refusals(config)]
+
+
+def test_without_a_word_nothing_is_assumed_about_the_cluster() -> None:
+    config = models.Config()
+
+    assert config == models.Config.model_validate({})
+    assert (config.api_version, config.kind) == ("gpu-usher.io/v1alpha1", "Config")
+    assert config.pools == []
+    assert config.fabrics == {}
+    assert config.queues == []
+    assert config.routing == []
+    assert config.isolation.visible_devices == []
+    assert config.enforcement == models.Enforcement(preset="recommended", rules=[])
+    assert config.accelerators == models.Accelerators(names=[], prefixes=[], taints={})
+    assert {"kube-system", "gpu-operator", "gpu-usher"} <= set(config.exempt_namespaces)
+    assert "kube-system" in config.priorities.system_namespaces
+
+
+def test_a_pool_offers_nvidia_gpus_on_nodes_without_taints_unless_it_says_otherwise() -> None:
+    (pool,) = models.Config.model_validate({"pools": [POOL]}).pools
+
+    assert pool.resources == ["nvidia.com/gpu"]
+    assert pool.taints == []
+    assert pool.fabric is None
+
+
+def test_the_sections_have_the_defaults_that_people_expect() -> None:
+    config = models.Config.model_validate(
+        {
+            "pools": [{**POOL, "taints": [{"key": "nvidia.com/gpu"}]}],
+            "queues": [{"namespaces": ["research-*"], "localQueue": "research"}],
+            "routing": [{}],
+            "enforcement": {"rules": [{"check": "*", "action": "warn"}]},
+        }
+    )
+
+    assert config.pools[0].taints == [models.Taint(key="nvidia.com/gpu", value="", effect="NoSchedule")]
+    assert config.queues[0].places_pods
+    assert config.routing[0] == models.Route(
+        scheduler="volcano",
+        scheduler_name="volcano",
+        kinds=["PyTorchJob", "MPIJob"],
+        namespaces=["*"],
+        queue="default",
+    )
+    assert config.enforcement.rules[0].namespaces == ["*"]
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"pool": []}, "pool"),
+        ({"pools": [{**POOL, "nodeselector": {}}]}, "pools.0.nodeselector"),
+        ({"fabrics": {"ib": {"env": {"A": "b"}, "vars": {}}}}, "fabrics.ib.vars"),
+        ({"enforcement": {"default": "deny"}}, "enforcement.default"),
+        ({"queues": [{"namespaces": ["a"], "localQueue": "b", "clusterQueue": "c"}]}, "queues.0.clusterQueue"),
+    ],
+)
+def test_a_key_that_there_is_not_is_refused_where_it_stands(config: dict[str, Any], place: str) -> None:
+    assert refusals(config) == [(place, "Extra inputs are not permitted")]
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"apiVersion": "gpu-usher.io/v1"}, "apiVersion"),
+        ({"kind": "Configuration"}, "kind"),
+        ({"pools": [{"name": "h100"}]}, "pools.0.nodeSelector"),
+        ({"pools": [{**POOL, "nodeSelector": {}}]}, "pools.0.nodeSelector"),
+        ({"pools": [{**POOL, "nodeSelector": {"present": True}}]}, "pools.0.nodeSelector.present"),
+        ({"pools": [{**POOL, "nodeSelector": {"product": "H100 80GB"}}]}, "pools.0.nodeSelector.product"),
+        ({"pools": [{**POOL, "taints": [{"key": "gpu", "effect": "noSchedule"}]}]}, "pools.0.taints.0.effect"),
+        ({"pools": [{**POOL, "taints": [{"key": "gpu", "value": "a b"}]}]}, "pools.0.taints.0.value"),
+        ({"pools": [{**POOL, "taints": [{"key": ""}]}]}, "pools.0.taints.0.key"),
+        ({"fabrics": {"ib": {"env": {}}}}, "fabrics.ib.env"),
+        ({"fabrics": {"ib": {"env": {"NCCL_DEBUG": 1}}}}, "fabrics.ib.env.NCCL_DEBUG"),
+        ({"queues": [{"namespaces": [], "localQueue": "b"}]}, "queues.0.namespaces"),
+        ({"routing": [{"kinds": ["Deployment"]}]}, "routing.0.kinds.0"),
+        ({"routing": [{"scheduler": "kai"}]}, "routing.0.scheduler"),
+        ({"enforcement": {"preset": "lax"}}, "enforcement.preset"),
+        ({"enforcement": {"rules": [{"check": "*", "action": "block"}]}}, "enforcement.rules.0.action"),
+        ({"exemptNamespaces": ["kube-[a-z]*"]}, "exemptNamespaces.0"),
+        ({"exemptNamespaces": "kube-system"}, "exemptNamespaces"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_where_it_stands(config: dict[str, Any], place: str) -> None:
+    assert places(config) == [place]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "H100", "h 100", "-h100", "h100-", "h100_80", "h100\n", "h\u0661", "a" * 254, "../h100"]
+)
+def test_a_name_that_is_none_in_kubernetes_is_refused(name: str) -> None:
+    assert places({"pools": [{**POOL, "name": name}]}) == ["pools.0.name"]
+    assert places({"pools": [{**POOL, "fabric": name}], "fabrics": {}}) == ["pools.0.fabric"]
+    assert places({"fabrics": {name: {"env": {"A": "b"}}}}) == [f"fabrics.{name}.[key]"]
+
+
+@pytest.mark.parametrize("name", ["a", "h100", "h100-80gb.fast", "0"])
+def test_a_name_that_is_one_in_kubernetes_is_taken(name: str) -> None:
+    assert models.Config.model_validate({"pools": [{**POOL, "name": name}]}).pools[0].name == name
+
+
+@pytest.mark.parametrize("key", ["", "gpu product", "/gpu", "nvidia.com/", "nvidia.com/gpu/product", "NVIDIA.com/gpu"])
+def test_a_label_that_no_node_can_carry_is_refused(key: str) -> None:
+    assert places({"pools": [{**POOL, "nodeSelector": {key: "x"}}]}) == [f"pools.0.nodeSelector.{key}.[key]"]
+
+
+@pytest.mark.parametrize(
+    ("section", "place"),
+    [
+        ({"names": [""]}, "accelerators.names.0"),
+        ({"names": ["nvidia.com/*"]}, "accelerators.names.0"),
+        ({"prefixes": [""]}, "accelerators.prefixes.0"),  # every resource, cpu too, would be an accelerator
+        ({"prefixes": ["*"]}, "accelerators.prefixes.0"),
+        ({"taints": {"": "gpu"}}, "accelerators.taints..[key]"),
+        ({"taints": {"nvidia.com/": ""}}, "accelerators.taints.nvidia.com/"),
+    ],
+)
+def test_a_vocabulary_that_would_mean_every_resource_is_refused(section: dict[str, Any], place: str) -> None:
+    assert places({"accelerators": section}) == [place]
+
+
+def test_a_pool_cannot_name_a_fabric_that_is_not_there() -> None:
+    h100, a100 = {**POOL, "fabric": "infiniband"}, {**POOL, "name": "a100", "fabric": "roce"}
+
+    assert refusals({"pools": [h100]}) == [
+        ("pools", "pool h100 names the fabric infiniband, which fabrics does not define; defined are: none")
+    ]
+    assert refusals({"pools": [h100, a100], "fabrics": FABRICS}) == [
+        ("pools", "pool a100 names the fabric roce, which fabrics does not define; defined are: infiniband")
+    ]
+    assert models.Config.model_validate({"pools": [h100], "fabrics": FABRICS}).pools[0].fabric == "infiniband"
+
+
+def test_a_fabric_that_is_wrong_itself_is_the_only_thing_that_is_said() -> None:
+    config = {"pools": [{**POOL, "fabric": "infiniband"}], "fabrics": {"infiniband": {"env": {}}}}
+
+    assert places(config) == ["fabrics.infiniband.env"]
+
+
+def test_pools_have_names_of_their_own() -> None:
+    twice = [POOL, {**POOL, "name": "a100"}, POOL, {**POOL, "name": "a100"}]
+
+    assert refusals({"pools": twice}) == [
+        ("pools", "several pools are named a100, h100; give each pool a name of its own")
+    ]
+
+
+@pytest.mark.parametrize("name", ["NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"])
+def test_a_fabric_cannot_say_which_devices_a_container_sees(name: str) -> None:
+    reason = (
+        f"{name} cannot be set here: it decides which devices a container sees, which is the device plugin's to say"
+    )
+
+    assert refusals({"fabrics": {"ib": {"env": {name: "all", "NCCL_DEBUG": "WARN"}}}}) == [("fabrics.ib.env", reason)]
+
+
+@pytest.mark.parametrize("name", ["MASTER_ADDR", "MASTER_PORT", "RANK", "LOCAL_RANK", "WORLD_SIZE"])
+def test_a_fabric_cannot_set_what_differs_from_pod_to_pod(name: str) -> None:
+    assert refusals({"fabrics": {"ib": {"env": {name: "1"}}}}) == [
+        (
+            "fabrics.ib.env",
+            f"{name} cannot be set here: it differs from pod to pod, and the operator of the job sets it",
+        )
+    ]
+
+
+def test_all_reserved_variables_of_a_fabric_are_named_at_once() -> None:
+    ((_, reason),) = refusals({"fabrics": {"ib": {"env": {"RANK": "0", "CUDA_VISIBLE_DEVICES": "0"}}}})
+
+    assert "RANK cannot be set here" in reason
+    assert "CUDA_VISIBLE_DEVICES cannot be set here" in reason
+
+
+@pytest.mark.parametrize("name", ["", "1NCCL", "NCCL=DEBUG", "NCCL DEBUG", "NCCL\nDEBUG", "N" * 257])
+def test_a_variable_name_that_is_none_is_refused(name: str) -> None:
+    assert places({"fabrics": {"ib": {"env": {name: "1"}}}}) == [f"fabrics.ib.env.{name}.[key]"]
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    assert places({"pool": [], "pools": [{"name": "H100"}], "queues": [{}]}) == [
+        "pools.0.name",
+        "pools.0.nodeSelector",
+        "queues.0.namespaces",
+        "queues.0.localQueue",
+        "pool",
+    ]
+
+
+def test_a_configuration_cannot_be_changed_once_it_is_read() -> None:
+    config = models.Config()
+
+    with pytest.raises(pydantic.ValidationError):
+        config.kind = "Config"

@@ -1,0 +1,240 @@
+"""What is said about a whole object: which kind it is, its name, its role, its owner, whether it is on its way out."""
+
+import pytest
+
+import builders
+from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, workload
+from usher import model, paths
+from usher.workloads.normalise import ROLE_LABEL, normalise
+from usher.workloads.registry import BY_GROUP_AND_KIND, KINDS
+
+
+def test_every_kind_is_registered_once() -> None:
+    assert len(BY_GROUP_AND_KIND) == len(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("value", "group", "version", "kind"),
+    [
+        (builders.pod(), "", "v1", "Pod"),
+        (builders.deployment(), "apps", "v1", "Deployment"),
+        (builders.stateful_set(), "apps", "v1", "StatefulSet"),
+        (builders.replica_set(), "apps", "v1", "ReplicaSet"),
+        (builders.daemon_set(), "apps", "v1", "DaemonSet"),
+        (builders.job(), "batch", "v1", "Job"),
+        (builders.cron_job(), "batch", "v1", "CronJob"),
+        (builders.pytorch_job(), "kubeflow.org", "v1", "PyTorchJob"),
+        (builders.mpi_job(), "kubeflow.org", "v2beta1", "MPIJob"),
+        (builders.job_set(), "jobset.x-k8s.io", "v1alpha2", "JobSet"),
+        (builders.ray_cluster(), "ray.io", "v1", "RayCluster"),
+        (builders.ray_job(), "ray.io", "v1", "RayJob"),
+        (builders.volcano_job(), "batch.volcano.sh", "v1alpha1", "Job"),
+    ],
+    ids=lambda value: str(value["kind"]) if isinstance(value, dict) else "",
+)
+def test_a_known_kind_is_recognised_by_group_version_and_kind(
+    value: paths.Object, group: str, version: str, kind: str
+) -> None:
+    found = readable_workload(value)
+
+    assert (found.group, found.version, found.kind) == (group, version, kind)
+    assert found.pod_sets
+
+
+def test_jobs_of_different_groups_are_different_kinds() -> None:
+    tasks_in_a_batch_job = builders.replaced(builders.volcano_job(), "/apiVersion", "batch/v1")
+
+    assert [found.path for found in readable_workload(builders.job()).pod_sets] == ["/spec/template"]
+    assert [found.path for found in readable_workload(builders.volcano_job()).pod_sets] == ["/spec/tasks/0/template"]
+    assert [found.path for found in readable_workload(tasks_in_a_batch_job).pod_sets] == ["/spec/template"]
+
+
+@pytest.mark.parametrize(
+    ("value", "api_version", "path", "reason"),
+    [
+        (
+            builders.mpi_job(),
+            "kubeflow.org/v1",
+            "/spec/mpiReplicaSpecs/Launcher/template/spec",
+            "MPIJob is known in v2beta1, not in v1: not judged",
+        ),
+        (
+            builders.deployment(),
+            "apps/v1beta1",
+            "/spec/template/spec",
+            "Deployment is known in v1, not in v1beta1: not judged",
+        ),
+        (
+            builders.deployment(),
+            "extensions/v1beta1",
+            "/spec/template/spec",
+            "unrecognised kind Deployment (extensions/v1beta1) holds a pod spec, which is not judged",
+        ),
+        (
+            builders.ray_cluster(),
+            "ray.io/v2",
+            "/spec/headGroupSpec/template/spec",
+            "RayCluster is known in v1 and v1alpha1, not in v2: not judged",
+        ),
+        (
+            builders.pod(),
+            "v2",
+            "/spec",
+            "Pod is known in v1, not in v2: not judged",
+        ),
+        (
+            builders.pod(),
+            "",
+            "/spec",
+            "Pod is known in v1, not without a version: not judged",
+        ),
+        (
+            builders.job(),
+            "batch",
+            "/spec/template/spec",
+            "unrecognised kind Job (batch) holds a pod spec, which is not judged",
+        ),
+    ],
+)
+def test_a_version_that_is_not_known_is_named_and_not_judged(
+    value: paths.Object, api_version: str, path: str, reason: str
+) -> None:
+    other = builders.replaced(value, "/apiVersion", api_version)
+
+    assert unknowns(other) == [(path, reason)]
+    assert workload(other).pod_sets == ()
+
+
+def test_a_known_kind_in_an_unknown_version_is_named_even_where_no_pod_spec_is_found() -> None:
+    value = builders.custom("kubeflow.org/v1", "MPIJob", {"template": "inline"})
+
+    assert unknowns(value) == [("/apiVersion", "MPIJob is known in v2beta1, not in v1: not judged")]
+    assert unknowns({"kind": "Pod"}) == [("", "Pod is known in v1, not without a version: not judged")]
+
+
+def test_an_unknown_kind_with_pod_specs_is_named_at_each_of_them() -> None:
+    inline = builders.pod_spec(builders.container(gpus=8))
+    value = builders.custom(
+        "serving.kserve.io/v1beta1", "InferenceService", {"predictor": inline, "transformer": inline}, name="llm"
+    )
+    found = workload(value)
+
+    assert [unknown.path for unknown in found.unknowns] == ["/spec/predictor", "/spec/transformer"]
+    assert {unknown.reason for unknown in found.unknowns} == {
+        "unrecognised kind InferenceService (serving.kserve.io/v1beta1) holds a pod spec, which is not judged"
+    }
+    assert (found.kind, found.name, found.namespace) == ("InferenceService", "llm", "ml-research")
+    assert found.role is model.Role.UNKNOWN
+    assert found.pods == model.Count(minimum=0, maximum=0)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "name"),
+    [
+        (None, "Pod", "Pod (no apiVersion)"),
+        ("v1", None, "object without kind (v1)"),
+        (5, [], "object without kind (no apiVersion)"),
+    ],
+)
+def test_an_object_without_a_proper_kind_is_named_too(api_version: paths.Json, kind: paths.Json, name: str) -> None:
+    value = builders.replaced(builders.replaced(builders.pod(), "/apiVersion", api_version), "/kind", kind)
+
+    (found,) = workload(value).unknowns
+
+    assert found.path == "/spec"
+    assert "not judged" in found.reason
+    assert name in found.reason or "known in" in found.reason
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"apiVersion": "v1", "kind": "ConfigMap", "data": {"containers": "none"}},
+        {"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"port": 80}]}},
+        {"apiVersion": "example.com/v1", "kind": "Example", "spec": {"containers": []}},
+        {"apiVersion": "example.com/v1", "kind": "Example", "spec": {"containers": ["a", 1, None]}},
+        {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics", "containers": [{"name": "a", "usage": {}}]},
+    ],
+)
+def test_an_object_that_makes_no_pods_is_no_workload(value: paths.Object) -> None:
+    assert normalise(value, vocabulary=VOCABULARY) is None
+
+
+def test_a_name_may_be_only_its_prefix() -> None:
+    assert readable_workload(builders.pod(name="bert")).name == "bert"
+    assert readable_workload(builders.job(generate_name="bert-")).name == "bert-*"
+    assert readable_workload(builders.job(name="bert", generate_name="bert-")).name == "bert"
+    assert readable_workload(builders.job(name=None)).name == ""
+
+
+def test_the_namespace_is_the_objects_own_or_else_the_one_to_assume() -> None:
+    assert workload(builders.job(namespace="a"), namespace="b").namespace == "a"
+    assert workload(builders.job(namespace=None), namespace="b").namespace == "b"
+    assert workload(builders.job(namespace=None)).namespace == ""
+    assert workload(builders.custom("x/v1", "X", builders.pod_spec(), namespace=None), namespace="b").namespace == "b"
+
+
+def test_a_label_says_what_a_workload_is_for() -> None:
+    assert readable_workload(builders.job(labels={ROLE_LABEL: "inference"})).role is model.Role.INFERENCE
+    assert readable_workload(builders.pod(labels={ROLE_LABEL: "interactive"})).role is model.Role.INTERACTIVE
+    assert readable_workload(builders.job(labels={ROLE_LABEL: "unknown"})).role is model.Role.UNKNOWN
+    assert readable_workload(builders.job(labels={"role": "inference"})).role is model.Role.BATCH
+
+
+def test_a_role_that_there_is_not_is_unknown_instead_of_silently_another() -> None:
+    value = builders.job(labels={ROLE_LABEL: "infernce"})
+
+    assert unknowns(value) == [
+        (
+            "/metadata/labels/gpu-usher.io~1role",
+            "no such role; the roles are training, inference, batch, interactive, service, system, unknown",
+        )
+    ]
+    assert workload(value).role is model.Role.BATCH
+
+
+def test_the_controlling_owner_is_the_owner() -> None:
+    def owned_by(*owners: paths.Object) -> str:
+        return readable_workload(
+            builders.replaced(builders.pod(), "/metadata/ownerReferences", list(owners))
+        ).owner_kind
+
+    assert owned_by() == ""
+    assert owned_by({"kind": "Job", "controller": True}) == "Job"
+    assert owned_by({"kind": "Queue", "controller": False}, {"kind": "Job", "controller": True}) == "Job"
+    assert owned_by({"kind": "Queue"}) == ""
+    assert readable_workload(builders.job(owner_kind="JobSet")).owner_kind == "JobSet"
+
+
+def test_an_object_with_a_time_of_deletion_is_being_deleted() -> None:
+    assert readable_workload(builders.job(deletion_timestamp="2026-09-29T10:00:00Z")).deleting
+    assert not readable_workload(builders.job()).deleting
+    assert not workload(builders.replaced(builders.job(), "/metadata/deletionTimestamp", 5)).deleting
+
+
+def test_labels_and_annotations_of_the_object_are_not_those_of_its_pods() -> None:
+    template = builders.template(labels={"app": "pod"}, annotations={"note": "pod"})
+    found = readable_workload(builders.job(template, labels={"app": "job"}, annotations={"note": "job"}))
+
+    assert (found.labels, found.annotations) == ({"app": "job"}, {"note": "job"})
+    assert (found.pod_sets[0].labels, found.pod_sets[0].annotations) == ({"app": "pod"}, {"note": "pod"})
+
+
+def test_null_is_the_empty_string_in_labels_as_it_is_to_the_api_server() -> None:
+    found = readable_workload(builders.replaced(builders.pod(nodeSelector={"a": "b"}), "/spec/nodeSelector/a", None))
+
+    assert found.pod_sets[0].node_selector == {"a": ""}
+
+
+@pytest.mark.parametrize("replicas", [-1, 10_000_001, 2**31, 10**5000], ids=["-1", "10M+1", "2**31", "10**5000"])
+def test_a_number_of_pods_that_cannot_be_is_unknown(replicas: int) -> None:
+    value = builders.replaced(builders.stateful_set(), "/spec/replicas", replicas)
+
+    assert unknowns(value) == [("/spec/replicas", "expected a number of pods from 0 to 10000000")]
+
+
+def test_a_place_that_is_read_twice_is_unknown_once() -> None:
+    assert unknowns(builders.replaced(builders.pytorch_job(), "/spec", "x")) == [
+        ("/spec", "expected an object, found a string")
+    ]

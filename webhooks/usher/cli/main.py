@@ -1,0 +1,143 @@
+"""The command `usher`: its sub-commands, and how whatever goes wrong ends."""
+
+import contextlib
+import errno
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+import click
+
+from usher import __version__, errors
+
+_FAILED: Final = 2
+"""Not all could be read or judged, so that nothing is proved. (1: something is denied.)"""
+_INTERRUPTED: Final = 130
+_BROKEN_PIPE: Final = 141
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lazy:
+    """A sub-command that is imported when it is run, so that help and version are there at once."""
+
+    module: str
+    name: str
+    help: str
+
+
+COMMANDS: Final = {
+    "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests as the webhook would."),
+    "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on a live cluster or a directory, in GPUs."),
+    "policies": Lazy(module="usher.cli.policies", name="policies", help="List and explain the checks and mutations."),
+    "workload": Lazy(module="usher.cli.workload", name="workload", help="Show what usher reads from a manifest."),
+    "serve": Lazy(module="usher.cli.serve", name="serve", help="Run the webhook server."),
+    "certs": Lazy(module="usher.cli.certs", name="certs", help="Make the server's certificate, and look at it."),
+    "config": Lazy(module="usher.cli.config", name="config", help="Check usher.yaml, or print its schema."),
+    "manifests": Lazy(module="usher.cli.manifests", name="manifests", help="Print what the cluster needs."),
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        lazy = COMMANDS.get(cmd_name)
+        if lazy is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(lazy.module), lazy.name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, lazy.help) for name, lazy in COMMANDS.items()])
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  usher check jobs/                        every manifest below jobs/
+  helm template chart/ | usher check -     what a chart renders to
+  usher check --diff job.yaml              and what the webhook would add to it
+  usher audit                              the cluster of the current kubectl context
+  usher policies show USH103               what a code means and what to do about it
+
+\b
+Exit codes: 0 nothing is denied, 1 something is, 2 not all could be read or judged.""",
+)
+@click.version_option(__version__, message="usher %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an internal error.")
+def usher() -> None:
+    """Admission policies for GPU and AI workloads on Kubernetes.
+
+    The same checks decide in the cluster (`usher serve`), in CI (`usher check`) and in audits (`usher audit`).
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command line and ends the process with its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # A locale without the characters of a name is no reason to fail.
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
+    code = _exit_code(given)
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        # Python would try once more while it ends, complain, and end with a code of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _exit_code(arguments: list[str]) -> int:
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    debug = "--debug" in options
+    # Wherever it stands: who asks for a traceback has a failed command line to which to add it.
+    rest = [argument for argument in options if argument != "--debug"] + arguments[len(options) :]
+    try:
+        # Not `usher.main`, which ends with 1 on a broken pipe: that is the code for findings.
+        with usher.make_context("usher", rest) as context:
+            usher.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return _FAILED
+    except errors.UsherError as error:
+        return _complain(str(error))
+    except BrokenPipeError:
+        return _BROKEN_PIPE
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            return _internal(error, debug=debug)
+        return _complain(f"the output cannot be written: {error.strerror}")
+    except Exception as error:  # noqa: BLE001 - the last resort, which must not show a traceback to people
+        return _internal(error, debug=debug)
+    return 0
+
+
+def _internal(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    hint = "" if debug else " with the output of --debug"
+    return _complain(
+        f"internal error: {type(error).__name__}: {error}. This is a fault of usher, please report it{hint}"
+    )
+
+
+def _complain(message: str) -> int:
+    from usher.reports import wording
+
+    lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]
+    click.echo("\n".join(f"usher: {line}" for line in lines), err=True)
+    return _FAILED

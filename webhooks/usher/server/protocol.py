@@ -1,0 +1,90 @@
+"""uvicorn's HTTP protocol with the bounds that it lacks: how long a request may take to arrive, how large it may be."""
+
+import asyncio
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+ARRIVAL: Final = 10.0
+"""Seconds from the first byte of a request to its last. No API server waits so long for an answer."""
+
+MAX_HEAD: Final = 64 * 1024
+"""Bytes of request line and headers that are kept while the rest has yet to come. API servers send less than 1 KiB."""
+
+MAX_REQUEST: Final = 16 * 2**20
+"""Bytes of a whole request with head, framing and trailers. Reviews have a bound of their own, half of it."""
+
+
+LINGER: Final = 1.0
+"""Seconds that a client has to say goodbye, as TLS wants it, when the server ends."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """Ends connections that would hold memory or a place for as long as a stranger likes.
+
+    A connection without a request on its way is left alone for the time of keep-alive, also before its first request:
+    Go's client opens connections ahead of need.
+    """
+
+    arrival = ARRIVAL
+
+    _arriving = False
+    """Whether a part of a request is here and a part is not."""
+    _head_arriving = False
+    _received = 0
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
+        super().connection_made(transport)
+        self._await_request()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if not self._arriving:
+            self._await_request()
+            return
+        self._received += len(data)
+        if self._received > (MAX_HEAD if self._head_arriving else MAX_REQUEST):
+            self.transport.abort()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(self.arrival, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        # uvicorn forgets this one when the peer resets the connection, and so keeps all of it in memory.
+        self._unset_keepalive_if_required()
+        self._end_deadline()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        if self.transport.is_closing():
+            self.loop.call_later(LINGER, self.transport.abort)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._end_deadline()
+        self._arriving = self._head_arriving = True
+        self._received = 0
+
+    def on_headers_complete(self) -> None:
+        self._head_arriving = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._end_deadline()
+        self._arriving = False
+        super().on_message_complete()
+
+    def _await_request(self) -> None:
+        answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr] # at first it is None
+        if not answering and self.timeout_keep_alive_task is None:
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+
+    def _end_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
