@@ -1,25 +1,30 @@
 """A small HTTP/1.1 client on kept connections: cheap, so that the server is what is measured."""
 
 import asyncio
+import itertools
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
+    """Where to send, and what: one body after the other, over and over."""
+
     port: int
     path: str
-    body: bytes
+    bodies: Sequence[bytes]
     context: ssl.SSLContext | None = None
 
-    def request(self) -> bytes:
-        head = (
-            f"POST {self.path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(self.body)}\r\n\r\n"
-        )
-        return head.encode() + self.body
+    def requests(self) -> Iterator[bytes]:
+        """Whole requests, made beforehand so that making them does not count."""
+        made = [
+            b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+            % (self.path.encode(), len(body), body)
+            for body in self.bodies
+        ]
+        return itertools.cycle(made)
 
 
 async def send(target: Target, *, requests: int, connections: int) -> list[float]:
@@ -29,17 +34,19 @@ async def send(target: Target, *, requests: int, connections: int) -> list[float
         RuntimeError: an answer was not HTTP 200.
     """
     each, rest = divmod(requests, connections)
-    lists = await asyncio.gather(*(_connection(target, each + (number < rest)) for number in range(connections)))
+    bodies = target.requests()
+    lists = await asyncio.gather(
+        *(_connection(target, bodies, each + (number < rest)) for number in range(connections))
+    )
     return [latency for latencies in lists for latency in latencies]
 
 
-async def _connection(target: Target, requests: int) -> list[float]:
+async def _connection(target: Target, bodies: Iterator[bytes], requests: int) -> list[float]:
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", target.port, ssl=target.context, server_hostname="localhost" if target.context else None
     )
-    request = target.request()
     latencies = []
-    for _ in range(requests):
+    for request in itertools.islice(bodies, requests):
         started = time.perf_counter()
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")

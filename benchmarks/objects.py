@@ -5,8 +5,11 @@ import orjson
 from usher import paths
 
 
-def gpu_pod() -> paths.Object:
-    """A pod that breaks no rule and needs no mutation: the everyday case."""
+def gpu_pod(*, index: int = 0, container: str = "pytorch") -> paths.Object:
+    """A pod that breaks no rule and needs no mutation: the everyday case.
+
+    Pods of one job differ in `index`; another name of the container makes another question to the policies.
+    """
     variables: list[paths.Json] = [
         {"name": f"TRAINING_OPTION_{number}", "value": f"--option-{number}=some/ordinary/value-{number}"}
         for number in range(24)
@@ -19,9 +22,9 @@ def gpu_pod() -> paths.Object:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": "bert-worker-0",
+            "name": f"bert-worker-{index}",
             "namespace": "ml-research",
-            "labels": {"app": "bert", "team": "research", "training.kubeflow.org/job-name": "bert"},
+            "labels": {"app": "bert", "team": "research", "training.kubeflow.org/replica-index": str(index)},
             "annotations": {"prometheus.io/scrape": "true", "sidecar.istio.io/inject": "false"},
         },
         "spec": {
@@ -36,7 +39,7 @@ def gpu_pod() -> paths.Object:
             ],
             "containers": [
                 {
-                    "name": "pytorch",
+                    "name": container,
                     "image": "registry.example.com/bert:1.4",
                     "command": ["torchrun", "--nproc-per-node=8", "--nnodes=8", "train.py"],
                     "env": variables,

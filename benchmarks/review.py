@@ -17,15 +17,18 @@ import orjson
 import client
 import objects
 import processes
+from usher import paths
 from usher.certs import issue
 from usher.config.load import load
 from usher.policy import assembly, document
+from usher.policy.evaluator import Evaluator
 from usher.workloads.normalise import normalise
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 7
 REQUESTS = 1500
 LOADS = (1, 8, 32)
+OPA = "`opa run -s` without TLS, the same findings"
 
 
 def main() -> None:
@@ -55,12 +58,22 @@ async def measure(directory: Path) -> str:
         ROOT / ".tools/bin/opa", "run", "--server", "--addr", f"127.0.0.1:{opa_port}", "--log-level", "error",
         "--ignore", "*_test.rego", "--ignore", "*.yaml", ROOT / "policies/usher",
     ]  # fmt: skip
-    body = objects.review(objects.gpu_pod())
-    question = b'{"input":' + input_document(configuration) + b"}"
+    evaluator = assembly.embedded(load(configuration))
+    job = [objects.review(objects.gpu_pod(index=number)) for number in range(REQUESTS)]
+    pods = [objects.gpu_pod(index=number, container=f"pytorch-{number}") for number in range(REQUESTS)]
+    different = [objects.review(pod) for pod in pods]
+    questions = [b'{"input":%b}' % input_document(evaluator, pod) for pod in pods]
     targets = {
-        "`/validate`": client.Target(port=port, path="/validate", body=body, context=context),
-        "`/mutate`": client.Target(port=port, path="/mutate", body=body, context=context),
-        "`opa run -s`, findings": client.Target(port=opa_port, path="/v1/data/usher/main/findings", body=question),
+        "`/validate` over TLS, pods that all differ": client.Target(
+            port=port, path="/validate", bodies=different, context=context
+        ),
+        "`/validate` over TLS, pods of one job": client.Target(
+            port=port, path="/validate", bodies=job, context=context
+        ),
+        "`/mutate` over TLS, pods that all differ": client.Target(
+            port=port, path="/mutate", bodies=different, context=context
+        ),
+        OPA: client.Target(port=opa_port, path="/v1/data/usher/main/findings", bodies=questions),
     }
     with (
         processes.running(
@@ -71,21 +84,20 @@ async def measure(directory: Path) -> str:
         costs: dict[str, list[float]] = {name: [] for name in targets}
         for number in range(ROUNDS + 1):
             for name, target in targets.items():
-                server = theirs if name.startswith("`opa") else ours
+                server = theirs if name == OPA else ours
                 before = server.cpu_seconds()
                 await client.send(target, requests=REQUESTS, connections=4)
                 if number:  # the first round warms both up
                     costs[name].append((server.cpu_seconds() - before) / REQUESTS * 1000)
+        first = next(iter(targets.values()))
         latencies = {
-            connections: await client.send(targets["`/validate`"], requests=4000, connections=connections)
-            for connections in LOADS
+            connections: await client.send(first, requests=4000, connections=connections) for connections in LOADS
         }
-        return report(costs, latencies, ours=ours, body=len(body), question=len(question))
+        return report(costs, latencies, ours=ours, body=len(different[0]), question=len(questions[0]))
 
 
-def input_document(configuration: Path) -> bytes:
-    evaluator = assembly.embedded(load(configuration))
-    workload = normalise(objects.gpu_pod(), vocabulary=evaluator.vocabulary)
+def input_document(evaluator: Evaluator, pod: paths.Object) -> bytes:
+    workload = normalise(pod, vocabulary=evaluator.vocabulary)
     assert workload is not None
     return document.build(workload, sites=evaluator.sites, vocabulary=evaluator.vocabulary)
 
@@ -98,7 +110,7 @@ def report(
     body: int,
     question: int,
 ) -> str:
-    opa = statistics.median(costs["`opa run -s`, findings"])
+    opa = statistics.median(costs[OPA])
     catalogue = orjson.loads((ROOT / "policies/catalogue.json").read_bytes())
     setting = (
         f"Pod of {len(orjson.dumps(objects.gpu_pod()))} bytes (review {body}, OPA input {question}), "
@@ -113,8 +125,7 @@ def report(
     ]
     for name, values in costs.items():
         median = statistics.median(values)
-        tls = "" if name.startswith("`opa") else " over TLS"
-        lines.append(f"| {name}{tls} | {median:.3f} ({min(values):.3f}-{max(values):.3f}) | {median / opa:.2f} |")
+        lines.append(f"| {name} | {median:.3f} ({min(values):.3f}-{max(values):.3f}) | {median / opa:.2f} |")
     lines += ["", "| connections at once | p50 ms | p90 ms | p99 ms |", "| ---: | ---: | ---: | ---: |"]
     for connections, values in latencies.items():
         figures = " | ".join(f"{client.percentile(values, share) * 1000:.2f}" for share in (0.5, 0.9, 0.99))

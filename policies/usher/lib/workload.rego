@@ -22,8 +22,7 @@ accelerator_pod_sets := [pod_set |
 accelerator_resources := [entry |
 	some pod_set in input.podSets
 	some container in pod_set.containers
-	some name, resource in container.resources
-	resource.accelerator
+	some name, resource in container.accelerators
 
 	entry := {"podSet": pod_set, "container": container, "name": name, "resource": resource}
 ]

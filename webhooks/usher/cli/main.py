@@ -110,9 +110,11 @@ def _exit_code(arguments: list[str]) -> int:
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    except click.ClickException as error:
+    except click.UsageError as error:
         error.show()
         return _FAILED
+    except click.ClickException as error:
+        return _complain(error.format_message())
     except errors.UsherError as error:
         return _complain(str(error))
     except BrokenPipeError:

@@ -35,6 +35,6 @@ class Clock:
         self._move(to=self._epoch + self.ticks())
 
     def _move(self, *, to: int) -> None:
-        for _ in range(self._epoch, to):
+        while self._epoch < to:
             self._advance()
-        self._epoch = max(self._epoch, to)
+            self._epoch += 1

@@ -6,6 +6,7 @@ from usher import errors
 from usher.config import models
 from usher.policy import bundle, catalogue
 from usher.policy._wasm import WasmEngine
+from usher.policy.cache import CachedEngine
 from usher.policy.evaluator import Evaluator
 
 
@@ -18,7 +19,7 @@ def embedded(config: models.Config, *, directory: Path | None = None) -> Evaluat
     """
     policies = bundle.load(directory)
     _refuse_unknown_checks(config, policies.catalogue)
-    return Evaluator(engine=WasmEngine(policies.module), entries=policies.catalogue, config=config)
+    return Evaluator(engine=CachedEngine(WasmEngine(policies.module)), entries=policies.catalogue, config=config)
 
 
 def remote(

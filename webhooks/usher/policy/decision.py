@@ -28,7 +28,7 @@ def findings(result: paths.Object) -> list[model.Finding]:
             )
             for entry, finding in _entries(result, "findings", "finding")
         ),
-        key=lambda finding: (finding.check, finding.path, finding.message),
+        key=lambda finding: (finding.check, finding.path, finding.message, finding.remedy, finding.assumption),
     )
 
 
@@ -43,7 +43,7 @@ def unknowns(result: paths.Object) -> list[model.Unknown]:
             model.Unknown(check=_text(entry, "check"), path=_text(unknown, "path"), reason=_text(unknown, "reason"))
             for entry, unknown in _entries(result, "unknown", "unknown")
         ),
-        key=lambda unknown: (unknown.check, unknown.path),
+        key=lambda unknown: (unknown.check, unknown.path, unknown.reason),
     )
 
 
@@ -64,7 +64,7 @@ def intents(result: paths.Object) -> list[model.Intent]:
             )
             for entry, intent in _entries(result, "intents", "intent")
         ),
-        key=lambda intent: (intent.mutation, intent.at, intent.field, _canonical(intent.value)),
+        key=lambda intent: (intent.mutation, intent.at, intent.field, _canonical(intent.value), intent.reason),
     )
 
 

@@ -1,8 +1,8 @@
 """The input document of the policies: what Rego sees of a workload and of usher.yaml.
 
 It holds what rules need and nothing else. No name of the object, so that a thousand pods of one job give the same
-document; no environment variables but the few that rules read, because others may hold secrets; of the
-configuration only the slice that applies to this namespace. Field names are written as in manifests.
+document; no environment variables, labels and annotations but the few that rules read, because others may hold secrets;
+of the configuration only the slice that applies to this namespace. Field names are written as in manifests.
 
 `policies/schemas/input.json` is generated from these types, and `opa check` holds every rule to it.
 """
@@ -22,8 +22,9 @@ from usher.scheduling.placement import Placement, placement
 from usher.scheduling.placement import PoolFit as PlacementFit
 from usher.workloads.accelerators import Vocabulary
 
-# Whole manifests are kept in here by kubectl apply.
-_LEFT_OUT_ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
+# The families of labels and annotations that rules read. All others differ from pod to pod of one job, or hold what is
+# nobody's business: kubectl keeps whole manifests in one.
+READ_KEYS = ("kueue.x-k8s.io/", "scheduling.k8s.io/", "scheduling.volcano.sh/", "volcano.sh/")
 
 
 class Quantity(TypedDict):
@@ -35,7 +36,8 @@ class Quantity(TypedDict):
 
 
 class Resource(TypedDict):
-    accelerator: bool
+    """What a container says of one accelerator resource."""
+
     requests: NotRequired[Quantity]
     limits: NotRequired[Quantity]
 
@@ -52,7 +54,8 @@ class Container(TypedDict):
     path: str
     type: str
     asksAccelerators: bool
-    resources: dict[str, Resource]
+    accelerators: dict[str, Resource]
+    """Also those that it asks 0 of, or of which it gets none because requests and limits contradict each other."""
     environment: dict[str, Variable]
     """Of several entries of one name the last, which is the one that counts."""
 
@@ -149,8 +152,8 @@ def _workload(workload: model.Workload) -> Workload:
         "role": workload.role.value,
         "owned": bool(workload.owner_kind),
         "suspended": workload.suspended,
-        "labels": dict(workload.labels),
-        "annotations": _annotations(workload.annotations),
+        "labels": _read(workload.labels),
+        "annotations": _read(workload.annotations),
         "asksAccelerators": any(pod_set.asks_accelerators for pod_set in workload.pod_sets),
         "pods": _pods(workload.pods),
         "gangNative": workload.gang_native,
@@ -158,7 +161,7 @@ def _workload(workload: model.Workload) -> Workload:
     if workload.queue_label_path is not None:
         result["queueLabelPath"] = workload.queue_label_path
         if workload.queue_label_path != "/metadata":
-            result["queueLabels"] = dict(workload.queue_labels)
+            result["queueLabels"] = _read(workload.queue_labels)
     if workload.gang_policy_path is not None:
         result["gangPolicyPath"] = workload.gang_policy_path
     return result
@@ -172,8 +175,8 @@ def _pod_set(pod_set: model.PodSet, *, config: models.Config, vocabulary: Vocabu
         "metadataPath": pod_set.metadata_path,
         "specPath": pod_set.spec_path,
         "pods": _pods(pod_set.count),
-        "labels": dict(pod_set.labels),
-        "annotations": _annotations(pod_set.annotations),
+        "labels": _read(pod_set.labels),
+        "annotations": _read(pod_set.annotations),
         "schedulerName": pod_set.scheduler_name,
         "priorityClassName": pod_set.priority_class_name,
         "runtimeClassName": pod_set.runtime_class_name,
@@ -213,21 +216,19 @@ def _fit(fit: PlacementFit, config: models.Config) -> PoolFit:
 
 
 def _container(container: model.Container, vocabulary: Vocabulary) -> Container:
-    names = dict.fromkeys((*container.requests, *container.limits))
-    resources = {name: _resource(container, name, accelerator=vocabulary.contains(name)) for name in names}
+    names = [name for name in dict.fromkeys((*container.requests, *container.limits)) if vocabulary.contains(name)]
     return {
         "name": container.name,
         "path": container.path,
         "type": container.type.value,
-        "asksAccelerators": container.claims > 0
-        or any(resource["accelerator"] and bool(container.effective(name)) for name, resource in resources.items()),
-        "resources": resources,
+        "asksAccelerators": container.claims > 0 or any(container.effective(name) for name in names),
+        "accelerators": {name: _resource(container, name) for name in names},
         "environment": {variable.name: _variable(variable) for variable in container.environment},
     }
 
 
-def _resource(container: model.Container, name: str, *, accelerator: bool) -> Resource:
-    result: Resource = {"accelerator": accelerator}
+def _resource(container: model.Container, name: str) -> Resource:
+    result: Resource = {}
     if name in container.requests:
         result["requests"] = _quantity(container.requests[name])
     if name in container.limits:
@@ -253,5 +254,5 @@ def _pods(count: model.Count) -> Pods:
     return {"minimum": count.minimum, "maximum": count.maximum}
 
 
-def _annotations(annotations: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in annotations.items() if key not in _LEFT_OUT_ANNOTATIONS}
+def _read(entries: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in entries.items() if key.startswith(READ_KEYS)}

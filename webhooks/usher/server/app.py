@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from fastapi import FastAPI, Response
+from starlette.types import ASGIApp
 
 from usher.policy.evaluator import Evaluator
 from usher.server.metrics import Metrics
 from usher.server.reviews import Reviews
 
 
-def webhook_app(evaluator: Evaluator, metrics: Metrics, *, stopping: Callable[[], bool]) -> FastAPI:
+def webhook_app(evaluator: Evaluator, metrics: Metrics, *, stopping: Callable[[], bool]) -> ASGIApp:
     """Answers reviews and nothing else: no documentation, no schema, no metrics on this port.
 
     Args:
@@ -18,8 +19,8 @@ def webhook_app(evaluator: Evaluator, metrics: Metrics, *, stopping: Callable[[]
         stopping: whether this process will end, so that clients are to connect to another.
     """
     app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(Reviews, evaluator=evaluator, metrics=metrics, stopping=stopping)
-    return app
+    # Not by `add_middleware`: a review has no use for the layers that FastAPI puts around all middleware.
+    return Reviews(app, evaluator=evaluator, metrics=metrics, stopping=stopping)
 
 
 def admin_app(metrics: Metrics, *, ready: Callable[[], str]) -> FastAPI:

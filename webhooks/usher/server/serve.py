@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 import uvicorn
 import uvloop
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
@@ -128,7 +128,7 @@ _PROBE: Final[paths.Object] = {
 }
 
 
-def _server(app: FastAPI, *, reloader: Reloader | None = None) -> _Server:
+def _server(app: ASGIApp, *, reloader: Reloader | None = None) -> _Server:
     config = uvicorn.Config(
         app,
         loop="none",  # it is chosen by whoever runs us

@@ -1,0 +1,38 @@
+"""Engines that do what no policy of ours does, where a test needs just that."""
+
+from collections.abc import Callable, Sequence
+
+from usher import paths
+from usher.config import models
+from usher.policy import bundle
+from usher.policy.engine import RESULT_VERSION, Entrypoint
+from usher.policy.evaluator import Evaluator
+
+
+class ScriptedEngine:
+    """Answers with what a function gives, or raises what it raises."""
+
+    name = "scripted"
+
+    def __init__(self, answer: Callable[[Entrypoint], paths.Object], *, waits: bool = False) -> None:
+        self._answer = answer
+        self.waits = waits
+        self.closed = False
+
+    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:  # noqa: ARG002 - the protocol's
+        return self._answer(entrypoint)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def result(
+    *, findings: Sequence[paths.Json] = (), unknown: Sequence[paths.Json] = (), intents: Sequence[paths.Json] = ()
+) -> paths.Object:
+    """A result of either entry point."""
+    return {"version": RESULT_VERSION, "findings": [*findings], "unknown": [*unknown], "intents": [*intents]}
+
+
+def evaluator(engine: ScriptedEngine, *, config: models.Config | None = None) -> Evaluator:
+    """An evaluator with this engine and the packaged catalogue."""
+    return Evaluator(engine=engine, entries=bundle.load().catalogue, config=config or models.Config())

@@ -1,0 +1,277 @@
+"""From an engine's result to a decision."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from usher import errors, model, paths
+from usher.config import models
+from usher.policy import catalogue, decision
+from usher.policy.catalogue import Severity
+
+DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
+
+
+def result(field: str, *entries: paths.Json) -> paths.Object:
+    return {"version": 1, field: [*entries]}
+
+
+def found(check: str = "a/b", **fields: paths.Json) -> paths.Object:
+    finding: paths.Object = {"path": "/spec", "message": "wrong", **fields}
+    return {"check": check, "finding": finding}
+
+
+def intended(mutation: str = "a/b", **fields: paths.Json) -> paths.Object:
+    intent: paths.Object = {"at": "", "field": "toleration", "value": {"key": "gpu"}, "reason": "why", **fields}
+    return {"mutation": mutation, "intent": intent}
+
+
+def missing(check: str = "a/b", **fields: paths.Json) -> paths.Object:
+    unknown: paths.Object = {"path": "/spec", "reason": "no facts", **fields}
+    return {"check": check, "unknown": unknown}
+
+
+# Reading
+
+
+def test_a_finding_is_read_with_all_that_it_says() -> None:
+    entry = found("resources/memory", path="/spec/a", message="m", remedy="r", assumption="a", unheard_of=1)
+
+    assert decision.findings(result("findings", entry)) == [
+        model.Finding(check="resources/memory", path="/spec/a", message="m", remedy="r", assumption="a")
+    ]
+
+
+def test_remedy_and_assumption_may_be_left_out() -> None:
+    assert decision.findings(result("findings", found())) == [model.Finding(check="a/b", path="/spec", message="wrong")]
+
+
+def test_an_unknown_is_read() -> None:
+    assert decision.unknowns(result("unknown", missing())) == [
+        model.Unknown(check="a/b", path="/spec", reason="no facts")
+    ]
+
+
+@pytest.mark.parametrize("value", [None, False, 0, "", [], {}, {"key": "gpu"}], ids=repr)
+def test_an_intent_is_read_with_a_value_of_any_kind(value: paths.Json) -> None:
+    assert decision.intents(result("intents", intended(value=value))) == [
+        model.Intent(mutation="a/b", at="", field="toleration", value=value, reason="why")
+    ]
+
+
+def test_nothing_found_is_nothing_found() -> None:
+    empty: paths.Object = {"version": 1, "findings": [], "unknown": [], "intents": []}
+
+    assert (decision.findings(empty), decision.unknowns(empty), decision.intents(empty)) == ([], [], [])
+
+
+def test_the_order_in_which_an_engine_lists_things_does_not_matter() -> None:
+    entries = {
+        "findings": [
+            found("b/a"),
+            *(found(**{name: text}) for name in ("path", "message", "remedy", "assumption") for text in ("a", "b")),
+        ],
+        "unknown": [missing("b/a"), *(missing(**{name: text}) for name in ("path", "reason") for text in ("a", "b"))],
+        "intents": [
+            intended("b/a"),
+            *(intended(**{name: text}) for name in ("at", "field", "value", "reason") for text in ("a", "b")),
+        ],
+    }
+
+    for field, read in READERS.items():
+        assert read(result(field, *entries[field])) == read(result(field, *reversed(entries[field])))
+
+
+def test_findings_are_listed_by_check_and_place() -> None:
+    findings = decision.findings(result("findings", found("b/a"), found("a/b", path="/z"), found("a/b", path="/a")))
+
+    assert [(each.check, each.path) for each in findings] == [("a/b", "/a"), ("a/b", "/z"), ("b/a", "/spec")]
+
+
+def test_the_order_of_the_fields_of_a_value_does_not_matter() -> None:
+    first, second = {"key": "a", "effect": "x"}, {"effect": "y", "key": "b"}
+    turned = [dict(reversed(value.items())) for value in (first, second)]
+
+    one = decision.intents(result("intents", intended(value={**first}), intended(value={**second})))
+    other = decision.intents(result("intents", *(intended(value={**value}) for value in turned)))
+
+    assert one == other
+
+
+@pytest.mark.parametrize("value", [None, {}, "findings", 1], ids=repr)
+def test_a_result_without_its_list_is_an_error(value: paths.Json) -> None:
+    for field, read in READERS.items():
+        with pytest.raises(errors.EngineError, match=f"no list of {field}"):
+            read({"version": 1})
+        with pytest.raises(errors.EngineError, match=f"no list of {field}"):
+            read({"version": 1, field: value})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [None, "text", [], {}, {"check": "a/b", "mutation": "a/b"}, {"finding": [], "unknown": [], "intent": []}],
+    ids=repr,
+)
+def test_an_entry_of_another_shape_is_an_error(entry: paths.Json) -> None:
+    for field, read in READERS.items():
+        with pytest.raises(errors.EngineError, match=f"entry in {field} that is none"):
+            read(result(field, entry))
+
+
+@pytest.mark.parametrize("wrong", [None, 1, ["text"], {}], ids=repr)
+@pytest.mark.parametrize(
+    ("read", "name", "entry"),
+    [
+        *((decision.findings, name, found()) for name in ("check", "path", "message")),
+        *((decision.unknowns, name, missing()) for name in ("check", "path", "reason")),
+        *((decision.intents, name, intended()) for name in ("mutation", "at", "field", "reason")),
+    ],
+)
+def test_a_text_that_is_missing_or_no_text_is_an_error(
+    read: Callable[[paths.Object], object], name: str, entry: paths.Object, wrong: paths.Json
+) -> None:
+    field = next(field for field, reader in READERS.items() if reader is read)
+
+    for spoilt in (without(entry, name), replaced(entry, name, wrong)):
+        with pytest.raises(errors.EngineError, match=f"an entry without {name}"):
+            read(result(field, spoilt))
+
+
+@pytest.mark.parametrize("name", ["remedy", "assumption"])
+def test_an_optional_text_that_is_no_text_is_an_error(name: str) -> None:
+    with pytest.raises(errors.EngineError, match=f"an entry without {name}"):
+        decision.findings(result("findings", replaced(found(), name, None)))
+
+
+READERS: dict[str, Callable[[paths.Object], object]] = {
+    "findings": decision.findings,
+    "unknown": decision.unknowns,
+    "intents": decision.intents,
+}
+
+
+def without(entry: paths.Object, name: str) -> paths.Object:
+    return {
+        key: {inner: kept for inner, kept in value.items() if inner != name} if isinstance(value, dict) else value
+        for key, value in entry.items()
+        if key != name
+    }
+
+
+def replaced(entry: paths.Object, name: str, value: paths.Json) -> paths.Object:
+    if name in entry:
+        return {**entry, name: value}
+    return {key: {**old, name: value} if isinstance(old, dict) else old for key, old in entry.items()}
+
+
+# Judging
+
+ENTRIES = catalogue.Catalogue(
+    checks={
+        entry.key: entry
+        for entry in (
+            catalogue.Entry(
+                key=f"group/{severity}_check", code=code, title="", description="", severity=Severity(severity)
+            )
+            for severity, code in (("critical", "USH200"), ("high", "USH100"), ("medium", "USH300"), ("low", "USH050"))
+        )
+    },
+    mutations={},
+)
+OLD = "it was so before this change"
+
+
+def finding(severity: str, *, message: str = "wrong", path: str = "/spec", assumption: str = "") -> model.Finding:
+    return model.Finding(check=f"group/{severity}_check", path=path, message=message, assumption=assumption)
+
+
+def judged(
+    *findings: model.Finding, before: tuple[model.Finding, ...] = (), **enforcement: object
+) -> list[tuple[str, ...]]:
+    """Code, outcome and reason of each judgement, in their order."""
+    rules = models.Enforcement.model_validate(enforcement)
+    judgements = decision.judge(findings, namespace="research", entries=ENTRIES, rules=rules, before=before)
+    return [(judgement.code, judgement.outcome.value, judgement.because) for judgement in judgements]
+
+
+def test_a_judgement_carries_the_identity_of_its_check() -> None:
+    (judgement,) = decision.judge([finding("high")], namespace="", entries=ENTRIES, rules=models.Enforcement())
+
+    assert judgement == model.Judgement(finding=finding("high"), outcome=DENY, code="USH100", name="high-check")
+
+
+def test_judgements_come_worst_first_and_then_by_code() -> None:
+    assert judged(finding("low"), finding("medium"), finding("critical"), finding("high")) == [
+        ("USH100", "deny", ""),
+        ("USH200", "deny", ""),
+        ("USH300", "warn", ""),
+        ("USH050", "audit", ""),
+    ]
+
+
+def test_what_is_switched_off_here_is_not_judged() -> None:
+    rules = [{"check": "high-check", "namespaces": ["research"], "action": "off"}]
+
+    assert judged(finding("high"), finding("medium"), rules=rules) == [("USH300", "warn", "")]
+
+
+def test_a_finding_of_an_unknown_check_is_an_error() -> None:
+    stranger = model.Finding(check="group/stranger", path="", message="")
+
+    with pytest.raises(errors.EngineError, match=re.escape("group/stranger, which is in no catalogue")):
+        judged(finding("high"), stranger)
+
+
+def test_an_unknown_check_is_an_error_even_where_everything_is_off() -> None:
+    with pytest.raises(errors.EngineError, match="in no catalogue"):
+        judged(
+            model.Finding(check="group/stranger", path="", message=""),
+            rules=[{"check": "*", "action": "off"}],
+        )
+
+
+def test_an_assumption_warns_at_most() -> None:
+    assert judged(finding("critical", assumption="no pools declared"), preset="strict") == [
+        ("USH200", "warn", "no pools declared")
+    ]
+
+
+def test_on_update_what_was_wrong_already_warns() -> None:
+    assert judged(finding("critical"), before=(finding("critical"),)) == [("USH200", "warn", OLD)]
+
+
+def test_on_update_what_was_wrong_already_may_have_moved() -> None:
+    moved = finding("critical", path="/spec/containers/1")
+
+    assert judged(moved, before=(finding("critical", path="/spec/containers/0"),)) == [("USH200", "warn", OLD)]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [(), (finding("critical", message="wrong in another way"),), (finding("high"),)],
+    ids=["nothing", "another message", "another check"],
+)
+def test_on_update_what_is_newly_wrong_is_denied(before: tuple[model.Finding, ...]) -> None:
+    assert judged(finding("critical"), before=before) == [("USH200", "deny", "")]
+
+
+def test_on_update_what_was_wrong_already_does_not_become_stricter() -> None:
+    same = (finding("medium"), finding("low"))
+
+    assert judged(*same, before=same) == [("USH300", "warn", ""), ("USH050", "audit", "")]
+
+
+def test_what_was_wrong_and_is_mended_is_not_mentioned() -> None:
+    assert judged(before=(finding("critical"),)) == []
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "allowed"), [([], True), ([WARN, AUDIT], True), ([DENY], False), ([WARN, DENY, AUDIT], False)]
+)
+def test_a_decision_allows_what_nothing_denies(outcomes: list[model.Outcome], *, allowed: bool) -> None:
+    judgements = tuple(
+        model.Judgement(finding=finding("high"), outcome=outcome, code="USH100", name="") for outcome in outcomes
+    )
+
+    assert model.Decision(workload=None, judgements=judgements).allowed is allowed

@@ -1,0 +1,149 @@
+"""What follows from a finding, by preset, severity and rules."""
+
+import pytest
+
+from usher import model
+from usher.config import models
+from usher.policy import catalogue, enforcement
+from usher.policy.catalogue import Severity
+
+DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
+OFF = enforcement.OFF
+
+
+def check(severity: Severity | None = Severity.CRITICAL) -> catalogue.Entry:
+    return catalogue.Entry(
+        key="resources/gpu_requests_equal_limits", code="USH103", title="", description="", severity=severity
+    )
+
+
+def finding(assumption: str = "") -> model.Finding:
+    return model.Finding(check=check().key, path="/spec", message="wrong", assumption=assumption)
+
+
+def rule(action: str, *namespaces: str, check: str = "USH103") -> models.EnforcementRule:
+    return models.EnforcementRule.model_validate({"check": check, "namespaces": namespaces or ["*"], "action": action})
+
+
+def outcome(
+    *rules: models.EnforcementRule,
+    preset: str = "recommended",
+    severity: Severity | None = Severity.CRITICAL,
+    namespace: str = "research",
+    assumption: str = "",
+) -> tuple[model.Outcome | None, str]:
+    settings = models.Enforcement.model_validate({"preset": preset, "rules": rules})
+    return enforcement.outcome(finding(assumption), check(severity), namespace=namespace, enforcement=settings)
+
+
+@pytest.mark.parametrize(
+    ("preset", "severity", "expected"),
+    [
+        ("baseline", Severity.CRITICAL, DENY),
+        ("baseline", Severity.HIGH, WARN),
+        ("baseline", Severity.MEDIUM, WARN),
+        ("baseline", Severity.LOW, AUDIT),
+        ("recommended", Severity.CRITICAL, DENY),
+        ("recommended", Severity.HIGH, DENY),
+        ("recommended", Severity.MEDIUM, WARN),
+        ("recommended", Severity.LOW, AUDIT),
+        ("strict", Severity.CRITICAL, DENY),
+        ("strict", Severity.HIGH, DENY),
+        ("strict", Severity.MEDIUM, DENY),
+        ("strict", Severity.LOW, WARN),
+        ("strict", None, WARN),
+    ],
+)
+def test_without_rules_the_preset_decides_by_severity(
+    preset: str, severity: Severity | None, expected: model.Outcome
+) -> None:
+    assert outcome(preset=preset, severity=severity) == (expected, "")
+
+
+def test_no_configuration_at_all_means_the_recommended_preset() -> None:
+    assert models.Enforcement() == models.Enforcement(preset="recommended", rules=[])
+
+
+@pytest.mark.parametrize("named", ["USH103", "gpu-requests-equal-limits", "*"])
+def test_a_rule_names_a_check_by_code_or_name_or_means_all(named: str) -> None:
+    assert outcome(rule("warn", check=named))[0] is WARN
+
+
+@pytest.mark.parametrize("named", ["USH104", "gpu-requests", "resources/gpu_requests_equal_limits", "USH*", "ush103"])
+def test_a_rule_for_another_check_changes_nothing(named: str) -> None:
+    assert outcome(rule("off", check=named)) == (DENY, "")
+
+
+@pytest.mark.parametrize(("action", "expected"), [("deny", DENY), ("warn", WARN), ("audit", AUDIT), ("off", OFF)])
+def test_a_rule_decides_whatever_the_severity(action: str, expected: model.Outcome | None) -> None:
+    for severity in Severity:
+        assert outcome(rule(action), severity=severity)[0] is expected
+
+
+def test_a_milder_outcome_says_who_decided_so() -> None:
+    for action in ("warn", "audit", "off"):
+        assert outcome(rule(action))[1] == f"usher.yaml sets gpu-requests-equal-limits to {action} here"
+
+
+def test_a_denial_needs_no_reason() -> None:
+    assert outcome(rule("deny"), severity=Severity.LOW) == (DENY, "")
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ([rule("off"), rule("warn")], WARN),
+        ([rule("warn"), rule("off")], OFF),
+        ([rule("off", check="*"), rule("deny")], DENY),
+        ([rule("deny"), rule("off", check="*")], OFF),
+        ([rule("warn"), rule("off", "other")], WARN),
+        ([rule("warn"), rule("off", check="USH104")], WARN),
+        ([rule("off", "*"), rule("audit", "research"), rule("warn", "other")], AUDIT),
+    ],
+)
+def test_the_last_rule_that_fits_decides(rules: list[models.EnforcementRule], expected: model.Outcome | None) -> None:
+    assert outcome(*rules)[0] is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "namespace", "fits"),
+    [
+        ("research", "research", True),
+        ("research", "research-a", False),
+        ("research-*", "research-a", True),
+        ("research-*", "research-", True),
+        ("research-*", "research", False),
+        ("*-dev", "team-a-dev", True),
+        ("team-*-dev", "team-a-b-dev", True),
+        ("*", "anything", True),
+        ("*", "", True),
+        ("research", "", False),
+        ("r*x*h", "research", False),
+        ("r*a*h", "research", True),
+        ("Research", "research", False),
+    ],
+)
+def test_a_rule_fits_the_namespaces_of_its_patterns(pattern: str, namespace: str, *, fits: bool) -> None:
+    unchecked = models.EnforcementRule.model_construct(check="USH103", namespaces=[pattern], action="warn")
+    settings = models.Enforcement.model_construct(preset="recommended", rules=[unchecked])
+
+    decided, _ = enforcement.outcome(finding(), check(), namespace=namespace, enforcement=settings)
+
+    assert decided is (WARN if fits else DENY)
+
+
+def test_any_of_several_patterns_is_enough() -> None:
+    assert outcome(rule("warn", "production", "research"))[0] is WARN
+
+
+@pytest.mark.parametrize("rules", [[], [rule("deny")]], ids=["preset", "rule"])
+def test_an_assumption_warns_at_most_and_is_the_reason(rules: list[models.EnforcementRule]) -> None:
+    assert outcome(*rules, preset="strict", assumption="no node pools are declared") == (
+        WARN,
+        "no node pools are declared",
+    )
+
+
+@pytest.mark.parametrize(("action", "expected"), [("warn", WARN), ("audit", AUDIT), ("off", OFF)])
+def test_an_assumption_makes_nothing_stricter(action: str, expected: model.Outcome | None) -> None:
+    assert outcome(rule(action), assumption="no node pools are declared")[0] is expected

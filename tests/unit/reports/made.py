@@ -1,0 +1,256 @@
+"""Reports made by hand, so that the formats are tested without the checks that fill them."""
+
+from collections.abc import Sequence
+
+from usher import model, paths, report
+from usher.mutation.editing import Operation
+from usher.mutation.merge import Merged, Skipped
+
+GPU = "nvidia.com/gpu"
+WORKER = report.PodSet(name="Worker", pods=model.Count(minimum=8, maximum=8))
+
+
+def place(line: int, text: str, marked: str) -> report.Place:
+    """Where `marked` stands in a line."""
+    column = text.index(marked) + 1
+    excerpt = report.Excerpt(text=text, column=column, end_column=column + len(marked))
+    return report.Place(line=line, column=column, excerpt=excerpt)
+
+
+LIMIT = place(41, '                  nvidia.com/gpu: "4"', '"4"')
+
+
+def finding(
+    message: str = "container pytorch of Worker: nvidia.com/gpu requests 8, limits 4",
+    *,
+    outcome: model.Outcome = model.Outcome.DENY,
+    code: str = "USH103",
+    name: str = "gpu-requests-equal-limits",
+    remedy: str = "set both to the same number",
+    because: str = "",
+    path: str = "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
+    at: report.Place | None = LIMIT,
+    pod_set: report.PodSet | None = WORKER,
+) -> report.Finding:
+    found = model.Finding(check=f"resources/{name.replace('-', '_')}", path=path, message=message, remedy=remedy)
+    judgement = model.Judgement(finding=found, outcome=outcome, code=code, name=name, because=because)
+    return report.Finding(judgement=judgement, place=at, pod_set=pod_set)
+
+
+def toleration_missing(**changes: report.Place | None) -> report.Finding:
+    return finding(
+        "Worker does not tolerate the taint nvidia.com/gpu",
+        outcome=model.Outcome.WARN,
+        code="USH301",
+        name="gpu-toleration-present",
+        remedy="tolerate nvidia.com/gpu with operator Exists",
+        because="no node pools are declared in usher.yaml",
+        path="/spec/pytorchReplicaSpecs/Worker/template/spec",
+        at=changes.get("at", place(33, "        spec:", "spec")),
+    )
+
+
+def not_judged(reason: str, *, path: str, check: str = "", at: report.Place | None = None) -> report.NotJudged:
+    return report.NotJudged(unknown=model.Unknown(path=path, reason=reason, check=check), place=at)
+
+
+def result(
+    *findings: report.Finding,
+    source: str = "jobs/bert.yaml",
+    line: int = 1,
+    kind: str = "PyTorchJob",
+    namespace: str = "ml-research",
+    name: str = "bert",
+    pods: model.Count = WORKER.pods,
+    accelerators: report.Devices | None = None,
+    unknowns: Sequence[report.NotJudged] = (),
+    exemption: str = "",
+    change: report.Change | None = None,
+) -> report.Result:
+    return report.Result(
+        source=source,
+        line=line,
+        identity=report.Identity(api_version="kubeflow.org/v1", kind=kind, namespace=namespace, name=name),
+        role=model.Role.TRAINING,
+        pods=pods,
+        accelerators={GPU: report.Amount(number=72)} if accelerators is None else accelerators,
+        findings=findings,
+        not_judged=tuple(unknowns),
+        exemption=exemption,
+        change=change,
+    )
+
+
+def made(
+    *results: report.Result,
+    command: report.Command = report.Command.CHECK,
+    origin: str = "",
+    failures: Sequence[report.Failure] = (),
+    problems: Sequence[report.Problem] = (),
+    notes: Sequence[report.Note] = (),
+    not_evaluated: Sequence[report.NotEvaluated] = (),
+    configuration: str = "",
+    admitted: bool = False,
+    owned: int = 0,
+    ignored: int = 0,
+) -> report.Report:
+    """A report whose totals fit its results."""
+    outcomes = [each.judgement.outcome for one in results for each in one.findings]
+    return report.Report(
+        command=command,
+        version="1.2.3",
+        configuration=configuration,
+        preset="recommended",
+        origin=origin,
+        admitted=admitted,
+        results=results,
+        failures=tuple(failures),
+        problems=tuple(problems),
+        notes=tuple(notes),
+        not_evaluated=tuple(not_evaluated),
+        totals=report.Totals(
+            files=len({one.source for one in results}),
+            objects=len(results) + len(failures) + owned,
+            workloads=len(results),
+            pods=report.total(report.Amount(number=one.pods.maximum or 0) for one in results),
+            accelerators=_summed(results),
+            accelerators_with_errors=_summed([one for one in results if one.worst is model.Outcome.DENY]),
+            errors=outcomes.count(model.Outcome.DENY),
+            warnings=outcomes.count(model.Outcome.WARN),
+            notes=outcomes.count(model.Outcome.AUDIT),
+            exempt=sum(bool(one.exemption) for one in results),
+            owned=owned,
+            ignored=ignored,
+        ),
+    )
+
+
+def _summed(results: Sequence[report.Result]) -> report.Devices:
+    resources = sorted({resource for one in results for resource in one.accelerators})
+    return {
+        resource: report.total(one.accelerators.get(resource, report.Amount()) for one in results)
+        for resource in resources
+    }
+
+
+def full(command: report.Command = report.Command.CHECK) -> report.Report:
+    """One of everything that a report can hold."""
+    second = place(57, '                  nvidia.com/gpu: "2"', '"2"')
+    key = not_judged("expected a mapping, found a text", path="/spec/template/spec", at=place(9, "    spec: x", "x"))
+    return made(
+        result(
+            finding(),
+            finding("container sidecar of Worker: nvidia.com/gpu requests 1, limits 2", at=second),
+            toleration_missing(),
+        ),
+        result(source="jobs/fine.yaml", name="fine", accelerators={GPU: report.Amount(number=24)}),
+        result(
+            finding(
+                "no label team",
+                outcome=model.Outcome.AUDIT,
+                code="USH901",
+                name="team-label",
+                remedy="",
+                at=place(2, "kind: Job", "Job"),
+                pod_set=None,
+            ),
+            source="jobs/more.yaml",
+            line=12,
+            kind="Job",
+            namespace="team-b",
+            name="tune",
+            pods=model.Count(minimum=1, maximum=None, reason="grows with its input"),
+            accelerators={"nvidia.com/mig-1g.10gb": report.Amount(number=1, unbounded=True)},
+            unknowns=[key],
+        ),
+        result(source="jobs/more.yaml", line=40, namespace="kube-system", name="exempt", exemption="it is exempt"),
+        command=command,
+        configuration="usher.yaml",
+        failures=[
+            report.Failure(
+                source="jobs/slow.yaml",
+                line=3,
+                identity=report.Identity(api_version="v1", kind="Pod", namespace="team-b", name="slow"),
+                reason="the policy engine took longer than 1 s",
+            )
+        ],
+        problems=[
+            report.Problem(source="jobs/broken.yaml", line=7, column=3, reason="the quote that opens here never closes")
+        ],
+        notes=[report.Note(source="charts/llm", reason="a Helm chart, whose templates are not rendered here")],
+        not_evaluated=[
+            report.NotEvaluated(
+                check="placement/gpu_node_affinity_present",
+                code="USH302",
+                name="gpu-node-affinity-present",
+                reason="usher.yaml declares no node pool that offers what the pods ask for",
+                workloads=2,
+            )
+        ],
+        owned=3,
+        ignored=2,
+    )
+
+
+def changed() -> report.Report:
+    """A workload that the webhook would change, with an intent that it would skip and two that disagree."""
+    before: paths.Object = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "notebook"},
+        "spec": {
+            "containers": [{"name": "main", "image": "jupyter", "env": [{"name": "NCCL_DEBUG", "value": "INFO"}]}],
+            "restartPolicy": "Never",
+        },
+    }
+    toleration: paths.Object = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+    spec = before["spec"]
+    assert isinstance(spec, dict)
+    after: paths.Object = {**before, "spec": {**spec, "tolerations": [toleration]}}
+    operations: list[Operation] = [{"op": "add", "path": "/spec/tolerations", "value": [toleration]}]
+
+    def intent(mutation: str, field: str, value: paths.Json, reason: str, *, at: str = "") -> model.Intent:
+        return model.Intent(mutation=mutation, at=at, field=field, value=value, reason=reason)
+
+    merged = Merged(
+        value=after,
+        operations=tuple(operations),
+        applied=(intent("placement/gpu_toleration", "toleration", toleration, "nodes of pool h100 carry it"),),
+        skipped=(
+            Skipped(
+                intent=intent(
+                    "fabric/nccl_environment",
+                    "environment",
+                    {"name": "NCCL_DEBUG", "value": "WARN"},
+                    "fabric infiniband",
+                    at="/spec/containers/0",
+                ),
+                reason="the user set another value",
+            ),
+        ),
+        conflicts=(
+            (
+                intent("gang/volcano_routing", "schedulerName", {"name": "volcano"}, "namespace simulation-a"),
+                intent("gang/other_routing", "schedulerName", {"name": "kai"}, "team label"),
+            ),
+        ),
+    )
+    names = {
+        "placement/gpu_toleration": "gpu-toleration",
+        "fabric/nccl_environment": "nccl-environment",
+        "gang/volcano_routing": "volcano-routing",
+        "gang/other_routing": "other-routing",
+    }
+    places = {"": "the pod", "/spec/containers/0": "container main"}
+    change = report.Change(before=before, merged=merged, names=names, places=places)
+    one = model.Count(minimum=1, maximum=1)
+    return made(
+        result(
+            source="pod.yaml",
+            kind="Pod",
+            name="notebook",
+            pods=one,
+            accelerators={GPU: report.Amount(number=1)},
+            change=change,
+        )
+    )

@@ -1,0 +1,68 @@
+"""The formats as files: tests/data/reports holds what each of them writes.
+
+After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writes them anew; read the diff.
+"""
+
+import io
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from unit.reports import made
+from usher import report
+from usher.reports import json, text
+from usher.reports.reporter import Reporter
+
+GOLDEN = Path(__file__).parents[2] / "data" / "reports"
+
+CASES: dict[str, tuple[report.Report, Reporter]] = {
+    "check.txt": (made.full(), partial(text.write, width=100)),
+    "check-narrow.txt": (made.full(), partial(text.write, width=60)),
+    "check-color.txt": (made.full(), partial(text.write, width=100, color=True)),
+    "check.json": (made.full(), json.write),
+    "audit.txt": (made.full(report.Command.AUDIT), partial(text.write, width=100)),
+    "audit.json": (made.full(report.Command.AUDIT), json.write),
+    "clean.txt": (made.made(made.result()), partial(text.write, width=100)),
+    "diff.txt": (made.changed(), partial(text.write, width=100)),
+    "diff.json": (made.changed(), json.write),
+}
+
+
+def rendered(found: report.Report, reporter: Reporter) -> str:
+    stream = io.StringIO()
+    reporter(found, stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_report_reads_as_its_golden_file(name: str) -> None:
+    file = GOLDEN / name
+    written = rendered(*CASES[name])
+    if os.environ.get("USHER_UPDATE_GOLDEN"):
+        file.write_text(written)
+
+    assert written == file.read_text()
+
+
+def test_every_golden_file_belongs_to_a_case() -> None:
+    assert {file.name for file in GOLDEN.iterdir()} == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_report_is_the_same_every_time(name: str) -> None:
+    assert rendered(*CASES[name]) == rendered(*CASES[name])
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.endswith("txt") and "color" not in name])
+def test_text_without_colour_holds_no_control_characters(name: str) -> None:
+    assert all(line.isprintable() for line in rendered(*CASES[name]).splitlines())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    lines = rendered(made.full(report.Command.CHECK), partial(text.write, width=width)).splitlines()
+
+    # Codes, names and tables are not broken; everything else keeps to the width.
+    assert [line for line in lines if len(line) > width and "USH" not in line] == []

@@ -1,0 +1,63 @@
+"""An audit of a large cluster still fits on a page."""
+
+import io
+
+from unit.reports import made
+from usher import report
+from usher.reports import text
+
+
+def rendered(*results: report.Result) -> list[str]:
+    stream = io.StringIO()
+    text.write(made.made(*results, command=report.Command.AUDIT), stream, width=100)
+    return stream.getvalue().splitlines()
+
+
+def gpus(number: int) -> report.Devices:
+    return {made.GPU: report.Amount(number=number)}
+
+
+def test_one_mistake_in_a_thousand_workloads_is_told_once() -> None:
+    lines = rendered(*(made.result(made.finding(at=None), name=f"job-{number}") for number in range(1000)))
+
+    assert len([line for line in lines if "nvidia.com/gpu requests 8, limits 4" in line]) == 1
+    assert "              and 990 more workloads; --format json names them all" in lines
+    assert len(lines) < 60
+
+
+def test_a_thousand_different_messages_of_one_check_are_cut_too() -> None:
+    lines = rendered(*(made.result(made.finding(f"requests {number}", at=None)) for number in range(1000)))
+
+    assert "  and 990 more messages; --format json names them all" in lines
+    assert len(lines) < 80
+
+
+def test_where_most_gpus_hang_on_a_mistake_comes_first() -> None:
+    lines = rendered(
+        made.result(made.finding("small", at=None), name="a", accelerators=gpus(8)),
+        made.result(made.finding("large", at=None), name="b", accelerators=gpus(512)),
+        made.result(made.finding("large", at=None), name="c", accelerators=gpus(1024)),
+    )
+
+    assert [line.strip() for line in lines if line.strip() in ("small", "large")] == ["large", "small"]
+    assert [line.split()[3].rstrip(",") for line in lines if "GPUs  PyTorchJob" in line] == [
+        "ml-research/c",
+        "ml-research/b",
+        "ml-research/a",
+    ]
+
+
+def test_a_workload_with_two_findings_of_a_check_is_counted_once() -> None:
+    lines = rendered(made.result(made.finding("one", at=None), made.finding("two", at=None), accelerators=gpus(8)))
+
+    assert "error  USH103 gpu-requests-equal-limits  1 workload, 8 GPUs" in lines
+
+
+def test_what_nobody_could_read_is_told_by_its_reason() -> None:
+    strange = made.not_judged("unrecognised kind Trainer", path="/spec")
+
+    lines = rendered(*(made.result(unknowns=[strange], name=f"job-{number}") for number in range(30)))
+
+    start = lines.index("unknown  unrecognised kind Trainer")
+    assert lines[start + 1].strip() == "PyTorchJob ml-research/job-0, jobs/bert.yaml:1"
+    assert lines[start + 11].strip() == "and 20 more workloads; --format json names them all"

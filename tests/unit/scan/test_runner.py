@@ -1,0 +1,197 @@
+"""Many objects, one evaluator: what is counted, and what happens when one of them fails."""
+
+from collections.abc import Iterable
+
+import pytest
+
+import builders
+from usher import errors, model, paths, report
+from usher.config import models
+from usher.policy import assembly
+from usher.policy.engine import Entrypoint
+from usher.policy.evaluator import Evaluator
+from usher.scan import runner
+from usher.scan.batches import Batch, Item
+
+MIG = "nvidia.com/mig-1g.10gb"
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Evaluator:
+    return assembly.embedded(models.Config())
+
+
+def batch(*objects: paths.Object, source: str = "jobs.yaml") -> Batch:
+    return Batch(source=source, items=tuple(Item(value=value) for value in objects))
+
+
+def run(
+    evaluator: Evaluator,
+    batches: Iterable[Batch],
+    *,
+    changes: bool = False,
+    admitted: bool = False,
+    only_namespace: str = "",
+) -> report.Report:
+    settings = runner.Settings(
+        command=report.Command.CHECK, changes=changes, admitted=admitted, only_namespace=only_namespace
+    )
+    return runner.run(batches, evaluator=evaluator, settings=settings)
+
+
+def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Evaluator) -> None:
+    good = builders.pytorch_job(builders.template(builders.container(gpus=8)), workers=4, name="good")
+    unequal = builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})
+    bad = builders.pytorch_job(builders.template(unequal), workers=3, name="bad")
+
+    found = run(evaluator, [batch(good), batch(bad, builders.custom("v1", "ConfigMap", {}))])
+
+    assert found.totals.files == 2
+    assert found.totals.objects == 3
+    assert found.totals.workloads == 2
+    assert found.totals.pods == report.Amount(number=7)
+    assert found.totals.accelerators == {builders.GPU: report.Amount(number=38)}
+    assert found.totals.accelerators_with_errors == {builders.GPU: report.Amount(number=6)}
+    assert found.totals.errors == 1
+    assert found.denies
+
+
+def test_slices_are_counted_by_their_own_name_and_are_no_gpus(evaluator: Evaluator) -> None:
+    found = run(evaluator, [batch(builders.pod(builders.container(limits={MIG: 2})))])
+
+    assert found.totals.accelerators == {MIG: report.Amount(number=2)}
+    assert report.gpus(found.totals.accelerators) == report.Amount()
+
+
+def test_where_nothing_bounds_the_pods_the_least_is_counted_and_marked(evaluator: Evaluator) -> None:
+    found = run(evaluator, [batch(builders.daemon_set(builders.template(builders.container(gpus=1))))])
+
+    assert found.totals.pods.unbounded
+    assert found.totals.accelerators[builders.GPU].unbounded
+
+
+def test_a_finding_says_in_which_pod_set_it_is(evaluator: Evaluator) -> None:
+    unequal = builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})
+    job = builders.pytorch_job(builders.template(unequal), workers=3, master=builders.template())
+
+    ((finding, *_),) = [result.findings for result in run(evaluator, [batch(job)]).results]
+
+    assert finding.pod_set == report.PodSet(name="Worker", pods=model.Count(minimum=3, maximum=3))
+
+
+def test_objects_without_a_namespace_are_in_the_one_that_is_said(evaluator: Evaluator) -> None:
+    (result,) = run(evaluator, [batch(builders.pod(namespace=None))]).results
+
+    assert str(result.identity) == "Pod default/example"
+
+
+def test_workloads_of_other_namespaces_are_left_out_when_one_is_asked_for(evaluator: Evaluator) -> None:
+    pods = [builders.pod(name=name, namespace=name) for name in ("ours", "theirs")]
+
+    found = run(evaluator, [batch(*pods)], only_namespace="ours")
+
+    assert [result.identity.name for result in found.results] == ["ours"]
+
+
+def test_an_exempt_workload_is_counted_with_its_reason(evaluator: Evaluator) -> None:
+    found = run(evaluator, [batch(builders.pod(namespace="kube-system"))])
+
+    assert found.totals.exempt == 1
+    assert found.results[0].exemption == "usher.yaml exempts namespace kube-system"
+
+
+def test_a_kind_that_nobody_knows_is_not_passed_in_silence(evaluator: Evaluator) -> None:
+    strange = builders.custom("example.com/v1", "Trainer", {"template": {"spec": builders.pod_spec()}})
+
+    (result,) = run(evaluator, [batch(strange)]).results
+
+    assert [entry.unknown.path for entry in result.not_judged] == ["/spec/template/spec"]
+
+
+def test_checks_that_could_not_be_evaluated_are_summed_up_by_reason(evaluator: Evaluator) -> None:
+    pods = [builders.pod(builders.container(gpus=1), name=name) for name in ("a", "b")]
+
+    found = run(evaluator, [batch(*pods)])
+
+    (entry,) = [entry for entry in found.not_evaluated if entry.code == "USH302"]
+    assert entry.name == "gpu-node-affinity-present"
+    assert entry.workloads == 2
+
+
+def test_what_the_webhook_would_change_is_told_when_asked_for(evaluator: Evaluator) -> None:
+    pod = builders.pod(builders.container(gpus=1))
+
+    (asked,) = run(evaluator, [batch(pod)], changes=True).results
+    (not_asked,) = run(evaluator, [batch(pod)]).results
+
+    assert asked.change is not None
+    assert asked.change.before == pod
+    assert "gpu-toleration" in asked.change.names.values()
+    assert asked.change.places[""] == "the pod"
+    assert not_asked.change is None
+
+
+def test_an_object_can_be_judged_as_the_webhook_would_leave_it(evaluator: Evaluator) -> None:
+    pods = [batch(builders.pod(builders.container(gpus=1)))]
+
+    def codes(found: report.Report) -> list[str]:
+        return [finding.judgement.code for result in found.results for finding in result.findings]
+
+    assert "USH301" in codes(run(evaluator, pods))
+    assert "USH301" not in codes(run(evaluator, pods, admitted=True))
+
+
+class FailingFor:
+    """An engine that fails for namespaces of a name, and else does what another does."""
+
+    name = "failing"
+    waits = False
+
+    def __init__(self, evaluator: Evaluator, marker: bytes) -> None:
+        self._engine = evaluator.engine
+        self._marker = marker
+
+    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+        if self._marker in document:
+            raise errors.DeadlineError("it took too long")
+        return self._engine.evaluate(entrypoint, document)
+
+    def close(self) -> None:
+        pass
+
+    def ready(self) -> None:
+        pass
+
+
+def test_a_failure_of_the_engine_costs_one_object_and_marks_the_run(evaluator: Evaluator) -> None:
+    engine = FailingFor(evaluator, b'"team":"doomed"')
+    failing = Evaluator(engine=engine, entries=evaluator.catalogue, config=evaluator.config)
+    doomed = builders.pod(builders.container(gpus=1), name="doomed", labels={"team": "doomed"})
+
+    found = run(failing, [batch(doomed, builders.pod(name="fine"))])
+
+    assert [result.identity.name for result in found.results] == ["fine"]
+    assert [(str(failure.identity), failure.reason) for failure in found.failures] == [
+        ("Pod ml-research/doomed", "it took too long")
+    ]
+    assert found.failed
+    assert not found.denies
+
+
+def test_a_failure_is_told_even_of_an_object_that_is_none(evaluator: Evaluator) -> None:
+    engine = FailingFor(evaluator, b"")
+    failing = Evaluator(engine=engine, entries=evaluator.catalogue, config=evaluator.config)
+    odd = builders.replaced(builders.pod(builders.container(gpus=1)), "/metadata", ["no", "mapping"])
+
+    (failure,) = run(failing, [batch(odd)]).failures
+
+    assert failure.identity == report.Identity(api_version="v1", kind="Pod", namespace="", name="")
+
+
+def test_numbers_that_nobody_means_are_counted_all_the_same(evaluator: Evaluator) -> None:
+    job = builders.job(builders.template(builders.container(gpus=10**18)), parallelism=10**18)
+
+    found = run(evaluator, [batch(job)])
+
+    assert not found.failed
+    assert found.totals.accelerators[builders.GPU].number > 0

@@ -1,0 +1,79 @@
+"""`usher audit`: what runs, or lies in a directory, in GPUs."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from usher.cli import inputs
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher audit                              the cluster of the current context
+  usher audit --context prod --namespace ml-research
+  usher audit --format json --output audit.json
+  usher audit dump/                        manifests instead of a cluster
+
+\b
+Exit codes:
+  0  the audit ran, whatever it found; kinds that may not be listed are named
+  1  something is denied, with --fail-on deny
+  2  the cluster or a file could not be read, or an object not be judged"""
+)
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
+@inputs.config_option
+@click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Default: as kubectl finds it.")
+@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
+@click.option("-n", "--namespace", help="Only the workloads of this namespace.")
+@click.option("--fail-on", type=click.Choice(["deny"]), help="End with 1 when something is denied.")
+@inputs.output_options
+@inputs.engine_options
+@click.pass_context
+def audit(
+    context: click.Context,
+    *,
+    paths: tuple[str, ...],
+    config: Path | None,
+    kubeconfig: Path | None,
+    context_name: str | None,
+    namespace: str | None,
+    fail_on: str | None,
+    format_name: str,
+    color: str,
+    output: Path | None,
+    engine: str,
+    opa_url: str | None,
+) -> None:
+    """Report on all workloads of a live cluster, or on manifests if a PATH is given.
+
+    Every kind that usher knows and the API server serves is listed and judged as the webhook would on creation.
+    What belongs to a listed workload, such as its pods, counts as part of it.
+    """
+    from usher import report
+    from usher.cli import output as outputs
+    from usher.scan import runner, sources
+
+    if paths and (kubeconfig or context_name):
+        raise click.UsageError("a PATH is read instead of a cluster; leave out --kubeconfig and --context")
+    file = inputs.find_config(config)
+    if paths:
+        origin, batches = "", sources.read(paths, stdin=sys.stdin.buffer)
+    else:
+        from usher.scan import cluster, connection
+
+        api = connection.connect(kubeconfig=kubeconfig, context=context_name)
+        origin, batches = api.name, cluster.read(api, namespace=namespace or "")
+    settings = runner.Settings(
+        command=report.Command.AUDIT,
+        configuration=str(file) if file else "",
+        origin=origin,
+        only_namespace=namespace or "",
+    )
+    with inputs.evaluator(file, engine=engine, opa_url=opa_url) as evaluator:
+        found = runner.run(batches, evaluator=evaluator, settings=settings)
+    if paths:
+        inputs.require_objects(found, paths)
+    outputs.write(found, format_name=format_name, color=color, output=output)
+    context.exit(outputs.exit_code(found, fail_on_deny=fail_on == "deny"))

@@ -1,0 +1,75 @@
+"""`usher check`: manifests judged before they are applied."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from usher.cli import inputs
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher check job.yaml
+  usher check jobs/ other.yaml --config clusters/a100/usher.yaml
+  kustomize build overlays/prod | usher check - --namespace ml-research
+  usher check --diff job.yaml              what the webhook would add, and why
+  usher check --admitted job.yaml          judge what is left when it has done so
+  usher check jobs/ --format json --output report.json
+
+\b
+Exit codes:
+  0  nothing is denied; there may be warnings
+  1  something is denied
+  2  an input could not be read, an object not judged, or there was none"""
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@inputs.config_option
+@click.option(
+    "-n",
+    "--namespace",
+    default="default",
+    show_default=True,
+    help="Namespace of objects that name none, as in kubectl.",
+)
+@click.option("--diff", is_flag=True, help="Show what the mutating webhook would change, and why.")
+@click.option("--admitted", is_flag=True, help="Judge the objects as the mutating webhook would leave them.")
+@inputs.output_options
+@inputs.engine_options
+@click.pass_context
+def check(
+    context: click.Context,
+    *,
+    paths: tuple[str, ...],
+    config: Path | None,
+    namespace: str,
+    diff: bool,
+    admitted: bool,
+    format_name: str,
+    color: str,
+    output: Path | None,
+    engine: str,
+    opa_url: str | None,
+) -> None:
+    """Judge manifests as the webhook would, before they are applied.
+
+    PATH is a file, a directory (every .yaml, .yml and .json file below it) or - for standard input.
+    """
+    from usher import report
+    from usher.cli import output as outputs
+    from usher.scan import runner, sources
+
+    file = inputs.find_config(config)
+    settings = runner.Settings(
+        command=report.Command.CHECK,
+        configuration=str(file) if file else "",
+        namespace=namespace,
+        changes=diff,
+        admitted=admitted,
+    )
+    with inputs.evaluator(file, engine=engine, opa_url=opa_url) as evaluator:
+        found = runner.run(sources.read(paths, stdin=sys.stdin.buffer), evaluator=evaluator, settings=settings)
+    inputs.require_objects(found, paths)
+    outputs.write(found, format_name=format_name, color=color, output=output)
+    context.exit(outputs.exit_code(found, fail_on_deny=True))

@@ -1,0 +1,153 @@
+"""What commands that judge have in common: configuration, engine, and their options."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+
+import click
+
+from usher import errors
+
+if TYPE_CHECKING:
+    from usher import report
+    from usher.config import models
+    from usher.policy.evaluator import Evaluator
+
+CONFIG_VARIABLE: Final = "USHER_CONFIG"
+DEFAULT_CONFIG: Final = Path("usher.yaml")
+DEFAULT_OPA_URL: Final = "http://127.0.0.1:8181"
+
+Command = Callable[..., Any]
+
+
+def config_option(command: Command) -> Command:
+    return click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help=f"usher.yaml to judge by. Default: ${CONFIG_VARIABLE}, else ./usher.yaml, else the built-in defaults.",
+    )(command)
+
+
+def engine_options(command: Command) -> Command:
+    command = click.option(
+        "--opa-url", metavar="URL", help=f"Where OPA is, with --engine opa. Default: {DEFAULT_OPA_URL}"
+    )(command)
+    return click.option(
+        "--engine",
+        type=click.Choice(["wasm", "opa"]),
+        default="wasm",
+        show_default=True,
+        help="What evaluates the policies: this process, or an OPA server that has loaded the same bundle.",
+    )(command)
+
+
+def output_options(command: Command) -> Command:
+    command = click.option(
+        "--output",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Write the report to a file, which is replaced only when the report is complete.",
+    )(command)
+    command = click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        help="auto: on a terminal, unless NO_COLOR is set.",
+    )(command)
+    return format_option(command)
+
+
+def namespace_option(command: Command) -> Command:
+    return click.option(
+        "-n",
+        "--namespace",
+        default="default",
+        show_default=True,
+        help="Namespace of objects that name none, as in kubectl.",
+    )(command)
+
+
+def format_option(command: Command) -> Command:
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="text for people, json for programs.",
+    )(command)
+
+
+def find_config(given: Path | None) -> Path | None:
+    """The configuration to use; None for the defaults.
+
+    Never one that lies beside the manifests: a pull request could bring its own and switch the checks off.
+    """
+    if given is not None:
+        return given
+    named = os.environ.get(CONFIG_VARIABLE)
+    if named:
+        return Path(named)
+    return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
+
+
+def load_config(file: Path | None) -> "models.Config":
+    """The configuration in a file, or the defaults.
+
+    Raises:
+        ConfigError: the file cannot be used; there is no falling back to other rules than those asked for.
+    """
+    from usher.config import models
+
+    if file is None:
+        return models.Config()
+    from usher.config import load
+
+    return load.load(file)
+
+
+@contextlib.contextmanager
+def evaluator(config: Path | None, *, engine: str, opa_url: str | None) -> "Iterator[Evaluator]":
+    """What judges, until it is closed.
+
+    Raises:
+        ConfigError: the configuration cannot be used.
+        BundleError: the installation is damaged.
+        EngineError: the OPA server cannot be reached or does not have our policies.
+    """
+    from usher.policy import assembly
+
+    if engine == "wasm" and opa_url:
+        raise click.UsageError("--opa-url goes with --engine opa")
+    loaded = load_config(config)
+    url = opa_url or DEFAULT_OPA_URL
+    made = assembly.remote(loaded, url=url) if engine == "opa" else assembly.embedded(loaded)
+    with contextlib.closing(made.engine) as its_engine:
+        if isinstance(its_engine, _Elsewhere):
+            its_engine.ready()
+        yield made
+
+
+@runtime_checkable
+class _Elsewhere(Protocol):
+    """An engine that may not be there: better told once than for every object."""
+
+    def ready(self) -> None: ...
+
+
+def require_objects(found: "report.Report", paths: Sequence[str]) -> None:
+    """Raises InputError if there was nothing to judge: a typing error in a path must not look like a clean run."""
+    if not found.totals.objects and not found.problems:
+        raise no_manifests(paths, notes=found.notes)
+
+
+def no_manifests(paths: Sequence[str], *, notes: "Sequence[report.Note]") -> errors.InputError:
+    """What to raise when no Kubernetes object was found, with what was found instead."""
+    places = ", ".join("standard input" if path == "-" else path for path in paths)
+    reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]
+    why = "\n".join(reasons) or "in a directory, files that end in .yaml, .yml or .json are read"
+    return errors.InputError(f"no manifests found in {places}: {why}")

@@ -1,0 +1,117 @@
+"""Where a report goes, and in which form."""
+
+import contextlib
+import io
+import os
+import stat
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+
+from usher import errors, report
+from usher.reports.reporter import Reporter
+
+FINDINGS: Final = 1
+"""Exit code: something is denied."""
+FAILED: Final = 2
+"""Exit code: not all could be read or judged."""
+
+
+def exit_code(found: report.Report, *, fail_on_deny: bool) -> int:
+    """What the process ends with; a run that is not complete proves nothing, so that comes first."""
+    if found.failed:
+        return FAILED
+    return FINDINGS if fail_on_deny and found.denies else 0
+
+
+def write(found: report.Report, *, format_name: str, color: str, output: Path | None) -> None:
+    """Writes the report; where no person reads it, what went wrong is told on standard error as well.
+
+    Raises:
+        InputError: it cannot be written to where it should go.
+    """
+    reporter = _reporter(format_name, color=_colored(color, to_file=output is not None))
+    if output is None:
+        try:
+            reporter(found, sys.stdout)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise errors.InputError(f"standard output: the report cannot be written: {error.strerror}") from None
+    else:
+        buffer = io.StringIO()
+        reporter(found, buffer)
+        replace(output, buffer.getvalue())
+    if output is not None or format_name != "text":
+        _tell_failures(found)
+
+
+def replace(path: Path, text: str) -> None:
+    """Puts text into a file, which holds either the old text or all of the new one, whenever we are stopped.
+
+    Raises:
+        InputError: it cannot be written; the old file is as it was.
+    """
+    data = text.encode(errors="backslashreplace")
+    try:
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            path.write_bytes(data)  # /dev/stdout, a pipe
+            return
+        _replace(path.resolve(), data)
+    except OSError as error:
+        raise errors.InputError(f"{path}: the report cannot be written: {error.strerror}") from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fchmod(stream.fileno(), _mode(path))
+            os.fsync(stream.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file that is replaced, or those that a new file gets."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _reporter(format_name: str, *, color: bool) -> Reporter:
+    if format_name == "json":
+        from usher.reports import json
+
+        return json.write
+    from usher.reports import text
+
+    return partial(text.write, color=color)
+
+
+def _colored(choice: str, *, to_file: bool) -> bool:
+    """https://no-color.org: any value but the empty one switches colour off, but for who asks for it here."""
+    if choice != "auto":
+        return choice == "always"
+    return not to_file and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
+
+
+def _tell_failures(found: report.Report) -> None:
+    from usher.reports import wording
+
+    for problem in found.problems:
+        click.echo(f"usher: {wording.printable(wording.located(problem))}", err=True)
+    for failure in found.failures:
+        click.echo(f"usher: {wording.printable(f'{failure.source}: {failure.identity}: {failure.reason}')}", err=True)

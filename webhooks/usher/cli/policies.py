@@ -1,0 +1,141 @@
+"""`usher policies`: what is checked and changed, and why."""
+
+import difflib
+import json
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from usher import errors
+from usher.cli import inputs
+
+if TYPE_CHECKING:
+    from usher.config import models
+    from usher.policy import catalogue
+
+_WIDTH: Final = 100
+"""Columns of prose at most."""
+_CHANGES: Final = "change"
+"""What a mutation does, where a check has an outcome."""
+
+
+@click.group()
+def policies() -> None:
+    """List and explain the checks and mutations."""
+
+
+@policies.command(name="list")
+@inputs.config_option
+@inputs.format_option
+def list_command(*, config: Path | None, format_name: str) -> None:
+    """List all checks and mutations, and what follows from each under the configuration."""
+    from usher.policy import bundle
+
+    loaded = inputs.load_config(inputs.find_config(config))
+    entries = list(bundle.load().catalogue)
+    if format_name == "json":
+        click.echo(json.dumps([_described(entry, loaded) for entry in entries], indent=2, sort_keys=True))
+        return
+    rows = [(entry.code, entry.name, entry.severity or "-", _outcome(entry, loaded), entry.title) for entry in entries]
+    click.echo("\n".join(_table([("CODE", "NAME", "SEVERITY", "OUTCOME", "TITLE"), *rows])))
+
+
+@policies.command()
+@click.argument("code_or_name")
+@inputs.config_option
+@inputs.format_option
+def show(*, code_or_name: str, config: Path | None, format_name: str) -> None:
+    """Explain one check or mutation, by its code (USH103) or name."""
+    from usher.policy import bundle
+
+    loaded = inputs.load_config(inputs.find_config(config))
+    known = bundle.load().catalogue
+    entry = known.find(code_or_name)
+    if entry is None:
+        close = difflib.get_close_matches(code_or_name.casefold(), [each.name for each in known], n=1)
+        meant = f"; did you mean {close[0]}?" if close else ";"
+        raise errors.InputError(
+            f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` has them all"
+        )
+    if format_name == "json":
+        click.echo(json.dumps(_described(entry, loaded), indent=2, sort_keys=True))
+    else:
+        click.echo("\n".join(_page(entry, loaded)))
+
+
+def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
+    yield f"{entry.code} {entry.name}"
+    yield entry.title
+    yield ""
+    yield f"  category  {entry.category}"
+    if entry.severity is not None:
+        yield f"  severity  {entry.severity}"
+    yield f"  outcome   {_outcome(entry, config)}"
+    for text in (entry.description, f"Remedy: {entry.remediation}" if entry.remediation else ""):
+        if text:
+            yield ""
+            yield from _paragraphs(text)
+    if entry.links:
+        yield ""
+        yield "Read more:"
+        yield from (f"  {link.ref}  {link.description}".rstrip() for link in entry.links)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for number, paragraph in enumerate(text.split("\n\n")):
+        if number:
+            yield ""
+        width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
+        yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
+
+
+def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
+    """What follows from a finding of a check: `deny`, `deny; warn in research-*`. The last rule that fits decides."""
+    from usher.config import models
+    from usher.policy import enforcement
+
+    if entry.severity is None:
+        return _CHANGES
+    from usher import model
+
+    preset = models.Enforcement(preset=config.enforcement.preset)
+    finding = model.Finding(check=entry.key, path="", message="")
+    outcome, _ = enforcement.outcome(finding, entry, namespace="", enforcement=preset)
+    everywhere = str(outcome)
+    elsewhere: dict[str, str] = {}
+    for rule in config.enforcement.rules:
+        if rule.check not in ("*", entry.code, entry.name):
+            continue
+        if "*" in rule.namespaces:
+            everywhere, elsewhere = rule.action, {}
+        else:
+            # A later rule for the same namespaces replaces the earlier one, and its place in the order too.
+            key = ", ".join(rule.namespaces)
+            elsewhere.pop(key, None)
+            elsewhere[key] = rule.action
+    return "; ".join([everywhere, *(f"{action} in {where}" for where, action in elsewhere.items())])
+
+
+def _described(entry: "catalogue.Entry", config: "models.Config") -> dict[str, object]:
+    return {
+        "category": entry.category,
+        "code": entry.code,
+        "description": entry.description,
+        "key": entry.key,
+        "links": [{"ref": link.ref, "description": link.description} for link in entry.links],
+        "name": entry.name,
+        "outcome": _outcome(entry, config),
+        "remediation": entry.remediation,
+        "severity": entry.severity,
+        "title": entry.title,
+    }
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

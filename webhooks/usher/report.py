@@ -1,0 +1,243 @@
+"""What a run over many objects found: the value that `scan` hands to `reports`.
+
+Plain and frozen. It holds what a reader is shown and neither the objects nor their text, so that an audit of a hundred
+thousand objects needs memory for what was found and not for what was read.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from usher import model, paths
+from usher.mutation import merge
+
+WHOLE_GPUS: Final = frozenset(
+    {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
+)
+"""Resources that count as GPUs; slices, shared replicas and other accelerators are counted by their own name."""
+
+
+class Command(StrEnum):
+    """Who asked: `check` points at lines, `audit` opens with totals."""
+
+    CHECK = "check"
+    AUDIT = "audit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """A number of things; `unbounded` when it is the least that there will be and nothing says how many more."""
+
+    number: int = 0
+    unbounded: bool = False
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(number=self.number + other.number, unbounded=self.unbounded or other.unbounded)
+
+    def __bool__(self) -> bool:
+        return self.number > 0 or self.unbounded
+
+
+Devices = Mapping[str, Amount]
+"""Accelerators by resource name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """One line of the source; the columns count its characters from 1, the end is the one after the last."""
+
+    text: str
+    column: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in a file something stands; line and column count from 1."""
+
+    line: int
+    column: int
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet:
+    """Which pod template of a workload a finding is about."""
+
+    name: str
+    pods: model.Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A judgement with its place."""
+
+    judgement: model.Judgement
+    place: Place | None
+    """None where there is no text: objects of a live cluster."""
+    pod_set: PodSet | None
+    """None when it is about the workload as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotJudged:
+    """A part of an object that could not be read, or a check that could not be evaluated on it."""
+
+    unknown: model.Unknown
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Which object it is."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        name = self.name or "(unnamed)"
+        return f"{self.kind or '(no kind)'} {self.namespace}/{name}" if self.namespace else f"{self.kind} {name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What the mutating webhook would do to an object."""
+
+    before: paths.Object
+    merged: merge.Merged
+    names: Mapping[str, str]
+    """Names of the mutations in `merged`, by key."""
+    places: Mapping[str, str]
+    """What people call the pod sets and containers that intents point at: `container pytorch of Worker`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What was decided about one workload."""
+
+    source: str
+    line: int
+    """First line of its document; 0 where there is no text."""
+    identity: Identity
+    role: model.Role
+    pods: model.Count
+    accelerators: Devices
+    findings: tuple[Finding, ...] = ()
+    not_judged: tuple[NotJudged, ...] = ()
+    exemption: str = ""
+    change: Change | None = None
+    """None when nobody asked for it."""
+
+    @property
+    def worst(self) -> model.Outcome | None:
+        """The outcome that decides about it; None without findings."""
+        return self.findings[0].judgement.outcome if self.findings else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An object about which nothing was decided, because we failed and not because of what it holds."""
+
+    source: str
+    line: int
+    identity: Identity
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """An input that could not be used; line and column are 0 where unknown. The run counts as failed."""
+
+    source: str
+    reason: str
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something that was left out on purpose and that the reader should know of."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotEvaluated:
+    """A check that said of some workloads that it could not tell, all for the same reason."""
+
+    check: str
+    code: str
+    name: str
+    reason: str
+    workloads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The numbers that a report ends or opens with."""
+
+    files: int = 0
+    objects: int = 0
+    """All Kubernetes objects, workloads or not."""
+    workloads: int = 0
+    pods: Amount = Amount()
+    accelerators: Devices
+    accelerators_with_errors: Devices
+    """Of the workloads that have a finding which denies."""
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    """Findings by outcome: deny, warn, audit."""
+    exempt: int = 0
+    owned: int = 0
+    """Objects that belong to a listed workload and are judged there."""
+    finished: int = 0
+    """Objects of a cluster that have run to their end: they hold no accelerator any more."""
+    ignored: int = 0
+    """Documents that are no Kubernetes objects."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All of one run, in the order in which the objects were met."""
+
+    command: Command
+    version: str
+    configuration: str
+    """The file that was used; empty for the built-in defaults."""
+    preset: str
+    origin: str = ""
+    """The cluster that was audited; empty for files."""
+    admitted: bool = False
+    """Whether the objects were judged as the mutating webhook would leave them."""
+    results: tuple[Result, ...]
+    failures: tuple[Failure, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[Note, ...]
+    not_evaluated: tuple[NotEvaluated, ...]
+    totals: Totals
+
+    @property
+    def denies(self) -> bool:
+        return self.totals.errors > 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether something could not be read or judged, so that a clean report would prove nothing."""
+        return bool(self.problems or self.failures)
+
+
+def gpus(devices: Devices) -> Amount:
+    """How many whole GPUs are among the accelerators."""
+    return total(amount for resource, amount in devices.items() if resource in WHOLE_GPUS)
+
+
+def total(amounts: Iterable[Amount]) -> Amount:
+    result = Amount()
+    for amount in amounts:
+        result += amount
+    return result

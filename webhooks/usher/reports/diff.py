@@ -1,0 +1,134 @@
+"""What the mutating webhook would change, shown beforehand: a diff of the object, and a reason for every line of it."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import yaml
+from rich.text import Text
+
+from usher import model, paths, report
+from usher.reports import wording
+from usher.reports.lines import Lines
+
+_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
+_CONTEXT: Final = 3
+_ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes values that occur twice out twice, as people write manifests."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
+
+
+def write(result: report.Result, lines: Lines) -> None:
+    """The changed hunks of one object, then what was applied, what was not, and why."""
+    change = result.change
+    if change is None:
+        return
+    merged = change.merged
+    if not merged.applied and not merged.skipped and not merged.conflicts:
+        return
+    name = f"{result.source}: {result.identity}"
+    if merged.applied:
+        for line in _unified(change.before, _settled(merged.value, change.before), name=wording.printable(name)):
+            lines.write(Text(wording.printable(line), style=_STYLES.get(line[:1], "")))
+    else:
+        lines.write(Text(f"{wording.printable(name)}: nothing is changed", style="bold"))
+    for label, style, text in _account(change):
+        lines.wrapped(text, first=Text(f"  {label:<8}  ", style=style), rest=" " * 12)
+    lines.write()
+
+
+def _unified(before: paths.Object, after: paths.Json, *, name: str) -> Iterator[str]:
+    yield from difflib.unified_diff(
+        _yaml(before),
+        _yaml(after),
+        fromfile=f"{name} as written",
+        tofile=f"{name} as admitted",
+        n=_CONTEXT,
+        lineterm="",
+    )
+
+
+def _settled(after: paths.Json, before: paths.Json) -> paths.Json:
+    """The value with what is new in it in the order in which people write it; engines differ in the order of keys."""
+    if isinstance(after, dict):
+        old = before if isinstance(before, dict) else {}
+        keys = after if isinstance(before, dict) else sorted(after, key=_rank)
+        return {key: _settled(after[key], old.get(key)) for key in keys}
+    if isinstance(after, list):
+        items = before if isinstance(before, list) else []
+        return [_settled(item, items[index] if index < len(items) else None) for index, item in enumerate(after)]
+    return after
+
+
+def _rank(key: str) -> tuple[int, str]:
+    return _ORDER.index(key) if key in _ORDER else len(_ORDER), key
+
+
+def _yaml(value: paths.Json) -> list[str]:
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+    return text.split("\n")[:-1]
+
+
+def _account(change: report.Change) -> Iterator[tuple[str, str, str]]:
+    merged = change.merged
+    for text in _grouped(((intent, intent.reason) for intent in merged.applied), change):
+        yield "applied", "green", text
+    for text in _grouped(((each.intent, each.reason) for each in merged.skipped), change):
+        yield "skipped", "dim", text
+    for conflict in merged.conflicts:
+        wanted = wording.sentence(
+            f"{change.names[intent.mutation]} wants {_value(intent)} ({intent.reason})" for intent in conflict
+        )
+        yield "conflict", "bold red", f"{_where(conflict[0], change)}: {wanted}; none was set"
+
+
+def _grouped(entries: Iterable[tuple[model.Intent, str]], change: report.Change) -> Iterator[str]:
+    """One line per mutation, place and reason, however many values are set."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for intent, reason in entries:
+        groups.setdefault((change.names[intent.mutation], _where(intent, change), reason), []).append(_value(intent))
+    for (name, where, reason), values in groups.items():
+        yield f"{name}: {where}: {', '.join(values)} ({reason})"
+
+
+def _where(intent: model.Intent, change: report.Change) -> str:
+    field = _FIELDS.get(intent.field, intent.field)
+    if intent.field in _OF_OBJECT:
+        return field
+    return f"{field} of {change.places.get(intent.at, paths.readable(intent.at))}"
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "toleration": "toleration",
+    "nodeRequirement": "required node affinity",
+    "environment": "env",
+    "schedulerName": "schedulerName",
+    "queueLabel": "queue label",
+    "gangPolicy": "gang policy",
+}
+
+
+_OF_OBJECT: Final = frozenset({"queueLabel", "gangPolicy"})
+
+
+def _value(intent: model.Intent) -> str:
+    """The intended value, short."""
+    value = intent.value
+    if not isinstance(value, dict):
+        return str(value)
+    if intent.field == "environment":
+        return f"{value.get('name')}={value['value']}" if "value" in value else str(value.get("name"))
+    if set(value) == {"name"}:
+        return str(value["name"])
+    return " ".join(f"{key}={_short(value[key])}" for key in sorted(value, key=_rank))
+
+
+def _short(value: paths.Json) -> str:
+    if isinstance(value, list):
+        return ",".join(str(each) for each in value)
+    return str(value)

@@ -1,0 +1,127 @@
+"""The findings of an audit by what is wrong, beginning where the most GPUs hang on it; a list would be too long."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from rich.text import Text
+
+from usher import model, paths, report
+from usher.reports import wording
+from usher.reports.lines import Lines
+
+SHOWN: Final = 10
+"""Workloads of one message, messages of one check: who needs all of them takes the JSON report."""
+
+_ALL: Final = "--format json names them all"
+
+_Message = tuple[str, str, str]
+"""Message, remedy and why it is milder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hit:
+    result: report.Result
+    finding: report.Finding
+
+    @property
+    def message(self) -> _Message:
+        judgement = self.finding.judgement
+        return judgement.finding.message, judgement.finding.remedy, wording.milder(judgement)
+
+
+def write(results: Iterable[report.Result], lines: Lines) -> None:
+    """One paragraph per check, worst outcome first; then what could not be read."""
+    results = list(results)
+    hits = [_Hit(result=result, finding=finding) for result in results for finding in result.findings]
+    order = list(model.Outcome)
+
+    def check_of(hit: _Hit) -> tuple[int, str, str]:
+        judgement = hit.finding.judgement
+        return order.index(judgement.outcome), judgement.code, judgement.name
+
+    for (outcome, code, name), found in sorted(_by(hits, check_of).items()):
+        _check(order[outcome], code, name, found, lines)
+    _unread(results, lines)
+
+
+def _check(outcome: model.Outcome, code: str, name: str, hits: Sequence[_Hit], lines: Lines) -> None:
+    lines.write(
+        Text.assemble(
+            (f"{wording.WORDS[outcome]:<5}", wording.STYLES[outcome]),
+            "  ",
+            (wording.printable(code), "bold"),
+            f" {wording.printable(name)}  ",
+            (_extent([hit.result for hit in hits]), "dim"),
+        )
+    )
+    messages = sorted(_by(hits, lambda hit: hit.message).items(), key=lambda entry: (_gpus(entry[1]), entry[0]))
+    for (message, remedy, milder), found in messages[:SHOWN]:
+        lines.wrapped(message, first=Text("  "), rest="  ", style=wording.STYLES[outcome])
+        for text in (remedy, milder):
+            if text:
+                lines.wrapped(text, first=Text("  = ", style="dim"), rest="    ")
+        for hit in sorted(found, key=lambda hit: -report.gpus(hit.result.accelerators).number)[:SHOWN]:
+            whose = f"{wording.devices(hit.result.accelerators):>12}  {hit.result.identity}, {_where(hit)}"
+            lines.wrapped(whose.lstrip(), first=Text(" " * (len(whose) - len(whose.lstrip()))), rest=" " * 14)
+        _more(len(found) - SHOWN, "workload", lines, margin=14)
+    _more(len(messages) - SHOWN, "message", lines, margin=2)
+    lines.write()
+
+
+def _where(hit: _Hit) -> str:
+    place = hit.finding.place
+    if place is None:
+        return paths.readable(hit.finding.judgement.finding.path)
+    return f"{hit.result.source}:{place.line}:{place.column}"
+
+
+def _unread(results: Iterable[report.Result], lines: Lines) -> None:
+    """What nobody judged, by the reason."""
+    by_reason: dict[str, list[report.Result]] = defaultdict(list)
+    for result in results:
+        for entry in result.not_judged:
+            if not entry.unknown.check:
+                by_reason[entry.unknown.reason].append(result)
+    for reason, found in by_reason.items():
+        lines.wrapped(reason, first=Text("unknown  ", style="magenta"), rest=" " * 9)
+        for result in found[:SHOWN]:
+            where = f", {result.source}:{result.line}" if result.line else ""
+            lines.wrapped(f"{result.identity}{where}", first=Text(" " * 14), rest=" " * 14)
+        _more(len(found) - SHOWN, "workload", lines, margin=14)
+        lines.write()
+
+
+def _more(number: int, thing: str, lines: Lines, *, margin: int) -> None:
+    if number > 0:
+        lines.write(Text(f"{' ' * margin}and {wording.count(number, f'more {thing}')}; {_ALL}", style="dim"))
+
+
+def _extent(results: Iterable[report.Result]) -> str:
+    """How many workloads there are, and how many accelerators hang on them; each counted once."""
+    distinct = list({id(result): result for result in results}.values())
+    return f"{wording.count(len(distinct), 'workload')}, {wording.devices(summed(distinct))}"
+
+
+def summed(results: Iterable[report.Result]) -> report.Devices:
+    devices: dict[str, report.Amount] = {}
+    for result in results:
+        for resource, asked in result.accelerators.items():
+            devices[resource] = devices.get(resource, report.Amount()) + asked
+    return dict(sorted(devices.items()))
+
+
+def _gpus(hits: Iterable[_Hit]) -> int:
+    """For sorting, most first."""
+    return -sum(report.gpus(hit.result.accelerators).number for hit in hits)
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def _by(hits: Iterable[_Hit], key: Callable[[_Hit], _Key]) -> dict[_Key, list[_Hit]]:
+    groups: dict[_Key, list[_Hit]] = defaultdict(list)
+    for hit in hits:
+        groups[key(hit)].append(hit)
+    return groups

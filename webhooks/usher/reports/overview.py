@@ -1,0 +1,121 @@
+"""The opening of an audit: how many GPUs, whose, and in which trouble."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from usher import model, report
+from usher.reports import grouped, wording
+from usher.reports.lines import Lines
+
+_Row = tuple[str, ...]
+
+SHOWN: Final = 20
+"""Namespaces in the table."""
+
+
+def write(found: report.Report, lines: Lines) -> None:
+    totals = found.totals
+    if found.origin:
+        lines.write(Text(wording.printable(found.origin), style="bold"))
+    workloads = wording.count(totals.workloads, "workload")
+    ask = "asks" if totals.workloads == 1 else "ask"
+    pods = "pod" if totals.pods == report.Amount(number=1) else "pods"
+    lines.wrapped(
+        f"{workloads} with {wording.amount(totals.pods)} {pods} {ask} for {wording.devices(totals.accelerators)}.",
+        first=Text(""),
+        rest="",
+    )
+    in_trouble = [result for result in found.results if result.worst is model.Outcome.DENY]
+    if in_trouble:
+        ask = "asks" if len(in_trouble) == 1 else "ask"
+        asked = wording.devices(totals.accelerators_with_errors) if totals.accelerators_with_errors else "none"
+        lines.wrapped(
+            f"{wording.count(len(in_trouble), 'workload')} with errors {ask} for {asked} of these.",
+            first=Text(""),
+            rest="",
+            style="bold red",
+        )
+    lines.write()
+    if found.results:
+        head = ("namespace", "workloads", "errors", "warnings", "accelerators")
+        rows = _by_namespace(found.results)
+        _table(head, rows[:SHOWN], lines)
+        if len(rows) > SHOWN:
+            more = wording.count(len(rows) - SHOWN, "more namespace")
+            lines.write(Text(f"  and {more}; --format json has all", style="dim"))
+        lines.write()
+    rows = _by_check(found.results)
+    if rows:
+        _table(("check", "name", "outcome", "workloads", "accelerators"), rows, lines)
+        lines.write()
+
+
+def _by_namespace(results: Iterable[report.Result]) -> list[_Row]:
+    by_namespace: dict[str, list[report.Result]] = defaultdict(list)
+    for result in results:
+        by_namespace[result.identity.namespace].append(result)
+    ordered = sorted(by_namespace.items(), key=lambda entry: (*_rank(entry[1]), entry[0]))
+    return [
+        (
+            namespace or "(none)",
+            f"{len(members):,}",
+            f"{_findings(members, model.Outcome.DENY):,}",
+            f"{_findings(members, model.Outcome.WARN):,}",
+            _devices(members),
+        )
+        for namespace, members in ordered
+    ]
+
+
+def _rank(results: list[report.Result]) -> tuple[int, int, int]:
+    """Most GPUs in trouble first, then most workloads in trouble, then most GPUs."""
+    bad = [result for result in results if result.worst is model.Outcome.DENY]
+    return -_gpus(bad), -len(bad), -_gpus(results)
+
+
+def _gpus(results: Iterable[report.Result]) -> int:
+    return report.total(report.gpus(result.accelerators) for result in results).number
+
+
+def _by_check(results: Iterable[report.Result]) -> list[_Row]:
+    order = list(model.Outcome)
+    by_check: dict[tuple[int, str, str], list[report.Result]] = defaultdict(list)
+    for result in results:
+        for key in {
+            (order.index(each.judgement.outcome), each.judgement.code, each.judgement.name) for each in result.findings
+        }:
+            by_check[key].append(result)
+    return [
+        (code, name, wording.WORDS[order[outcome]], f"{len(members):,}", _devices(members))
+        for (outcome, code, name), members in sorted(by_check.items())
+    ]
+
+
+def _findings(results: Iterable[report.Result], outcome: model.Outcome) -> int:
+    return sum(each.judgement.outcome is outcome for result in results for each in result.findings)
+
+
+def _devices(results: Iterable[report.Result]) -> str:
+    return wording.devices(grouped.summed(results))
+
+
+def _table(head: _Row, rows: list[_Row], lines: Lines) -> None:
+    rows = [tuple(wording.printable(cell) for cell in row) for row in rows]
+    widths = [max(cell_len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    numeric = [all(row[column].replace(",", "").isdecimal() for row in rows) for column in range(len(head))]
+    aligned: list[Callable[[str, int], str]] = [_right if each else _left for each in numeric]
+    for number, row in enumerate((head, *rows)):
+        cells = [align(cell, width) for align, cell, width in zip(aligned, row, widths, strict=True)]
+        lines.write(Text(f"  {'  '.join(cells)}", style="dim" if number == 0 else ""))
+
+
+def _left(text: str, width: int) -> str:
+    return text + " " * (width - cell_len(text))
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - cell_len(text)) + text

@@ -1,0 +1,82 @@
+"""The end of a report: the numbers, and what the reader must know before trusting them."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from rich.text import Text
+
+from usher import report
+from usher.reports import wording
+from usher.reports.lines import Lines
+
+_SHOWN_NOTES: Final = 10
+
+
+def write(found: report.Report, lines: Lines) -> None:
+    for label, text in (*_not_evaluated(found), *_left_out(found)):
+        first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
+        lines.wrapped(text, first=first, rest="  ")
+    lines.wrapped(_configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
+    style = "bold red" if found.denies or found.failed else "yellow" if found.totals.warnings else "bold green"
+    lines.wrapped(_numbers(found), first=Text(""), rest="  ", style=style)
+
+
+def _numbers(found: report.Report) -> str:
+    totals = found.totals
+    scope = [] if found.origin else [wording.count(totals.files, "file")]
+    scope += [wording.count(totals.workloads, "workload"), wording.devices(totals.accelerators)]
+    parts = []
+    if totals.workloads or not found.failed:
+        parts.append(wording.findings(totals))
+    if found.not_evaluated:
+        parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
+    unread = sum(not entry.unknown.check for result in found.results for entry in result.not_judged)
+    if unread:
+        parts.append(f"{wording.count(unread, 'part')} not judged")
+    # Numbers without this would read as if they were all.
+    missing = [f"{wording.count(len(found.problems), 'input')} could not be read"] if found.problems else []
+    if found.failures:
+        missing.append(f"{wording.count(len(found.failures), 'object')} could not be judged")
+    verdict = ", ".join(parts)
+    if missing:
+        verdict = f"INCOMPLETE, {wording.sentence(missing)}" + (f"; in the rest {verdict}" if verdict else "")
+    return f"{', '.join(scope)}: {verdict}"
+
+
+def _not_evaluated(found: report.Report) -> Iterator[tuple[str, str]]:
+    for (code, name), entries in groupby(found.not_evaluated, key=lambda entry: (entry.code, entry.name)):
+        for entry in entries:
+            where = wording.count(entry.workloads, "workload")
+            yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
+
+
+def _left_out(found: report.Report) -> Iterator[tuple[str, str]]:
+    for note in found.notes[:_SHOWN_NOTES]:
+        yield "left out", f"{note.source}: {note.reason}"
+    if len(found.notes) > _SHOWN_NOTES:
+        yield "left out", f"{len(found.notes) - _SHOWN_NOTES:,} more like these; --format json names them all"
+    totals = found.totals
+    if totals.ignored:
+        yield (
+            "left out",
+            wording.count(
+                totals.ignored, "document that is no Kubernetes object", "documents that are no Kubernetes objects"
+            ),
+        )
+    if totals.finished:
+        yield "left out", f"{wording.count(totals.finished, 'object')} that ran to the end and hold no GPU any more"
+    if totals.owned:
+        yield "left out", f"{wording.count(totals.owned, 'object')} judged as part of the workloads that own them"
+    reasons = {result.exemption: 0 for result in found.results if result.exemption}
+    for result in found.results:
+        if result.exemption:
+            reasons[result.exemption] += 1
+    for reason, number in reasons.items():
+        yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
+
+
+def _configuration(found: report.Report) -> str:
+    source = found.configuration or "none given, so the built-in defaults"
+    as_admitted = "; judged as the mutating webhook would leave the objects" if found.admitted else ""
+    return f"{source} (preset {found.preset}){as_admitted}"

@@ -1,0 +1,152 @@
+"""The report for people: what is wrong, on which line, in whose workload, and what to do about it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final, TextIO
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from usher import paths, report
+from usher.reports import diff, grouped, overview, summary, wording
+from usher.reports.lines import Lines, fitted
+
+_SHOWN_FIELDS: Final = 5
+
+_Group = Sequence[report.Finding]
+"""Findings of one check about one pod set that have the same outcome and remedy: shown under one heading."""
+
+
+def write(found: report.Report, stream: TextIO, /, *, color: bool = False, width: int | None = None) -> None:
+    """Writes the report; `width` in columns, by default the terminal's."""
+    lines = Lines(stream, color=color, width=width)
+    told: Iterable[report.Result] = found.results
+    if found.command is report.Command.AUDIT:
+        overview.write(found, lines)
+        told = ()
+    for source, entries in groupby(_told(found, told), key=lambda entry: entry.source):
+        lines.write(Text(wording.printable(source), style="bold"))
+        for entry in entries:
+            if isinstance(entry, report.Problem):
+                _problem(entry, lines)
+            elif isinstance(entry, report.Failure):
+                _failure(entry, lines)
+            else:
+                _result(entry, lines)
+        lines.write()
+    if found.command is report.Command.AUDIT:
+        grouped.write(found.results, lines)
+    for result in found.results:
+        if result.change is not None:
+            diff.write(result, lines)
+    summary.write(found, lines)
+
+
+_Entry = report.Result | report.Failure | report.Problem
+
+
+def _told(found: report.Report, results: Iterable[report.Result]) -> Iterator[_Entry]:
+    """All that has something to tell, by source in the order in which the sources were met."""
+    entries: list[_Entry] = [*found.problems, *found.failures, *(result for result in results if _tells(result))]
+    order = {source: number for number, source in enumerate(dict.fromkeys(entry.source for entry in entries))}
+    yield from sorted(entries, key=lambda entry: order[entry.source])
+
+
+def _tells(result: report.Result) -> bool:
+    return bool(result.findings) or any(not entry.unknown.check for entry in result.not_judged)
+
+
+def _problem(problem: report.Problem, lines: Lines) -> None:
+    start = Text.assemble("  ", f"{problem.line}:{problem.column}  " if problem.line else "", ("error  ", "bold red"))
+    lines.wrapped(problem.reason, first=start, rest=" " * cell_len(start.plain))
+
+
+def _failure(failure: report.Failure, lines: Lines) -> None:
+    place = f"{failure.line}:1  " if failure.line else ""
+    start = Text.assemble("  ", place, ("failed  ", "bold red"))
+    lines.wrapped(f"{failure.identity}: not judged", first=start, rest=" " * cell_len(start.plain))
+    lines.wrapped(failure.reason, first=Text("        = ", style="dim"), rest="          ")
+
+
+def _result(result: report.Result, lines: Lines) -> None:
+    for _, group in groupby(result.findings, key=_heading_key):
+        _findings(result, list(group), lines)
+    unread = [entry for entry in result.not_judged if not entry.unknown.check]
+    for _, same in groupby(unread, key=lambda entry: entry.unknown.reason):
+        _not_judged(result, list(same), lines)
+
+
+def _heading_key(finding: report.Finding) -> tuple[str, ...]:
+    judgement = finding.judgement
+    pod_set = finding.pod_set.name if finding.pod_set is not None else ""
+    return judgement.outcome, judgement.code, pod_set, judgement.finding.remedy, judgement.because
+
+
+def _findings(result: report.Result, group: _Group, lines: Lines) -> None:
+    judgement = group[0].judgement
+    place = group[0].place
+    where = f"{place.line}:{place.column}" if place is not None else ""
+    heading = Text.assemble(
+        f"  {where:<7}" if where else "  ",
+        (f"{wording.WORDS[judgement.outcome]:<5}", wording.STYLES[judgement.outcome]),
+        "  ",
+        (judgement.code, "bold"),
+        " ",
+        wording.printable(judgement.name),
+    )
+    about = wording.printable(_about(result, group[0].pod_set))
+    if cell_len(heading.plain) + 2 + cell_len(about) <= lines.width:
+        lines.write(Text.assemble(heading, "  ", (about, "dim")))
+    else:
+        lines.write(heading)
+        lines.wrapped(about, first=Text("         "), rest="         ", style="dim")
+    gutter = max(len(str(each.place.line)) if each.place is not None else 0 for each in group)
+    gutter = max(gutter, 5)
+    for place, same in groupby(group, key=lambda each: each.place):
+        _excerpt(place, list(same), lines, gutter=gutter)
+    margin = " " * (gutter + 3)
+    for text in (judgement.finding.remedy, wording.milder(judgement)):
+        if text:
+            lines.wrapped(text, first=Text(f"{margin}= ", style="dim"), rest=f"{margin}  ")
+
+
+def _about(result: report.Result, pod_set: report.PodSet | None) -> str:
+    """Whose finding it is and how much hangs on it: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
+    if pod_set is None or not pod_set.name:
+        return f"{result.identity} ({wording.pods(result.pods)})"
+    return f"{result.identity}, {pod_set.name} ({wording.pods(pod_set.pods)})"
+
+
+def _excerpt(place: report.Place | None, group: _Group, lines: Lines, *, gutter: int) -> None:
+    """The source line, what is meant underlined, and the messages beside it or, where there is no room, below."""
+    margin = " " * (gutter + 3)
+    bar = Text(f"{margin}| ", style="dim")
+    style = wording.STYLES[group[0].judgement.outcome]
+    if place is None:
+        for each in group:
+            field = paths.readable(each.judgement.finding.path)
+            lines.wrapped(f"{field}: {each.judgement.finding.message}", first=bar, rest=bar.plain)
+        return
+    before, marked, after = fitted(place.excerpt, width=lines.width - len(bar.plain))
+    number = Text(f"  {place.line:>{gutter}} | ", style="dim")
+    lines.write(Text.assemble(number, before, (marked, style), after))
+    underline = Text.assemble(bar, " " * cell_len(before), ("^" * max(cell_len(marked), 1), style))
+    messages = [each.judgement.finding.message for each in group]
+    if cell_len(underline.plain) + 1 + cell_len(wording.printable(messages[0])) <= lines.width:
+        lines.write(Text.assemble(underline, " ", (wording.printable(messages.pop(0)), style)))
+    else:
+        lines.write(underline)
+    for message in messages:
+        lines.wrapped(message, first=bar, rest=bar.plain, style=style)
+
+
+def _not_judged(result: report.Result, entries: Sequence[report.NotJudged], lines: Lines) -> None:
+    """Parts of an object that could not be read, all for one reason."""
+    place = entries[0].place
+    where = f"{place.line}:{place.column}" if place is not None else ""
+    start = Text.assemble(f"  {where:<7}" if where else "  ", ("unknown", "magenta"), "  ")
+    lines.wrapped(str(result.identity), first=start, rest=" " * cell_len(start.plain))
+    lines.wrapped(entries[0].unknown.reason, first=Text("        = ", style="dim"), rest="          ")
+    fields = [paths.readable(entry.unknown.path) for entry in entries]
+    more = f" and {len(fields) - _SHOWN_FIELDS} more" if len(fields) > _SHOWN_FIELDS else ""
+    lines.wrapped(f"at {', '.join(fields[:_SHOWN_FIELDS])}{more}", first=Text("          "), rest="          ")

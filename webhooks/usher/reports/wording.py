@@ -1,0 +1,94 @@
+"""Numbers and names as they are put before people."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from usher import model, report
+
+WORDS: Final = {model.Outcome.DENY: "error", model.Outcome.WARN: "warn", model.Outcome.AUDIT: "note"}
+STYLES: Final = {model.Outcome.DENY: "bold red", model.Outcome.WARN: "yellow", model.Outcome.AUDIT: "cyan"}
+
+# What Azure Pipelines and GitHub Actions take for commands anywhere in a line of a log.
+_LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
+
+
+def printable(text: str) -> str:
+    """Text from a manifest or a file name, so that a terminal or log shows it and obeys nothing in it.
+
+    Control and format characters (ANSI sequences, line ends, right-to-left marks) become visible escapes.
+    """
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return text
+
+
+def harmless(line: str) -> str:
+    """A whole line of output, so that no CI system takes data in it for one of its commands."""
+    line = _LOG_COMMAND.sub("# #", line)
+    return f"| {line}" if line.lstrip().startswith("::") else line
+
+
+def count(number: int, thing: str, things: str = "") -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def amount(value: report.Amount) -> str:
+    """`64`, or `64+` when nothing bounds it."""
+    return f"{value.number:,}{'+' if value.unbounded else ''}"
+
+
+def devices(value: report.Devices) -> str:
+    """Whole GPUs first, then everything else by its own name: `96 GPUs, 4 nvidia.com/mig-1g.10gb`."""
+    gpus = report.gpus(value)
+    parts = [f"{amount(gpus)} {'GPU' if gpus == report.Amount(number=1) else 'GPUs'}"] if gpus else []
+    parts += [
+        f"{amount(each)} {printable(resource)}"
+        for resource, each in value.items()
+        if resource not in report.WHOLE_GPUS and each
+    ]
+    return ", ".join(parts) or "0 GPUs"
+
+
+def pods(value: model.Count) -> str:
+    """`8 pods`, `2 to 8 pods`, `2 or more pods`."""
+    if value.maximum is None:
+        return f"{value.minimum:,} or more pods"
+    if value.minimum != value.maximum:
+        return f"{value.minimum:,} to {value.maximum:,} pods"
+    return count(value.maximum, "pod")
+
+
+def findings(totals: report.Totals) -> str:
+    """`2 errors (in workloads of 72 GPUs), 1 warning`; what there is none of is left out but for the errors."""
+    if not totals.errors and not totals.warnings and not totals.notes:
+        return "no errors, no warnings"
+    parts = [count(totals.errors, "error") if totals.errors else "no errors"]
+    if totals.accelerators_with_errors:
+        parts[0] += f" (in workloads of {devices(totals.accelerators_with_errors)})"
+    if totals.warnings:
+        parts.append(count(totals.warnings, "warning"))
+    if totals.notes:
+        parts.append(count(totals.notes, "note"))
+    return ", ".join(parts)
+
+
+def milder(judgement: model.Judgement) -> str:
+    """Why a finding does not deny, where there is a reason; empty otherwise."""
+    if not judgement.because:
+        return ""
+    kind = "a warning" if judgement.outcome is model.Outcome.WARN else "a note"
+    return f"{kind} only: {judgement.because}"
+
+
+def located(problem: report.Problem) -> str:
+    """`jobs/bert.yaml:3:1: the list in [ ] misses a , or its ] before this`"""
+    where = f"{problem.source}:{problem.line}:{problem.column}" if problem.line else problem.source
+    return f"{where}: {problem.reason}"
+
+
+def sentence(parts: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,33 @@
+"""What every source of objects hands to the runner, one file or one page of a list at a time."""
+
+from dataclasses import dataclass
+
+from usher import paths, report
+from usher.documents import reader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One Kubernetes object and where it was written."""
+
+    value: paths.Object
+    document: reader.Document | None = None
+    """None for objects of a live cluster."""
+    prefix: str = paths.ROOT
+    """Pointer to the object in its document: `/items/3` in a List."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    source: str
+    """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
+    items: tuple[Item, ...] = ()
+    problems: tuple[report.Problem, ...] = ()
+    notes: tuple[report.Note, ...] = ()
+    ignored: int = 0
+    """Documents that are no Kubernetes objects."""
+    owned: int = 0
+    """Objects left out because their owner is in another batch."""
+    finished: int = 0
+    """Objects left out because they have run to their end."""
+    is_file: bool = True

@@ -1,0 +1,212 @@
+"""A live cluster -> objects: every kind of workload that usher knows and the API server serves, a page at a time."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from usher import errors, paths, report
+from usher.scan import lifecycle
+from usher.scan.batches import Batch, Item
+from usher.workloads import registry
+from usher.workloads.kinds import Kind
+
+PAGE: Final = 500
+"""Objects per request, and so in memory at a time; kubectl takes as many."""
+
+# Owners are listed before what they own, so that a page can tell what belongs to a workload that was seen.
+_OWNED_LATE: Final = {
+    "Deployment": 1,
+    "StatefulSet": 1,
+    "JobSet": 1,
+    "RayCluster": 1,
+    "Job": 2,
+    "ReplicaSet": 2,
+    "Pod": 3,
+}
+
+
+class Answer(Protocol):
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def value(self) -> paths.Object: ...
+
+    @property
+    def message(self) -> str: ...
+
+
+class Api(Protocol):
+    """What is asked of `usher.scan.connection.Api`."""
+
+    @property
+    def name(self) -> str: ...
+
+    def get(self, path: str, *, query: Mapping[str, str] | None = None) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A kind as the API server serves it."""
+
+    kind: Kind
+    version: str
+
+    @property
+    def name(self) -> str:
+        """As in `kubectl get`."""
+        return f"{self.kind.plural}.{self.kind.group}" if self.kind.group else self.kind.plural
+
+    def path(self, namespace: str) -> str:
+        within = f"namespaces/{namespace}/" if namespace else ""
+        return f"{_root(self.kind.group, self.version)}/{within}{self.kind.plural}"
+
+
+def read(api: Api, *, namespace: str = "") -> Iterator[Batch]:
+    """The objects of a cluster, one batch per page.
+
+    What a controller made for a listed workload is left out: its workload stands for it. An owner is believed only if
+    it was listed itself, so that nobody drops out of an audit by naming one. What has run to its end is left out as
+    well: it holds no GPU any more.
+
+    Raises:
+        ClusterError: the API server does not answer, or nothing at all may be listed.
+    """
+    resources, refused = _served(api)
+    yield from refused
+    uids: set[str] = set()
+    anything_allowed = False
+    for resource in sorted(resources, key=lambda each: (_OWNED_LATE.get(each.kind.kind, 0), each.name)):
+        try:
+            for batch in _list(api, resource, namespace=namespace, uids=uids):
+                anything_allowed |= not batch.notes
+                yield batch
+        except errors.ClusterError as error:
+            if not anything_allowed:
+                raise
+            # What was judged so far is worth its report; asking for the other kinds would only take time.
+            problem = report.Problem(source=resource.name, reason=f"the audit ended here: {error}")
+            yield Batch(source=resource.name, problems=(problem,), is_file=False)
+            return
+    if not anything_allowed:
+        where = f" in namespace {namespace}" if namespace else ""
+        raise errors.ClusterError(
+            f"{api.name}: no kind of workload may be listed{where}; the audit needs the verb list on them, "
+            "see `kubectl auth can-i --list`"
+        )
+
+
+def _served(api: Api) -> tuple[list[Resource], list[Batch]]:
+    """The kinds that there are, each in the first version of ours that is served; and what discovery was refused."""
+    resources: dict[tuple[str, str], Resource] = {}
+    refused = []
+    versions = dict.fromkeys((kind.group, version) for kind in registry.KINDS for version in kind.versions)
+    for group, version in versions:
+        answer = api.get(_root(group, version))
+        if answer.status == 404:
+            continue
+        if answer.status != 200:
+            name = f"{group}/{version}" if group else version
+            refused.append(_not_listed(name, answer))
+            continue
+        plurals = _plurals(answer.value)
+        for kind in registry.KINDS:
+            if kind.group == group and version in kind.versions and kind.plural in plurals:
+                resources.setdefault((kind.group, kind.kind), Resource(kind=kind, version=version))
+    return list(resources.values()), refused
+
+
+def _list(api: Api, resource: Resource, *, namespace: str, uids: set[str]) -> Iterator[Batch]:
+    """All pages of one kind.
+
+    A continue token lives some minutes. When it has gone (410), the server offers one that goes on from the same name
+    in the state of now, which is as good for an audit; without an offer the list is begun again, once.
+    """
+    seen: set[str] = set()
+    token, restarted = "", False
+    while True:
+        query = {"limit": str(PAGE), **({"continue": token} if token else {})}
+        answer = api.get(resource.path(namespace), query=query)
+        if answer.status == 410 and token:
+            offered = _continue(answer.value)
+            if offered or not restarted:
+                restarted = restarted or not offered
+                token = offered
+                continue
+        if answer.status != 200:
+            yield _not_listed(resource.name, answer, after=len(seen))
+            return
+        fresh = [item for item in _items(answer.value, resource) if _uid(item) not in seen or not _uid(item)]
+        seen.update(map(_uid, fresh))
+        own = [item for item in fresh if not _owners(item) & uids]
+        live = [item for item in own if not lifecycle.finished(item)]
+        yield Batch(
+            source=resource.name,
+            items=tuple(Item(value=item) for item in live),
+            owned=len(fresh) - len(own),
+            finished=len(own) - len(live),
+            is_file=False,
+        )
+        if resource.kind.kind != "Pod":
+            uids.update(map(_uid, fresh))
+        token = _continue(answer.value)
+        if not token:
+            return
+
+
+def _not_listed(name: str, answer: Answer, *, after: int = 0) -> Batch:
+    """403 is how this cluster is set up, and named; everything else makes the audit incomplete."""
+    if answer.status == 403:
+        reason = f"not evaluated, because it may not be listed: {answer.message}"
+        return Batch(source=name, notes=(report.Note(source=name, reason=reason),), is_file=False)
+    so_far = f" after {after:,} objects" if after else ""
+    problem = report.Problem(source=name, reason=f"the list ended{so_far}: {answer.message}; run the audit again")
+    return Batch(source=name, problems=(problem,), is_file=False)
+
+
+def _root(group: str, version: str) -> str:
+    return f"/apis/{group}/{version}" if group else f"/api/{version}"
+
+
+def _plurals(value: paths.Object) -> set[str]:
+    resources = value.get("resources")
+    names = [each.get("name") for each in resources if isinstance(each, dict)] if isinstance(resources, list) else []
+    return {name for name in names if isinstance(name, str)}
+
+
+def _items(value: paths.Object, resource: Resource) -> Iterator[paths.Object]:
+    """The objects of a page; the built-in kinds leave out there what the list says already."""
+    items = value.get("items")
+    version = f"{resource.kind.group}/{resource.version}" if resource.kind.group else resource.version
+    for item in items if isinstance(items, list) else []:
+        if isinstance(item, dict):
+            yield {"apiVersion": version, "kind": resource.kind.kind, **item}
+
+
+def _metadata(value: paths.Object) -> Mapping[str, paths.Json]:
+    metadata = value.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _continue(value: paths.Object) -> str:
+    token = _metadata(value).get("continue")
+    return token if isinstance(token, str) else ""
+
+
+def _uid(value: paths.Object) -> str:
+    uid = _metadata(value).get("uid")
+    return uid if isinstance(uid, str) else ""
+
+
+def _owners(value: paths.Object) -> set[str]:
+    """The uid of the controlling owner, if there is one."""
+    references = _metadata(value).get("ownerReferences")
+    return set(_controllers(references if isinstance(references, list) else []))
+
+
+def _controllers(references: Iterable[paths.Json]) -> Iterator[str]:
+    for reference in references:
+        if isinstance(reference, dict) and reference.get("controller") is True:
+            uid = reference.get("uid")
+            if isinstance(uid, str) and uid:
+                yield uid

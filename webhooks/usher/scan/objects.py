@@ -1,0 +1,50 @@
+"""The Kubernetes objects in a document: Lists opened, what is none told apart."""
+
+from collections.abc import Iterator
+
+from usher import paths
+from usher.config import models
+from usher.workloads import search
+
+_OWN_GROUP = models.API_VERSION.partition("/")[0] + "/"
+
+
+def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[str, paths.Json]]:
+    """The value itself, or if it is a List its items, with their pointers into the document.
+
+    Items of a typed list (PodList) may leave out kind and apiVersion, as the API server does; they take them from it.
+    """
+    if not isinstance(value, dict) or not is_list(value):
+        yield prefix, value
+        return
+    kind, version = str(value["kind"]), value.get("apiVersion")
+    items = value["items"]
+    for index, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, dict) and kind != "List" and "kind" not in item:
+            item = {"apiVersion": version, "kind": kind.removesuffix("List"), **item}  # noqa: PLW2901 - the same item, complete
+        yield from flatten(item, prefix=f"{prefix}/items/{index}")
+
+
+def is_list(value: paths.Object) -> bool:
+    """What `kubectl` takes for a list: the name of the kind, and `items` at the top."""
+    kind = value.get("kind")
+    return isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list)
+
+
+def why_none(value: paths.Json) -> str:
+    """Why a value is no Kubernetes object; empty when it is one."""
+    if not isinstance(value, dict):
+        return "not a Kubernetes object: no mapping with apiVersion and kind"
+    missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
+    return f"not a Kubernetes object: no {' and no '.join(missing)}" if missing else ""
+
+
+def is_own(value: paths.Object) -> bool:
+    """Whether it is a file of ours, usher.yaml or a report: nothing that a cluster runs."""
+    version = value.get("apiVersion")
+    return isinstance(version, str) and version.startswith(_OWN_GROUP)
+
+
+def meant_as_workload(value: paths.Json) -> bool:
+    """Whether something that is no Kubernetes object was probably meant as one: it has a kind and makes pods."""
+    return isinstance(value, dict) and bool(value.get("kind")) and bool(search.pod_specs(value))

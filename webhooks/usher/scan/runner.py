@@ -1,0 +1,214 @@
+"""Many objects through one evaluator. It reads nothing, writes nothing and goes on after a failure."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from usher import __version__, errors, model, paths, report
+from usher.mutation import merge
+from usher.policy.evaluator import Evaluator, Request
+from usher.scan.batches import Batch, Item
+from usher.scan.pointing import Pointer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to judge; the same for every object of a run."""
+
+    command: report.Command
+    configuration: str = ""
+    """The file that the evaluator's configuration came from, for the report."""
+    origin: str = ""
+    namespace: str = "default"
+    """The namespace of objects that name none."""
+    only_namespace: str = ""
+    """Workloads of other namespaces are left out altogether."""
+    changes: bool = False
+    """Whether to tell what the mutating webhook would change."""
+    admitted: bool = False
+    """Whether to judge the objects as that webhook would leave them."""
+
+
+def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> report.Report:
+    """Judges every object of the batches, which are taken one at a time."""
+    results: list[report.Result] = []
+    failures: list[report.Failure] = []
+    problems: list[report.Problem] = []
+    notes: list[report.Note] = []
+    counts: Counter[str] = Counter()
+    for batch in batches:
+        problems.extend(batch.problems)
+        notes.extend(batch.notes)
+        counts["files"] += batch.is_file and bool(batch.items)
+        counts["objects"] += len(batch.items) + batch.owned + batch.finished
+        counts["finished"] += batch.finished
+        counts["ignored"] += batch.ignored
+        counts["owned"] += batch.owned
+        for item in batch.items:
+            judged = _judged(item, source=batch.source, evaluator=evaluator, settings=settings)
+            if isinstance(judged, report.Failure):
+                failures.append(judged)
+            elif judged is not None:
+                results.append(judged)
+    return report.Report(
+        command=settings.command,
+        version=__version__,
+        configuration=settings.configuration,
+        preset=evaluator.config.enforcement.preset,
+        origin=settings.origin,
+        admitted=settings.admitted,
+        results=tuple(results),
+        failures=tuple(failures),
+        problems=tuple(problems),
+        notes=tuple(notes),
+        not_evaluated=_not_evaluated(results, evaluator),
+        totals=_totals(results, counts),
+    )
+
+
+def _judged(
+    item: Item, *, source: str, evaluator: Evaluator, settings: Settings
+) -> report.Result | report.Failure | None:
+    """What was decided about an object; None for one that makes no pods or is in another namespace."""
+    line = item.document.line if item.document is not None else 0
+    request = Request(value=item.value, namespace=settings.namespace)
+    try:
+        merged = evaluator.mutate(request) if settings.changes or settings.admitted else None
+        if merged is not None and settings.admitted:
+            request = Request(value=merged.value, namespace=settings.namespace)
+        decision = evaluator.decide(request)
+    except (errors.EngineError, errors.MutationError) as error:
+        return report.Failure(source=source, line=line, identity=_raw_identity(item.value), reason=str(error))
+    workload = decision.workload
+    if workload is None or (settings.only_namespace and workload.namespace != settings.only_namespace):
+        return None
+    pointer = Pointer(item)
+    return report.Result(
+        source=source,
+        line=line,
+        identity=_identity(workload),
+        role=workload.role,
+        pods=workload.pods,
+        accelerators=_devices(workload),
+        findings=tuple(
+            report.Finding(
+                judgement=judgement,
+                place=pointer.place(judgement.finding.path),
+                pod_set=_pod_set(workload, judgement.finding.path),
+            )
+            for judgement in decision.judgements
+        ),
+        not_judged=tuple(
+            report.NotJudged(unknown=unknown, place=None if unknown.check else pointer.place(unknown.path))
+            for unknown in decision.unknowns
+        ),
+        exemption=decision.exemption,
+        change=_change(item, merged, workload, evaluator) if merged is not None and settings.changes else None,
+    )
+
+
+def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator) -> report.Change:
+    intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
+    intents += [intent for conflict in merged.conflicts for intent in conflict]
+    names = {intent.mutation: evaluator.mutation_name(intent.mutation) for intent in intents}
+    places = {}
+    for pod_set in workload.pod_sets:
+        places[pod_set.path] = pod_set.name or "the pod"
+        for container in pod_set.containers:
+            of_pod_set = f" of {pod_set.name}" if pod_set.name else ""
+            places[container.path] = f"{container.type} {container.name}{of_pod_set}"
+    return report.Change(before=item.value, merged=merged, names=names, places=places)
+
+
+def _identity(workload: model.Workload) -> report.Identity:
+    return report.Identity(
+        api_version=f"{workload.group}/{workload.version}" if workload.group else workload.version,
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+    )
+
+
+def _raw_identity(value: paths.Object) -> report.Identity:
+    """Of an object that was not normalised; whatever is no text is left out."""
+    metadata = value.get("metadata")
+    fields = metadata if isinstance(metadata, dict) else {}
+    found = (value.get("apiVersion"), value.get("kind"), fields.get("namespace"), fields.get("name"))
+    api_version, kind, namespace, name = (text if isinstance(text, str) else "" for text in found)
+    return report.Identity(api_version=api_version, kind=kind, namespace=namespace, name=name)
+
+
+def _pod_set(workload: model.Workload, path: str) -> report.PodSet | None:
+    """The innermost pod set that a place lies in."""
+    around = [
+        pod_set
+        for pod_set in workload.pod_sets
+        if path == pod_set.path or path.startswith((f"{pod_set.path}/", f"{pod_set.spec_path}/"))
+    ]
+    if not around:
+        return None
+    found = max(around, key=lambda pod_set: len(pod_set.path))
+    return report.PodSet(name=found.name, pods=found.count)
+
+
+def _devices(workload: model.Workload) -> report.Devices:
+    devices: dict[str, report.Amount] = {}
+    for pod_set in workload.pod_sets:
+        pods = amount(pod_set.count)
+        for resource, quantity in pod_set.accelerators.items():
+            asked = report.Amount(number=quantity.value * pods.number, unbounded=pods.unbounded)
+            devices[resource] = devices.get(resource, report.Amount()) + asked
+    return dict(sorted(devices.items()))
+
+
+def amount(count: model.Count) -> report.Amount:
+    """The most pods that there can be, or the least where nothing bounds them."""
+    if count.maximum is None:
+        return report.Amount(number=count.minimum, unbounded=True)
+    return report.Amount(number=count.maximum)
+
+
+def _totals(results: list[report.Result], counts: Counter[str]) -> report.Totals:
+    findings = Counter(finding.judgement.outcome for result in results for finding in result.findings)
+    return report.Totals(
+        files=counts["files"],
+        objects=counts["objects"],
+        workloads=len(results),
+        pods=report.total(amount(result.pods) for result in results),
+        accelerators=_summed(results),
+        accelerators_with_errors=_summed(result for result in results if result.worst is model.Outcome.DENY),
+        errors=findings[model.Outcome.DENY],
+        warnings=findings[model.Outcome.WARN],
+        notes=findings[model.Outcome.AUDIT],
+        exempt=sum(bool(result.exemption) for result in results),
+        owned=counts["owned"],
+        finished=counts["finished"],
+        ignored=counts["ignored"],
+    )
+
+
+def _summed(results: Iterable[report.Result]) -> report.Devices:
+    devices: dict[str, report.Amount] = {}
+    for result in results:
+        for resource, asked in result.accelerators.items():
+            devices[resource] = devices.get(resource, report.Amount()) + asked
+    return dict(sorted(devices.items()))
+
+
+def _not_evaluated(results: list[report.Result], evaluator: Evaluator) -> tuple[report.NotEvaluated, ...]:
+    workloads = Counter(
+        pair
+        for result in results
+        for pair in {(entry.unknown.check, entry.unknown.reason) for entry in result.not_judged if entry.unknown.check}
+    )
+    entries = evaluator.catalogue.checks
+    return tuple(
+        report.NotEvaluated(
+            check=check,
+            code=entries[check].code if check in entries else "",
+            name=entries[check].name if check in entries else check,
+            reason=reason,
+            workloads=number,
+        )
+        for (check, reason), number in sorted(workloads.items())
+    )

@@ -1,0 +1,153 @@
+"""PATH arguments -> objects. Whatever cannot be read is told and the rest is read all the same."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from usher import errors, paths, report
+from usher.documents import chunks, reader
+from usher.scan import objects
+from usher.scan.batches import Batch, Item
+
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+"""Of the files that a directory is searched for."""
+
+STDIN: Final = "-"
+
+_CHART: Final = "Chart.yaml"
+
+
+def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
+    """One batch per file, in the order of the arguments and sorted within a directory.
+
+    A file that is met twice is read once, so that its GPUs are not counted twice.
+
+    Args:
+        arguments: files, directories, and `-` for standard input.
+        stdin: where `-` reads from.
+    """
+    seen: set[tuple[int, int]] = set()
+    for argument in dict.fromkeys(arguments):
+        if argument == STDIN:
+            yield _parsed(stdin.read(chunks.MAX_FILE_BYTES + 1), source="<stdin>", explicit=True)
+            continue
+        path = Path(argument)
+        try:
+            status = path.stat()
+        except (OSError, ValueError) as error:
+            yield _unreadable(path, error)
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            yield from _walk(path, seen=seen)
+        elif _first_sight(status, seen):
+            yield _file(path, explicit=True)
+
+
+def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Batch]:
+    """The manifests below a directory; a symbolic link back to a directory above is met again and left out."""
+    try:
+        if not _first_sight(directory.stat(), seen):
+            return
+        entries = sorted(directory.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        yield _unreadable(directory, error)
+        return
+    is_chart = any(entry.name == _CHART for entry in entries)
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if is_chart and entry.name == "templates":
+            yield _chart(directory)
+            continue
+        try:
+            status = entry.stat()
+        except OSError as error:
+            if entry.suffix in SUFFIXES:
+                yield _unreadable(entry, error)
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            yield from _walk(entry, seen=seen)
+        elif entry.suffix in SUFFIXES and stat.S_ISREG(status.st_mode) and _first_sight(status, seen):
+            yield _file(entry, explicit=False)
+
+
+def _file(path: Path, *, explicit: bool) -> Batch:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(chunks.MAX_FILE_BYTES + 1)
+    except OSError as error:
+        return _unreadable(path, error)
+    return _parsed(content, source=_name(path), explicit=explicit)
+
+
+def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
+    """The objects of a file.
+
+    Args:
+        content: what it holds, or as much of it as shows that it is too large.
+        source: its name.
+        explicit: whether the user named it. In a directory Helm values, workflows and kustomizations are to be
+            expected between the manifests; a file that was named was meant to be judged.
+    """
+    try:
+        documents = reader.parse(content, source=source)
+    except errors.ManifestError as error:
+        if not explicit and _holds_no_object(content):
+            return Batch(source=source, ignored=1)
+        problem = report.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
+        return Batch(source=source, problems=(problem,))
+    items, notes, ignored = [], [], 0
+    for document in documents:
+        for prefix, value in objects.flatten(document.value):
+            reason = objects.why_none(value)
+            if not reason and isinstance(value, dict):
+                if not objects.is_own(value):
+                    items.append(Item(value=value, document=document, prefix=prefix))
+                continue
+            ignored += 1
+            if explicit or objects.meant_as_workload(value):
+                notes.append(report.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
+    return Batch(source=source, items=tuple(items), notes=tuple(notes), ignored=ignored)
+
+
+def _holds_no_object(content: bytes) -> bool:
+    """Whether a file that is no YAML can be told to be none of ours, such as a tsconfig.json with comments.
+
+    Every object has an apiVersion, and without a backslash the word cannot be written in any other way.
+    """
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return len(content) <= chunks.MAX_FILE_BYTES and b"apiVersion" not in content and b"\\" not in content
+
+
+def _at(prefix: str) -> str:
+    return f"{paths.readable(prefix)}: " if prefix else ""
+
+
+def _chart(directory: Path) -> Batch:
+    name = _name(directory)
+    reason = f"a Helm chart, whose templates are not rendered here; run: helm template {name} | usher check -"
+    return Batch(source=name, notes=(report.Note(source=name, reason=reason),), is_file=False)
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> Batch:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    problem = report.Problem(source=_name(path), reason=f"cannot be read: {reason[:1].lower()}{reason[1:]}")
+    return Batch(source=_name(path), problems=(problem,))
+
+
+def _first_sight(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
+    identity = (status.st_dev, status.st_ino)
+    if identity in seen:
+        return False
+    seen.add(identity)
+    return True
+
+
+def _name(path: Path) -> str:
+    """The path as text that can be written as UTF-8; file names are bytes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
