@@ -20,7 +20,7 @@ import processes
 from usher import paths
 from usher.certs import issue
 from usher.config.load import load
-from usher.policy import assembly, document
+from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.workloads.normalise import normalise
 
@@ -99,7 +99,7 @@ async def measure(directory: Path) -> str:
 def input_document(evaluator: Evaluator, pod: paths.Object) -> bytes:
     workload = normalise(pod, vocabulary=evaluator.vocabulary)
     assert workload is not None
-    return document.build(workload, sites=evaluator.sites, vocabulary=evaluator.vocabulary)
+    return evaluator.documents.build(workload)
 
 
 def report(

@@ -13,7 +13,6 @@ import yaml
 
 from usher.config import models
 from usher.policy import document
-from usher.policy.site import Sites
 from usher.workloads.accelerators import Vocabulary
 from usher.workloads.normalise import normalise
 
@@ -45,7 +44,7 @@ def input_document(file: Path, config: models.Config) -> object:
     workload = normalise(yaml.safe_load(file.read_text()), vocabulary=vocabulary)
     if workload is None or workload.unknowns:
         raise SystemExit(f"{file}: not a workload that can be read: {workload and workload.unknowns}")
-    return orjson.loads(document.build(workload, sites=Sites(config), vocabulary=vocabulary))
+    return orjson.loads(document.Documents(config, vocabulary).build(workload))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,8 @@ class Container:
     limits: Resources
     environment: tuple[EnvironmentVariable, ...]
     """Only the families of variables that rules read; of several entries of one name the last counts."""
+    accelerators: tuple[str, ...] = ()
+    """The accelerator resources that it names, in requests or limits."""
     claims: int = 0
     """How many device claims (DRA) the container names in `resources.claims`."""
 

@@ -136,6 +136,11 @@ class Result:
         """The outcome that decides about it; None without findings."""
         return self.findings[0].judgement.outcome if self.findings else None
 
+    @property
+    def unread(self) -> int:
+        """How many parts of the object itself could not be judged, whatever the checks said of the rest."""
+        return sum(not entry.unknown.check for entry in self.not_judged)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
@@ -224,6 +229,11 @@ class Report:
     @property
     def denies(self) -> bool:
         return self.totals.errors > 0
+
+    @property
+    def unread(self) -> int:
+        """Parts of workloads that nobody judged: unknown kinds, fields of a wrong type. No pass and no violation."""
+        return sum(result.unread for result in self.results)
 
     @property
     def failed(self) -> bool:

@@ -1,8 +1,8 @@
 # METADATA
 # title: Entry points
 # description: |
-#   The two rules that usher evaluates. Both always yield an object with a version, so that an undefined result is
-#   an error of ours and never an answer. Every check and every mutation in the bundle takes part.
+#   The two rules that usher evaluates. Both yield an object with a version for whatever is an input document, so that
+#   an undefined result is an error of ours and never an answer. Every check and every mutation in the bundle takes part.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -13,14 +13,14 @@ package usher.main
 # description: What every check says about the input, and what could not be evaluated.
 # scope: document
 # entrypoint: true
-findings := {"version": 1, "findings": _findings, "unknown": _unknown}
+findings := {"version": 1, "findings": _findings, "unknown": _unknown} if is_array(input.podSets)
 
 # METADATA
 # title: Intents
 # description: What every mutation wants of the input.
 # scope: document
 # entrypoint: true
-intents := {"version": 1, "intents": _intents}
+intents := {"version": 1, "intents": _intents} if is_array(input.podSets)
 
 _findings contains {"check": $"{category}/{name}", "finding": finding} if {
 	some category, name

@@ -54,3 +54,10 @@ test_nothing_to_say_is_an_answer_too if {
 	main.findings == {"version": 1, "findings": set(), "unknown": set()} with input as examples.good_daemonset
 	main.intents == {"version": 1, "intents": set()} with input as examples.good_daemonset
 }
+
+test_what_is_no_input_document_has_no_answer_at_all if {
+	every document in [null, "nope", {}, {"podSets": null}] {
+		not main.findings with input as document
+		not main.intents with input as document
+	}
+}

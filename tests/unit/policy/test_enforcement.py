@@ -147,3 +147,7 @@ def test_an_assumption_warns_at_most_and_is_the_reason(rules: list[models.Enforc
 @pytest.mark.parametrize(("action", "expected"), [("warn", WARN), ("audit", AUDIT), ("off", OFF)])
 def test_an_assumption_makes_nothing_stricter(action: str, expected: model.Outcome | None) -> None:
     assert outcome(rule(action), assumption="no node pools are declared")[0] is expected
+
+
+def test_a_stricter_outcome_needs_no_reason() -> None:
+    assert outcome(rule("warn"), severity=Severity.LOW) == (WARN, "")

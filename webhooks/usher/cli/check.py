@@ -35,6 +35,7 @@ Exit codes:
 )
 @click.option("--diff", is_flag=True, help="Show what the mutating webhook would change, and why.")
 @click.option("--admitted", is_flag=True, help="Judge the objects as the mutating webhook would leave them.")
+@click.option("--allow-unknown", is_flag=True, help="Accept workloads with parts that could not be judged.")
 @inputs.output_options
 @inputs.engine_options
 @click.pass_context
@@ -46,6 +47,7 @@ def check(
     namespace: str,
     diff: bool,
     admitted: bool,
+    allow_unknown: bool,
     format_name: str,
     color: str,
     output: Path | None,
@@ -72,4 +74,7 @@ def check(
         found = runner.run(sources.read(paths, stdin=sys.stdin.buffer), evaluator=evaluator, settings=settings)
     inputs.require_objects(found, paths)
     outputs.write(found, format_name=format_name, color=color, output=output)
-    context.exit(outputs.exit_code(found, fail_on_deny=True))
+    code = outputs.exit_code(found, fail_on_deny=True, allow_unknown=allow_unknown)
+    if code == outputs.FAILED and not found.failed:
+        click.echo("usher: not all was judged, so this is no pass (exit code 2); --allow-unknown accepts it", err=True)
+    context.exit(code)

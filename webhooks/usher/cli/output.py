@@ -21,11 +21,19 @@ FAILED: Final = 2
 """Exit code: not all could be read or judged."""
 
 
-def exit_code(found: report.Report, *, fail_on_deny: bool) -> int:
-    """What the process ends with; a run that is not complete proves nothing, so that comes first."""
+def exit_code(found: report.Report, *, fail_on_deny: bool, allow_unknown: bool = True) -> int:
+    """What the process ends with; a run that is not complete proves nothing, so that comes first.
+
+    Args:
+        found: the run.
+        fail_on_deny: whether a denied workload counts.
+        allow_unknown: whether workloads may have parts that nobody judged.
+    """
     if found.failed:
         return FAILED
-    return FINDINGS if fail_on_deny and found.denies else 0
+    if fail_on_deny and found.denies:
+        return FINDINGS
+    return FAILED if found.unread and not allow_unknown else 0
 
 
 def write(found: report.Report, *, format_name: str, color: str, output: Path | None) -> None:

@@ -90,9 +90,9 @@ def _print_json(
 ) -> None:
     import orjson
 
-    from usher.policy import document
-    from usher.policy.site import Sites
+    from usher.policy.document import Documents
 
+    documents = Documents(config, vocabulary)
     entries = [
         {
             "source": source,
@@ -101,7 +101,7 @@ def _print_json(
             "namespace": each.namespace,
             "name": each.name,
             "unknowns": [{"path": unknown.path, "reason": unknown.reason} for unknown in each.unknowns],
-            "input": orjson.loads(document.build(each, sites=Sites(config), vocabulary=vocabulary)),
+            "input": orjson.loads(documents.build(each)),
         }
         for source, line, each in found
     ]

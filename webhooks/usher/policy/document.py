@@ -16,10 +16,8 @@ from typing_extensions import TypedDict
 
 from usher import model, quantities
 from usher.config import models
-from usher.policy import site
-from usher.scheduling import taints
-from usher.scheduling.placement import Placement, placement
-from usher.scheduling.placement import PoolFit as PlacementFit
+from usher.policy import nodes, site
+from usher.policy.nodes import Nodes
 from usher.workloads.accelerators import Vocabulary
 
 # The families of labels and annotations that rules read. All others differ from pod to pod of one job, or hold what is
@@ -67,24 +65,7 @@ class Pods(TypedDict):
     maximum: NotRequired[int]
 
 
-class Taint(TypedDict):
-    key: str
-    value: str
-    effect: str
-
-
-class PoolFit(TypedDict):
-    """A declared pool on which the pods could run, but for the taints that they do not tolerate."""
-
-    pool: str
-    labels: dict[str, str]
-    untolerated: list[Taint]
-    variables: NotRequired[dict[str, str]]
-    """The environment of the pool's fabric profile."""
-    fabric: NotRequired[str]
-
-
-class PodSet(TypedDict):
+class PodSet(Nodes):
     name: str
     path: str
     metadataPath: str
@@ -100,12 +81,6 @@ class PodSet(TypedDict):
     accelerators: dict[str, int]
     deviceClaims: int
     ranksInheritEnvironment: bool
-    poolsDeclared: bool
-    selectsAcceleratorNodes: list[bool]
-    """For every alternative that node selector and affinity allow: does it allow accelerator nodes only?"""
-    fits: list[PoolFit]
-    assumedTaints: list[str]
-    """Keys of the taints that such nodes usually carry and that are not tolerated; empty once pools are declared."""
     containers: list[Container]
 
 
@@ -133,15 +108,42 @@ class Input(TypedDict):
     site: site.Site
 
 
-def build(workload: model.Workload, *, sites: site.Sites, vocabulary: Vocabulary) -> bytes:
-    """The input document as JSON."""
-    config = sites.config
-    document: Input = {
-        "workload": _workload(workload),
-        "podSets": [_pod_set(pod_set, config=config, vocabulary=vocabulary) for pod_set in workload.pod_sets],
-        "site": sites.of(workload.namespace, workload.kind),
-    }
-    return orjson.dumps(document)
+class Documents:
+    """Builds the input documents for one configuration."""
+
+    def __init__(self, config: models.Config, vocabulary: Vocabulary) -> None:
+        self._sites = site.Sites(config)
+        self._all_nodes = nodes.AllNodes(config, vocabulary)
+
+    def build(self, workload: model.Workload) -> bytes:
+        """The input document as JSON."""
+        document: Input = {
+            "workload": _workload(workload),
+            "podSets": [self._pod_set(pod_set) for pod_set in workload.pod_sets],
+            "site": self._sites.of(workload.namespace, workload.kind),
+        }
+        return orjson.dumps(document)
+
+    def _pod_set(self, pod_set: model.PodSet) -> PodSet:
+        return {
+            **self._all_nodes.of(pod_set),
+            "name": pod_set.name,
+            "path": pod_set.path,
+            "metadataPath": pod_set.metadata_path,
+            "specPath": pod_set.spec_path,
+            "pods": _pods(pod_set.count),
+            "labels": _read(pod_set.labels),
+            "annotations": _read(pod_set.annotations),
+            "schedulerName": pod_set.scheduler_name,
+            "priorityClassName": pod_set.priority_class_name,
+            "runtimeClassName": pod_set.runtime_class_name,
+            "nodeName": pod_set.node_name,
+            "asksAccelerators": pod_set.asks_accelerators,
+            "accelerators": {name: quantity.value for name, quantity in pod_set.accelerators.items()},
+            "deviceClaims": pod_set.device_claims,
+            "ranksInheritEnvironment": pod_set.ranks_inherit_environment,
+            "containers": [_container(container) for container in pod_set.containers],
+        }
 
 
 def _workload(workload: model.Workload) -> Workload:
@@ -167,62 +169,13 @@ def _workload(workload: model.Workload) -> Workload:
     return result
 
 
-def _pod_set(pod_set: model.PodSet, *, config: models.Config, vocabulary: Vocabulary) -> PodSet:
-    where = placement(pod_set, config.pools) if pod_set.asks_accelerators else _NOWHERE
-    return {
-        "name": pod_set.name,
-        "path": pod_set.path,
-        "metadataPath": pod_set.metadata_path,
-        "specPath": pod_set.spec_path,
-        "pods": _pods(pod_set.count),
-        "labels": _read(pod_set.labels),
-        "annotations": _read(pod_set.annotations),
-        "schedulerName": pod_set.scheduler_name,
-        "priorityClassName": pod_set.priority_class_name,
-        "runtimeClassName": pod_set.runtime_class_name,
-        "nodeName": pod_set.node_name,
-        "asksAccelerators": pod_set.asks_accelerators,
-        "accelerators": {name: quantity.value for name, quantity in pod_set.accelerators.items()},
-        "deviceClaims": pod_set.device_claims,
-        "ranksInheritEnvironment": pod_set.ranks_inherit_environment,
-        "poolsDeclared": where.declared,
-        "selectsAcceleratorNodes": list(where.selected),
-        "fits": [_fit(fit, config) for fit in where.fits],
-        "assumedTaints": [] if config.pools else _assumed_taints(pod_set, vocabulary),
-        "containers": [_container(container, vocabulary) for container in pod_set.containers],
-    }
-
-
-_NOWHERE = Placement(fits=(), declared=False, selected=())
-
-
-def _assumed_taints(pod_set: model.PodSet, vocabulary: Vocabulary) -> list[str]:
-    keys = {key for name in pod_set.accelerators if (key := vocabulary.taint_key(name)) is not None}
-    return sorted(
-        key for key in keys if not any(taints.names_key(toleration, key) for toleration in pod_set.tolerations)
-    )
-
-
-def _fit(fit: PlacementFit, config: models.Config) -> PoolFit:
-    result: PoolFit = {
-        "pool": fit.pool.name,
-        "labels": dict(fit.pool.node_selector),
-        "untolerated": [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in fit.untolerated],
-    }
-    if fit.pool.fabric is not None:
-        result["fabric"] = fit.pool.fabric
-        result["variables"] = dict(config.fabrics[fit.pool.fabric].env)
-    return result
-
-
-def _container(container: model.Container, vocabulary: Vocabulary) -> Container:
-    names = [name for name in dict.fromkeys((*container.requests, *container.limits)) if vocabulary.contains(name)]
+def _container(container: model.Container) -> Container:
     return {
         "name": container.name,
         "path": container.path,
         "type": container.type.value,
-        "asksAccelerators": container.claims > 0 or any(container.effective(name) for name in names),
-        "accelerators": {name: _resource(container, name) for name in names},
+        "asksAccelerators": container.claims > 0 or any(map(container.effective, container.accelerators)),
+        "accelerators": {name: _resource(container, name) for name in container.accelerators},
         "environment": {variable.name: _variable(variable) for variable in container.environment},
     }
 

@@ -30,6 +30,9 @@ _PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
 }
 
 
+_MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
+
+
 def outcome(
     finding: model.Finding, check: catalogue.Entry, *, namespace: str, enforcement: models.Enforcement
 ) -> tuple[model.Outcome | None, str]:
@@ -39,7 +42,8 @@ def outcome(
     about the cluster warns at most, whatever the rules say: we do not turn work away on a guess.
     """
     severity = check.severity or catalogue.Severity.LOW
-    decided: model.Outcome | None = _PRESETS[enforcement.preset][severity]
+    preset = _PRESETS[enforcement.preset][severity]
+    decided: model.Outcome | None = preset
     because = ""
     for rule in enforcement.rules:
         if rule.check in ("*", check.code, check.name) and namespaces.matches(namespace, rule.namespaces):
@@ -47,4 +51,5 @@ def outcome(
             because = f"usher.yaml sets {check.name} to {rule.action} here"
     if decided is model.Outcome.DENY and finding.assumption:
         return model.Outcome.WARN, finding.assumption
-    return decided, because if decided is not model.Outcome.DENY else ""
+    is_milder = decided is OFF or _MILDNESS[decided] > _MILDNESS[preset]
+    return decided, because if is_milder else ""

@@ -13,7 +13,6 @@ from usher.config import models, namespaces
 from usher.mutation import merge
 from usher.policy import catalogue, decision, document
 from usher.policy.engine import Engine, Entrypoint
-from usher.policy.site import Sites
 from usher.workloads import accelerators
 from usher.workloads.normalise import normalise
 
@@ -47,11 +46,11 @@ class Evaluator:
         self.engine = engine
         self.catalogue = entries
         self.config = config
-        self.sites = Sites(config)
         self._is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: namespaces.matches(namespace, config.exempt_namespaces)
         )
         self.vocabulary = accelerators.Vocabulary(config.accelerators)
+        self.documents = document.Documents(config, self.vocabulary)
 
     def decide(self, request: Request) -> model.Decision:
         """The decision about an object as it stands.
@@ -99,7 +98,7 @@ class Evaluator:
             return merge.Merged(value=request.value)
         if self._exemption(workload, request):
             return merge.Merged(value=request.value)
-        result = self.engine.evaluate(Entrypoint.INTENTS, self._document(workload))
+        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
         intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
         return merge.merge(request.value, workload, intents, name_of=self.mutation_name)
 
@@ -110,13 +109,10 @@ class Evaluator:
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
         return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace)
 
-    def _document(self, workload: model.Workload) -> bytes:
-        return document.build(workload, sites=self.sites, vocabulary=self.vocabulary)
-
     def _findings(self, workload: model.Workload) -> tuple[list[model.Finding], list[model.Unknown]]:
         if not workload.pod_sets:
             return [], []
-        result = self.engine.evaluate(Entrypoint.FINDINGS, self._document(workload))
+        result = self.engine.evaluate(Entrypoint.FINDINGS, self.documents.build(workload))
         return decision.findings(result), decision.unknowns(result)
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:

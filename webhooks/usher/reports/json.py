@@ -87,7 +87,7 @@ def _workload(result: report.Result) -> shapes.Workload:
         "role": result.role.value,
         "pods": pods,
         "accelerators": _devices(result.accelerators),
-        "outcome": "exempt" if result.exemption else result.worst.value if result.worst else "clean",
+        "outcome": _outcome(result),
         "findings": [_finding(finding) for finding in result.findings],
         "unknowns": [_unknown(entry) for entry in result.not_judged],
     }
@@ -170,6 +170,14 @@ def _intent(intent: model.Intent, change: report.Change) -> shapes.Intent:
         "value": intent.value,
         "reason": intent.reason,
     }
+
+
+def _outcome(result: report.Result) -> str:
+    if result.exemption:
+        return "exempt"
+    if result.worst is not None:
+        return result.worst.value
+    return "unknown" if result.unread else "clean"
 
 
 def _devices(devices: report.Devices) -> dict[str, shapes.Amount]:

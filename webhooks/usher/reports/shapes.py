@@ -80,7 +80,7 @@ class Identity(TypedDict):
 
 
 class Workload(Identity):
-    """`outcome` is the worst of the findings, or `clean`, or `exempt`."""
+    """`outcome` is the worst of the findings, or `unknown` where a part was not judged, or `clean`, or `exempt`."""
 
     role: str
     pods: Pods

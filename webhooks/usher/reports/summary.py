@@ -18,8 +18,13 @@ def write(found: report.Report, lines: Lines) -> None:
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
     lines.wrapped(_configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
-    style = "bold red" if found.denies or found.failed else "yellow" if found.totals.warnings else "bold green"
-    lines.wrapped(_numbers(found), first=Text(""), rest="  ", style=style)
+    lines.wrapped(_numbers(found), first=Text(""), rest="  ", style=_style(found))
+
+
+def _style(found: report.Report) -> str:
+    if found.denies or found.failed:
+        return "bold red"
+    return "yellow" if found.totals.warnings or found.unread else "bold green"
 
 
 def _numbers(found: report.Report) -> str:
@@ -31,9 +36,8 @@ def _numbers(found: report.Report) -> str:
         parts.append(wording.findings(totals))
     if found.not_evaluated:
         parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
-    unread = sum(not entry.unknown.check for result in found.results for entry in result.not_judged)
-    if unread:
-        parts.append(f"{wording.count(unread, 'part')} not judged")
+    if found.unread:
+        parts.append(f"{wording.count(found.unread, 'part')} not judged")
     # Numbers without this would read as if they were all.
     missing = [f"{wording.count(len(found.problems), 'input')} could not be read"] if found.problems else []
     if found.failures:

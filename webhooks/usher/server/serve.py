@@ -90,13 +90,8 @@ async def _serve(
     webhook = _server(webhook_app(evaluator, metrics, stopping=stopping.is_set), reloader=reloader)
 
     def missing() -> str:
-        if stopping.is_set():
-            return "the server is stopping"
-        if not webhook.started:
-            return "the webhook port is not open"
-        # A new pair that is bad leaves the old one in service; only an expired one makes us useless.
-        end = reloader.leaf.not_valid_after_utc
-        return f"the certificate expired on {end:%Y-%m-%d %H:%M} UTC" if end <= datetime.now(UTC) else ""
+        expires = reloader.leaf.not_valid_after_utc
+        return _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
 
     admin = _server(admin_app(metrics, ready=missing))
     servers = (webhook, admin)
@@ -117,6 +112,16 @@ async def _serve(
             for task in background:
                 task.cancel()
             evaluator.engine.close()
+
+
+def _missing(*, started: bool, stopping: bool, expires: datetime, now: datetime) -> str:
+    """What keeps the server from being ready."""
+    if stopping:
+        return "the server is stopping"
+    if not started:
+        return "the webhook port is not open"
+    # A new pair that is bad leaves the old one in service; only an expired one makes us useless.
+    return f"the certificate expired on {expires:%Y-%m-%d %H:%M} UTC" if expires <= now else ""
 
 
 # Evaluated once before the ports open: compiles, instantiates and proves the whole path.

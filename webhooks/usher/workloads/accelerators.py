@@ -72,9 +72,7 @@ def of_pod(
     sidecars = _totals()
     peaks = _totals()
     for container in containers:
-        for name in dict.fromkeys((*container.requests, *container.limits)):
-            if not vocabulary.contains(name):
-                continue
+        for name in container.accelerators:
             effective = container.effective(name)
             if container.type is model.ContainerType.INIT:
                 peaks[name] = max(peaks[name], effective + sidecars[name])

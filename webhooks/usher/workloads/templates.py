@@ -33,7 +33,7 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: accelerators.Vo
     spec_path = template.path + "/spec"
     metadata = reading.mapping(value.get("metadata"), metadata_path)
     spec = reading.mapping(value.get("spec"), spec_path)
-    containers = tuple(_containers(spec, spec_path, reading))
+    containers = tuple(_containers(spec, spec_path, reading, vocabulary))
     terms = _required_terms(spec, spec_path, reading)
     overhead = reading.resources(spec.get("overhead"), spec_path + "/overhead") if "overhead" in spec else {}
     claims = spec.get("resourceClaims")
@@ -61,7 +61,9 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: accelerators.Vo
     )
 
 
-def _containers(spec: Mapping[str, paths.Json], spec_path: str, reading: Reading) -> Iterator[model.Container]:
+def _containers(
+    spec: Mapping[str, paths.Json], spec_path: str, reading: Reading, vocabulary: accelerators.Vocabulary
+) -> Iterator[model.Container]:
     """All three lists, init containers first: the order in which the kubelet starts them matters for the sums."""
     for field, kind in (
         ("initContainers", model.ContainerType.INIT),
@@ -71,20 +73,27 @@ def _containers(spec: Mapping[str, paths.Json], spec_path: str, reading: Reading
         for path, value in reading.items(spec.get(field), f"{spec_path}/{field}"):
             policy = reading.text(value.get("restartPolicy"), path + "/restartPolicy")
             sidecar = kind is model.ContainerType.INIT and policy == "Always"
-            yield _container(value, path, model.ContainerType.SIDECAR if sidecar else kind, reading)
+            yield _container(value, path, model.ContainerType.SIDECAR if sidecar else kind, reading, vocabulary)
 
 
 def _container(
-    value: Mapping[str, paths.Json], path: str, kind: model.ContainerType, reading: Reading
+    value: Mapping[str, paths.Json],
+    path: str,
+    kind: model.ContainerType,
+    reading: Reading,
+    vocabulary: accelerators.Vocabulary,
 ) -> model.Container:
     resources = reading.mapping(value.get("resources"), path + "/resources")
+    requests = reading.resources(resources.get("requests"), path + "/resources/requests")
+    limits = reading.resources(resources.get("limits"), path + "/resources/limits")
     return model.Container(
         name=reading.text(value.get("name"), path + "/name"),
         path=path,
         type=kind,
-        requests=reading.resources(resources.get("requests"), path + "/resources/requests"),
-        limits=reading.resources(resources.get("limits"), path + "/resources/limits"),
+        requests=requests,
+        limits=limits,
         environment=tuple(_environment(value.get("env"), path + "/env", reading)),
+        accelerators=tuple(name for name in {**requests, **limits} if vocabulary.contains(name)),
         claims=sum(1 for _ in reading.items(resources.get("claims"), path + "/resources/claims")),
     )
 

@@ -1,0 +1,218 @@
+"""`usher check`: which configuration, which input, which changes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from integration.command import (
+    BAD_EXAMPLE,
+    EXAMPLES,
+    SWITCHED_OFF,
+    bad,
+    bad_line,
+    config,
+    good,
+    manifest,
+    usher,
+    warned,
+    write,
+)
+
+
+def test_the_configuration_is_the_file_that_is_named(tmp_path: Path) -> None:
+    write(tmp_path / "bad.yaml", bad())
+    config(tmp_path / "site" / "usher.yaml", **SWITCHED_OFF)
+
+    run = usher("check", "bad.yaml", "--config", "site/usher.yaml", cwd=tmp_path)
+
+    assert run.code == 0
+    assert "configuration: site/usher.yaml (preset recommended)" in run.out
+
+
+def test_without_one_the_variable_names_it(tmp_path: Path) -> None:
+    write(tmp_path / "bad.yaml", bad())
+    file = config(tmp_path / "site.yaml", **SWITCHED_OFF)
+
+    run = usher("check", "bad.yaml", cwd=tmp_path, env={"USHER_CONFIG": str(file)})
+
+    assert run.code == 0
+    assert f"configuration: {file} (preset recommended)" in run.out
+
+
+def test_without_either_it_is_the_one_in_the_working_directory(tmp_path: Path) -> None:
+    write(tmp_path / "jobs" / "bad.yaml", bad())
+    config(tmp_path / "usher.yaml", enforcement={"preset": "baseline", **SWITCHED_OFF["enforcement"]})
+
+    run = usher("check", "jobs", cwd=tmp_path)
+
+    assert run.code == 0
+    assert "configuration: usher.yaml (preset baseline)" in run.out
+
+
+def test_a_configuration_beside_the_manifests_is_never_used(tmp_path: Path) -> None:
+    write(tmp_path / "pull-request" / "bad.yaml", bad())
+    config(tmp_path / "pull-request" / "usher.yaml", **SWITCHED_OFF)
+
+    run = usher("check", "pull-request", cwd=tmp_path)
+
+    assert run.code == 1
+    assert "configuration: none given, so the built-in defaults (preset recommended)" in run.out
+
+
+def test_a_configuration_with_mistakes_stops_the_run_and_names_them_all(tmp_path: Path) -> None:
+    write(tmp_path / "good.yaml", good())
+    file = config(tmp_path / "wrong.yaml", enforcement={"preset": "lax"}, nonsense=1)
+
+    run = usher("check", "good.yaml", "--config", file, cwd=tmp_path)
+
+    assert run.code == 2
+    assert run.out == ""
+    lines = run.err.splitlines()
+    assert all(line.startswith(f"usher: {file}:") for line in lines)
+    assert any("enforcement.preset" in line for line in lines)
+    assert any("nonsense" in line for line in lines)
+
+
+def test_a_variable_that_names_no_file_is_no_reason_to_use_other_rules(tmp_path: Path) -> None:
+    run = usher(
+        "check", write(tmp_path / "good.yaml", good()), cwd=tmp_path, env={"USHER_CONFIG": "/nonexistent/usher.yaml"}
+    )
+
+    assert run.code == 2
+    assert run.err.startswith("usher: /nonexistent/usher.yaml")
+
+
+def test_standard_input_is_read_for_a_dash() -> None:
+    run = usher("check", "-", stdin=manifest(bad()))
+
+    assert run.code == 1
+    assert run.out.startswith("<stdin>\n")
+
+
+def test_objects_without_a_namespace_are_in_that_of_the_option(tmp_path: Path) -> None:
+    file = write(tmp_path / "bad.yaml", bad(namespace=None))
+
+    assert "Job default/bad" in usher("check", file, cwd=tmp_path).out
+    assert "Job team-a/bad" in usher("check", file, "-n", "team-a", cwd=tmp_path).out
+
+
+def test_findings_inside_a_list_point_at_their_own_lines(tmp_path: Path) -> None:
+    file = write(tmp_path / "list.yaml", {"apiVersion": "v1", "kind": "List", "items": [good(), bad()]})
+    line = bad_line(file)
+
+    run = usher("check", "list.yaml", "--format", "json", cwd=tmp_path)
+
+    lines = [each["line"] for entry in run.json["workloads"] for each in entry["findings"] if each["code"] == "USH103"]
+    assert lines == [line]
+
+
+def test_json_is_checked_like_yaml(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text(json.dumps(bad()))
+
+    assert usher("check", "bad.json", cwd=tmp_path).code == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: &a [x]\nb: [*a, *a]\nkind: Pod\nkind: Pod\n", "kind"),
+        ("a: !!python/object/apply:os.system [id]\n", "<stdin>:1:"),
+        ("a:\n\tb: 1\n", "<stdin>:2:1: a tab where YAML wants spaces; indent with spaces"),
+    ],
+)
+def test_yaml_that_kubectl_would_not_take_is_refused(text: str, reason: str) -> None:
+    run = usher("check", "-", "--format", "json", stdin=text)
+
+    assert run.code == 2
+    assert reason in run.err
+
+
+def test_an_alias_bomb_is_refused_at_once() -> None:
+    levels = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 20)]
+
+    run = usher("check", "-", stdin="\n".join(["a0: &a0 [lol, lol]", *levels]))
+
+    assert run.code == 2
+    assert "INCOMPLETE, 1 input could not be read" in run.out
+
+
+def test_diff_shows_what_the_webhook_would_add_and_why(tmp_path: Path) -> None:
+    run = usher("check", write(tmp_path / "warned.yaml", warned()), "--diff", cwd=tmp_path)
+
+    assert run.code == 0
+    assert "+  tolerations:\n+  - key: nvidia.com/gpu\n" in run.out
+    assert "  applied   gpu-toleration: toleration of the pod: key=nvidia.com/gpu" in run.out
+
+
+def test_diff_tells_in_json_the_patch_that_the_webhook_would_answer_with(tmp_path: Path) -> None:
+    run = usher("check", write(tmp_path / "warned.yaml", warned()), "--diff", "--format", "json", cwd=tmp_path)
+
+    mutation = run.json["workloads"][0]["mutation"]
+    assert "/spec/tolerations" in [operation["path"] for operation in mutation["operations"]]
+    assert [intent["mutation"] for intent in mutation["applied"]] == ["gpu-toleration"]
+
+
+def test_admitted_judges_what_the_webhook_leaves(tmp_path: Path) -> None:
+    file = write(tmp_path / "warned.yaml", warned())
+
+    assert "USH301" in usher("check", file, cwd=tmp_path).out
+    assert "USH301" not in usher("check", file, "--admitted", cwd=tmp_path).out
+
+
+def test_the_bad_example_is_wrong_in_six_ways(tmp_path: Path) -> None:
+    run = usher("check", BAD_EXAMPLE, "--format", "json", cwd=tmp_path)
+
+    codes = {finding["code"] for workload in run.json["workloads"] for finding in workload["findings"]}
+    assert run.code == 1
+    assert codes == {"USH101", "USH103", "USH201", "USH301", "USH302", "USH601"}
+
+
+@pytest.mark.parametrize("options", [[], ["--config", str(EXAMPLES / "usher.yaml")]])
+def test_the_good_example_is_clean(tmp_path: Path, options: list[str]) -> None:
+    run = usher("check", EXAMPLES / "good-pytorchjob.yaml", *options, "--format", "json", cwd=tmp_path)
+
+    (workload,) = run.json["workloads"]
+    assert (run.code, workload["outcome"], workload["unknowns"]) == (0, "clean", [])
+
+
+def test_the_example_configuration_lies_beside_the_manifests_without_being_in_the_way() -> None:
+    run = usher("check", EXAMPLES, "--format", "json")
+
+    assert run.json["problems"] == []
+    assert run.json["summary"]["ignored"] == 0
+
+
+UNKNOWN = """
+apiVersion: example.com/v1
+kind: Fleet
+metadata: {name: fleet}
+spec: {template: {spec: {containers: [{name: a, image: b}]}}}
+"""
+
+
+def test_what_nobody_judged_is_no_pass() -> None:
+    done = usher("check", "-", stdin=UNKNOWN)
+
+    assert done.code == 2
+    assert "unrecognised kind Fleet" in done.out
+    assert done.err == "usher: not all was judged, so this is no pass (exit code 2); --allow-unknown accepts it\n"
+
+
+def test_what_nobody_judged_may_be_accepted() -> None:
+    done = usher("check", "-", "--allow-unknown", stdin=UNKNOWN)
+
+    assert (done.code, done.err) == (0, "")
+    assert "1 part not judged" in done.out
+
+
+def test_a_denial_counts_more_than_what_nobody_judged() -> None:
+    done = usher("check", "-", BAD_EXAMPLE, stdin=UNKNOWN)
+
+    assert done.code == 1
+
+
+def test_a_workload_that_nobody_judged_is_not_called_clean() -> None:
+    (workload,) = usher("check", "-", "--format=json", stdin=UNKNOWN).json["workloads"]
+
+    assert workload["outcome"] == "unknown"

@@ -1,0 +1,126 @@
+"""The commands beside `check`, and how quickly they are there."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import builders
+from integration import command
+from integration.command import bad, config, good, usher, write
+from usher.cli import main
+
+
+def test_version_names_the_version() -> None:
+    assert usher("--version").out == f"usher {version('gpu-usher')}\n"
+
+
+def test_help_teaches_with_examples_and_exit_codes() -> None:
+    out = usher("--help").out
+
+    assert "helm template chart/ | usher check -" in out
+    assert "Exit codes: 0 nothing is denied, 1 something is, 2 not all could be read or judged." in out
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_every_command_of_the_overview_is_there_and_explains_itself(name: str) -> None:
+    run = usher(name, "--help")
+
+    assert (run.code, run.err) == (0, "")
+    assert run.out.startswith(f"Usage: usher {name} ")
+
+
+def test_help_and_version_import_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom usher.cli import main\n"
+        "try:\n    main.main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('pydantic', 'rich', 'wasmtime', 'kubernetes', 'fastapi') if name in sys.modules],"
+        " file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=command.environment(), check=True)
+
+    assert done.stderr == b"[]\n"
+
+
+def test_check_does_not_import_what_only_servers_and_audits_need(tmp_path: Path) -> None:
+    file = write(tmp_path / "good.yaml", good())
+    code = (
+        f"import sys\nfrom usher.cli import main\ntry:\n    main.main(['check', {str(file)!r}])\n"
+        "except SystemExit:\n    pass\n"
+        "print([name for name in ('kubernetes', 'fastapi', 'uvicorn', 'cryptography', 'requests')"
+        " if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=command.environment(), check=True)
+
+    assert done.stderr == b"[]\n"
+
+
+def test_policies_are_listed_with_what_follows_from_them(tmp_path: Path) -> None:
+    file = config(
+        tmp_path / "usher.yaml",
+        enforcement={
+            "preset": "baseline",
+            "rules": [
+                {"check": "USH103", "action": "audit", "namespaces": ["sandbox-*"]},
+                {"check": "whole-gpus-only", "action": "off"},
+            ],
+        },
+    )
+
+    lines = usher("policies", "list", "--config", file).out.splitlines()
+
+    rows = {line.split()[0]: line for line in lines}
+    assert rows["CODE"].split() == ["CODE", "NAME", "SEVERITY", "OUTCOME", "TITLE"]
+    assert "  deny; audit in sandbox-*  " in rows["USH103"]
+    assert "  off  " in rows["USH101"]
+    assert "  change  " in rows["USM301"]
+
+
+def test_policies_are_listed_for_programs(tmp_path: Path) -> None:
+    entries = usher("policies", "list", "--format", "json", cwd=tmp_path).json
+
+    (entry,) = [entry for entry in entries if entry["code"] == "USH103"]
+    assert (entry["name"], entry["severity"], entry["outcome"]) == ("gpu-requests-equal-limits", "critical", "deny")
+
+
+@pytest.mark.parametrize("name", ["USH103", "ush103", "gpu-requests-equal-limits"])
+def test_a_policy_is_explained_by_code_or_name(tmp_path: Path, name: str) -> None:
+    out = usher("policies", "show", name, cwd=tmp_path).out
+
+    assert out.startswith("USH103 gpu-requests-equal-limits\nGPU requests must equal limits\n")
+    assert "\n  outcome   deny\n" in out
+    assert "\nRemedy: " in out
+    assert "https://kubernetes.io/" in out
+
+
+def test_a_workload_is_shown_as_the_policies_see_it(tmp_path: Path) -> None:
+    job = builders.pytorch_job(builders.template(builders.container(gpus=8), schedulerName="volcano"), workers=7)
+
+    out = usher("workload", "show", write(tmp_path / "job.yaml", job), cwd=tmp_path).out
+
+    assert "PyTorchJob ml-research/example (kubeflow.org/v1)\n  role          training\n" in out
+    assert "  accelerators  56 nvidia.com/gpu\n" in out
+    assert "    each pod asks  8 nvidia.com/gpu\n    scheduler      volcano\n" in out
+    assert "    container main: requests/limits nvidia.com/gpu -/8\n" in out
+
+
+def test_a_workload_is_shown_as_the_very_input_of_the_policies(tmp_path: Path) -> None:
+    (entry,) = usher("workload", "show", write(tmp_path / "bad.yaml", bad()), "-o", "json", cwd=tmp_path).json
+
+    assert entry["name"] == "bad"
+    (pod_set,) = entry["input"]["podSets"]
+    assert pod_set["asksAccelerators"] is True
+
+
+def test_a_directory_is_audited_like_a_cluster(tmp_path: Path) -> None:
+    write(tmp_path / "jobs.yaml", bad(), good())
+
+    run = usher("audit", ".", cwd=tmp_path)
+
+    assert run.code == 0
+    assert run.out.startswith(
+        "2 workloads with 2 pods ask for 2 GPUs.\n1 workload with errors asks for 2 GPUs of these.\n"
+    )
+    assert usher("audit", ".", "--fail-on", "deny", cwd=tmp_path).code == 1

@@ -1,0 +1,371 @@
+"""The hot path as an ASGI application: what is taken, what is refused, and what no fault of ours may become."""
+
+import asyncio
+import io
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import structlog
+from starlette.types import ASGIApp
+
+import engines
+from builders import container, custom, pod
+from reviews import UID, body
+from unit.server.asgi import JSON, call, chunks
+from usher import errors, paths
+from usher.config import models
+from usher.policy import assembly
+from usher.policy.engine import Entrypoint
+from usher.policy.evaluator import Evaluator
+from usher.server import logs
+from usher.server.app import webhook_app
+from usher.server.metrics import Metrics
+from usher.server.reviews import MAX_BODY
+
+BOUND = 20.0
+"""Seconds after which a test gives up waiting."""
+
+SECRET = "correct-horse-battery-staple"
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Iterator[Evaluator]:
+    evaluator = assembly.embedded(models.Config())
+    yield evaluator
+    evaluator.engine.close()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
+    """The log, as bytes."""
+    root = logging.getLogger()
+    before = root.handlers, root.level
+    output = io.BytesIO()
+    logs.configure(stream=io.TextIOWrapper(output, write_through=True))
+    # A logger keeps the stream of its first use.
+    monkeypatch.setattr(logs, "_LOGGER", structlog.get_logger())
+    yield output
+    root.handlers, root.level = before
+    structlog.reset_defaults()
+
+
+def application(evaluator: Evaluator, *, stopping: bool = False) -> tuple[ASGIApp, Metrics]:
+    metrics = Metrics(engine=evaluator.engine.name, revision="test")
+    return webhook_app(evaluator, metrics, stopping=lambda: stopping), metrics
+
+
+def failing(error: BaseException) -> Evaluator:
+    def fail(_: Entrypoint) -> paths.Object:
+        raise error
+
+    return engines.evaluator(engines.ScriptedEngine(fail))
+
+
+def events(written: io.BytesIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in written.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("endpoint", ["/validate", "/mutate"])
+async def test_a_review_is_answered_in_json_and_the_connection_kept(
+    evaluator: Evaluator, endpoint: str, written: io.BytesIO
+) -> None:
+    app, _ = application(evaluator)
+
+    answer = await call(app, endpoint, chunks(body(pod())))
+
+    assert answer.status == 200
+    assert (answer.response["uid"], answer.response["allowed"]) == (UID, True)
+    assert answer.headers == [JSON, (b"content-length", str(len(answer.body)).encode())]
+    assert [event["event"] for event in events(written)] == ["decision"]
+
+
+async def test_a_body_in_many_parts_is_put_together(evaluator: Evaluator, written: io.BytesIO) -> None:
+    app, _ = application(evaluator)
+    parts = [bytes([byte]) for byte in body(pod())]
+
+    assert (await call(app, "/validate", chunks(*parts, b""))).response["allowed"] is True
+    assert len(events(written)) == 1
+
+
+@pytest.mark.parametrize("endpoint", ["/validate", "/mutate"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.EngineError("the policies stopped"),
+        errors.DeadlineError("the policies took longer than 1 s"),
+        MemoryError(),
+        RecursionError("maximum recursion depth exceeded"),
+        KeyError(SECRET),
+        ValueError(f"invalid literal: {SECRET!r}"),
+    ],
+    ids=repr,
+)
+async def test_a_fault_of_ours_is_no_verdict(endpoint: str, error: Exception, written: io.BytesIO) -> None:
+    """With a status of 5xx and no review in the body the API server follows failurePolicy."""
+    app, metrics = application(failing(error))
+
+    answer = await call(app, endpoint, chunks(body(pod(container(env={"PASSWORD": SECRET})))))
+
+    assert answer.status == 500
+    assert answer.body == b"usher could not decide; its log says why\n"
+    assert b'result="error"} 1.0' in metrics.exposition()
+    (event,) = events(written)
+    assert (event["event"], event["level"]) == ("review_failed", "error")
+    assert (event["endpoint"], event["error"]) == (endpoint[1:], type(error).__name__)
+    if isinstance(error, errors.UsherError):
+        assert event["reason"] == str(error)
+    else:
+        assert "_findings" in event["traceback"] or "mutate" in event["traceback"]
+    assert SECRET.encode() not in written.getvalue()
+
+
+async def test_after_a_fault_the_next_review_is_answered(written: io.BytesIO) -> None:
+    traps = [errors.EngineError("trap")]
+
+    def trap_once(_: Entrypoint) -> paths.Object:
+        if traps:
+            raise traps.pop()
+        return engines.result()
+
+    app, _ = application(engines.evaluator(engines.ScriptedEngine(trap_once)))
+
+    assert (await call(app, "/validate", chunks(body(pod())))).status == 500
+    assert (await call(app, "/validate", chunks(body(pod())))).response["allowed"] is True
+    assert [event["event"] for event in events(written)] == ["review_failed", "decision"]
+
+
+async def test_a_fault_deep_in_a_recursion_makes_a_short_line_of_log(written: io.BytesIO) -> None:
+    def endless(entrypoint: Entrypoint) -> paths.Object:
+        return again(entrypoint)
+
+    def again(entrypoint: Entrypoint) -> paths.Object:
+        return endless(entrypoint)
+
+    app, _ = application(engines.evaluator(engines.ScriptedEngine(endless)))
+
+    assert (await call(app, "/validate", chunks(body(pod())))).status == 500
+    assert len(written.getvalue()) < 8 * 1024
+
+
+@pytest.mark.parametrize("endpoint", ["/validate", "/mutate"])
+async def test_an_engine_that_waits_holds_up_nobody_else(endpoint: str, written: io.BytesIO) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def wait(_: Entrypoint) -> paths.Object:
+        asked.set()
+        assert go_on.wait(BOUND)
+        return engines.result()
+
+    app, _ = application(engines.evaluator(engines.ScriptedEngine(wait, waits=True)))
+    waiting = asyncio.create_task(call(app, endpoint, chunks(body(pod()))))
+    try:
+        assert await asyncio.to_thread(asked.wait, BOUND)
+        # What makes no pods is decided without the engine.
+        other = await call(app, endpoint, chunks(body(custom("v1", "ConfigMap", {}))))
+        assert other.response["allowed"] is True
+        assert not waiting.done()
+    finally:
+        go_on.set()
+    assert (await asyncio.wait_for(waiting, BOUND)).response["allowed"] is True
+    assert [event["kind"] for event in events(written)] == ["ConfigMap", "Pod"]
+
+
+async def test_a_server_that_stops_asks_its_clients_to_connect_to_another(
+    evaluator: Evaluator, written: io.BytesIO
+) -> None:
+    app, _ = application(evaluator, stopping=True)
+
+    answer = await call(app, "/validate", chunks(body(pod())))
+
+    assert answer.response["allowed"] is True
+    assert (b"connection", b"close") in answer.headers
+    assert len(events(written)) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "reason"),
+    [
+        ([], 415, b"Content-Type must be application/json\n"),
+        ([(b"content-type", b"text/plain")], 415, b"Content-Type must be application/json\n"),
+        ([(b"content-type", b"application/jsonx")], 415, b"Content-Type must be application/json\n"),
+        ([JSON, (b"content-type", b"text/plain")], 415, b"Content-Type must be application/json\n"),
+        ([(b"content-type", b"x" * 1_000_000)], 415, b"Content-Type must be application/json\n"),
+        ([JSON, (b"content-encoding", b"gzip")], 415, b"compressed bodies are not taken\n"),
+        ([JSON, (b"content-encoding", b"")], 415, b"compressed bodies are not taken\n"),
+        ([JSON, (b"content-length", str(MAX_BODY + 1).encode())], 413, b"the body is larger than 8388608 bytes\n"),
+        ([JSON, (b"content-length", b"9" * 5000)], 413, b"the body is larger than 8388608 bytes\n"),
+        ([JSON, (b"content-length", b"7"), (b"content-length", b"9" * 9)], 413, b"the body is larger than"),
+        ([JSON, (b"content-length", b"-1")], 400, b"Content-Length is not a number\n"),
+        ([JSON, (b"content-length", b"")], 400, b"Content-Length is not a number\n"),
+        ([JSON, (b"content-length", b"1_000")], 400, b"Content-Length is not a number\n"),
+        ([JSON, (b"content-length", "\u0661".encode())], 400, b"Content-Length is not a number\n"),
+    ],
+)
+async def test_a_request_is_refused_by_its_headers_alone(
+    evaluator: Evaluator, headers: list[tuple[bytes, bytes]], status: int, reason: bytes
+) -> None:
+    app, metrics = application(evaluator)
+    unread = chunks(body(pod()))
+    messages = iter(unread)
+
+    answer = await call(app, "/validate", messages, headers=headers)
+
+    assert (answer.status, answer.body[: len(reason)]) == (status, reason)
+    # What is still on its way will not be read, so that the connection is of no use any more.
+    assert (b"connection", b"close") in answer.headers
+    assert list(messages) == unread
+    assert b'usher_reviews_total{endpoint="validate",result="bad_request"} 1.0' in metrics.exposition()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [(b"content-type", b"application/json; charset=utf-8")],
+        [(b"content-type", b" Application/JSON ;charset=utf-8")],
+        [JSON, (b"content-encoding", b"Identity")],
+        [JSON, (b"content-length", b"7"), (b"x-anything", b"x" * 100_000)],
+    ],
+)
+async def test_headers_that_say_nothing_else_are_taken(
+    evaluator: Evaluator, headers: list[tuple[bytes, bytes]], written: io.BytesIO
+) -> None:
+    app, _ = application(evaluator)
+    assert (await call(app, "/validate", chunks(body(pod())), headers=headers)).status == 200
+    assert len(events(written)) == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
+@pytest.mark.parametrize("endpoint", ["/validate", "/mutate"])
+async def test_only_post_is_answered(evaluator: Evaluator, method: str, endpoint: str) -> None:
+    app, _ = application(evaluator)
+    answer = await call(app, endpoint, chunks(body(pod())), method=method)
+    assert answer.status == 405
+    assert (b"allow", b"POST") in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/docs", "/redoc", "/openapi.json", "/metrics", "/healthz", "/validate/", "//validate", "/Validate", ""],
+)
+async def test_nothing_else_is_on_this_port(evaluator: Evaluator, path: str) -> None:
+    app, metrics = application(evaluator)
+    assert (await call(app, path, chunks(body(pod())))).status == 404
+    assert (await call(app, path, chunks(b""), method="GET", headers=[])).status == 404
+    assert b"usher_reviews_total{" not in metrics.exposition()
+
+
+async def test_a_body_that_grows_too_large_is_refused_before_it_is_read_to_its_end(evaluator: Evaluator) -> None:
+    app, _ = application(evaluator)
+    mebibyte = b" " * 2**20
+    messages = iter(chunks(*[mebibyte] * 1000, end=False))
+
+    answer = await call(app, "/validate", messages)
+
+    assert answer.status == 413
+    assert (b"connection", b"close") in answer.headers
+    assert len(list(messages)) == 1000 - 9
+
+
+async def test_a_body_of_exactly_the_limit_is_read(evaluator: Evaluator) -> None:
+    app, _ = application(evaluator)
+    for size, status in ((MAX_BODY, 400), (MAX_BODY + 1, 413)):
+        assert (await call(app, "/validate", chunks(b" " * size))).status == status
+        assert (await call(app, "/validate", chunks(b" " * (size - 1), b" "))).status == status
+
+
+@pytest.mark.parametrize("start", [b"", b'{"kind":"AdmissionReview"'])
+async def test_a_client_that_goes_away_is_no_fault_of_ours(evaluator: Evaluator, start: bytes) -> None:
+    app, metrics = application(evaluator)
+    assert (await call(app, "/validate", chunks(start, end=False))).status == 400
+    assert b'result="bad_request"} 1.0' in metrics.exposition()
+
+
+@pytest.mark.parametrize("raw", [b"", b"null", b"{}", b"[" * 100_000, b"\xff", body(pod())[:-1]], ids=len)
+async def test_what_is_no_review_is_refused_with_a_reason(
+    evaluator: Evaluator, raw: bytes, written: io.BytesIO
+) -> None:
+    app, metrics = application(evaluator)
+
+    answer = await call(app, "/mutate", chunks(raw))
+
+    assert answer.status == 400
+    assert answer.body.endswith(b"\n")
+    assert answer.body.decode()[:-1].isprintable()
+    assert b'usher_reviews_total{endpoint="mutate",result="bad_request"} 1.0' in metrics.exposition()
+    assert events(written) == []
+
+
+async def test_the_decision_log_names_the_object_and_never_shows_it(evaluator: Evaluator, written: io.BytesIO) -> None:
+    app, _ = application(evaluator)
+    value = pod(
+        container(env={"PASSWORD": SECRET, "NVIDIA_VISIBLE_DEVICES": "all"}, args=[SECRET]),
+        annotations={"example.com/token": SECRET},
+        labels={"token": SECRET},
+    )
+
+    for endpoint in ("/validate", "/mutate"):
+        request = body(value, operation="UPDATE", old_value=value, dryRun=True, subResource="status")
+        assert (await call(app, endpoint, chunks(request))).status == 200
+
+    assert SECRET.encode() not in written.getvalue()
+    validated, mutated = events(written)
+    seconds = validated.pop("milliseconds"), validated.pop("timestamp")
+    assert all(seconds)
+    assert validated == {
+        "event": "decision",
+        "level": "info",
+        "uid": UID,
+        "endpoint": "validate",
+        "operation": "UPDATE",
+        "kind": "Pod",
+        "namespace": "ml-research",
+        "name": "example",
+        "allowed": True,
+        "subResource": "status",
+        "dryRun": True,
+        "findings": {"visible-devices-set-by-hand": "warn"},
+    }
+    assert mutated["endpoint"] == "mutate"
+
+
+async def test_hostile_names_are_logged_shortly_and_move_no_cursor(evaluator: Evaluator, written: io.BytesIO) -> None:
+    app, _ = application(evaluator)
+    hostile = '\x1b[2J\n{"event":"decision"}\u202e\x9b\u2028' + "x" * 100_000
+    fields = {"uid": hostile, "name": hostile, "namespace": hostile, "subResource": hostile, "kind": {"kind": hostile}}
+
+    assert (await call(app, "/validate", chunks(body(pod(), **fields)))).status == 200
+
+    assert written.getvalue().decode().removesuffix("\n").isprintable()
+    assert len(written.getvalue()) < 2048
+    (event,) = events(written)
+    assert event["name"].startswith('\ufffd[2J\ufffd{"event":"decision"}\ufffd\ufffd\ufffdxxx')
+    assert len(event["name"]) == 253
+
+
+async def test_conflicts_are_logged_shortly(written: io.BytesIO) -> None:
+    containers = [container(f"main-{number}") for number in range(100)]
+    intents: list[paths.Json] = [
+        {
+            "mutation": mutation,
+            "intent": {
+                "at": f"/spec/containers/{number}",
+                "field": "environment",
+                "value": {"name": "A", "value": mutation},
+                "reason": "test",
+            },
+        }
+        for number in range(100)
+        for mutation in ("a/b", "c/d")
+    ]
+    app, metrics = application(engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(intents=intents))))
+
+    assert (await call(app, "/mutate", chunks(body(pod(*containers))))).status == 200
+
+    (event,) = events(written)
+    assert len(event["conflicts"]) == 20
+    assert event["conflicts"][0] == "environment at spec.containers[0] left as it is: different values from a/b and c/d"
+    assert b"usher_mutation_conflicts_total 100.0" in metrics.exposition()

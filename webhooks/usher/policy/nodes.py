@@ -1,0 +1,109 @@
+"""Where the pods of a pod set could run, by the node pools of usher.yaml, as the policies see it."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, NotRequired
+
+import orjson
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model
+from usher.config import models
+from usher.scheduling import placement, taints
+from usher.workloads.accelerators import Vocabulary
+
+_LARGEST: Final = 2048
+"""Bytes of selectors and tolerations that are worth remembering; real pods have a few hundred."""
+
+
+class Taint(TypedDict):
+    key: str
+    value: str
+    effect: str
+
+
+class PoolFit(TypedDict):
+    """A declared pool on which the pods could run, but for the taints that they do not tolerate."""
+
+    pool: str
+    labels: dict[str, str]
+    untolerated: list[Taint]
+    variables: NotRequired[dict[str, str]]
+    """The environment of the pool's fabric profile."""
+    fabric: NotRequired[str]
+
+
+class Nodes(TypedDict):
+    """The part of a pod set that tells of nodes."""
+
+    poolsDeclared: bool
+    selectsAcceleratorNodes: list[bool]
+    """For every alternative that node selector and affinity allow: does it allow accelerator nodes only?"""
+    fits: list[PoolFit]
+    assumedTaints: list[str]
+    """Keys of the taints that such nodes usually carry and that are not tolerated; empty once pools are declared."""
+
+
+NOWHERE: Final[Nodes] = {"poolsDeclared": False, "selectsAcceleratorNodes": [], "fits": [], "assumedTaints": []}
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A pod set, told apart only by what its placement depends on."""
+
+    key: bytes
+    pod_set: model.PodSet = field(compare=False)
+
+
+class AllNodes:
+    """Answers for one configuration; kept, because most pods of a cluster are placed like many others."""
+
+    def __init__(self, config: models.Config, vocabulary: Vocabulary) -> None:
+        self._config = config
+        self._vocabulary = vocabulary
+        self._kept = lru_cache(maxsize=1024)(lambda question: self._work_out(question.pod_set))
+
+    def of(self, pod_set: model.PodSet) -> Nodes:
+        """The answer for one pod set; not to be changed by whoever gets it."""
+        if not pod_set.asks_accelerators:
+            return NOWHERE
+        key = orjson.dumps(
+            (
+                list(pod_set.accelerators),
+                pod_set.node_selector,
+                pod_set.has_required_affinity,
+                pod_set.required_terms,
+                pod_set.tolerations,
+            )
+        )
+        if len(key) > _LARGEST:
+            return self._work_out(pod_set)
+        return self._kept(_Question(key, pod_set))
+
+    def _work_out(self, pod_set: model.PodSet) -> Nodes:
+        where = placement.placement(pod_set, self._config.pools)
+        return {
+            "poolsDeclared": where.declared,
+            "selectsAcceleratorNodes": list(where.selected),
+            "fits": [self._fit(fit) for fit in where.fits],
+            "assumedTaints": [] if self._config.pools else self._assumed_taints(pod_set),
+        }
+
+    def _fit(self, fit: placement.PoolFit) -> PoolFit:
+        result: PoolFit = {
+            "pool": fit.pool.name,
+            "labels": dict(fit.pool.node_selector),
+            "untolerated": [
+                {"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in fit.untolerated
+            ],
+        }
+        if fit.pool.fabric is not None:
+            result["fabric"] = fit.pool.fabric
+            result["variables"] = dict(self._config.fabrics[fit.pool.fabric].env)
+        return result
+
+    def _assumed_taints(self, pod_set: model.PodSet) -> list[str]:
+        keys = {key for name in pod_set.accelerators if (key := self._vocabulary.taint_key(name)) is not None}
+        return sorted(
+            key for key in keys if not any(taints.names_key(toleration, key) for toleration in pod_set.tolerations)
+        )
