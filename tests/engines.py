@@ -22,6 +22,9 @@ class ScriptedEngine:
     def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:  # noqa: ARG002 - the protocol's
         return self._answer(entrypoint)
 
+    def ready(self) -> None:
+        """Always."""
+
     def close(self) -> None:
         self.closed = True
 

@@ -101,13 +101,21 @@ class Cluster:
         """Asks for deletion and does not wait for its end."""
         self.request("DELETE", self._path(kind, namespace=namespace, api_version=api_version, name=name))
 
-    def create_namespace(self, name: str = "", *, labels: Mapping[str, str] | None = None) -> str:
+    def create_namespace(self, name: str = "", *, prefix: str = "e2e-") -> str:
         """The name of a new namespace in which pods can be created; without `name` a unique one is made up."""
-        metadata = {"labels": dict(labels or {}), **({"name": name} if name else {"generateName": "e2e-"})}
+        metadata = {"name": name} if name else {"generateName": prefix}
         namespace = self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
         created: str = namespace["metadata"]["name"]
         self.wait_for_service_account(created)
         return created
+
+    def delete_namespace(self, name: str, *, wait: bool = True) -> None:
+        """Deletes a namespace, and its pods at once; `wait` for its end, which takes some seconds."""
+        self.delete("Namespace", name)
+        # As nothing new can be made there any more, what the pods held is free from now on.
+        self.request("DELETE", f"/api/v1/namespaces/{name}/pods")
+        if wait:
+            wait_until(lambda: not self.exists("Namespace", name), description=f"namespace {name} is gone")
 
     def wait_for_service_account(self, namespace: str) -> None:
         """Until then admission refuses every pod there."""

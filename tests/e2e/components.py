@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from e2e.credentials import Credentials
-
-LOOPBACK = "127.0.0.1"
+from e2e.processes import LOOPBACK
 
 _STAGES = Path(__file__).with_name("kwok.yaml")
 

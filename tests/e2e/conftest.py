@@ -6,6 +6,8 @@ import pytest
 from e2e.cluster import Cluster
 from e2e.control_plane import control_plane, missing_tools
 from e2e.gpu_nodes import add_nodes, cpu_node, gpu_node
+from e2e.registration import registered, serving
+from server_process import ServerProcess
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -28,8 +30,22 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def namespace(cluster: Cluster) -> Iterator[str]:
-    """A namespace of the test's own; its pods give their GPUs back afterwards."""
-    name = cluster.create_namespace()
+def namespace(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of the test's own. What its name begins with may be given as a parameter."""
+    name = cluster.create_namespace(prefix=getattr(request, "param", "e2e-"))
     yield name
-    cluster.delete("Namespace", name)
+    cluster.delete_namespace(name, wait=False)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A webhook server, about which the API server knows nothing; all tests share it."""
+    with serving(tmp_path_factory.mktemp("usher")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def webhooks(cluster: Cluster, server: ServerProcess) -> Iterator[ServerProcess]:
+    """That server, asked by the API server about every workload for as long as the tests of one module last."""
+    with registered(cluster, server):
+        yield server

@@ -5,10 +5,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from e2e.cluster import Cluster, Object, condition, wait_until
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "crds"
 """`<group>/<plural>.yaml`, beside the checkout; not part of the project."""
+
+needs_published = pytest.mark.skipif(
+    not PUBLISHED.is_dir(), reason="the published CRDs are not in ../shared/crds beside the checkout"
+)
 
 _API_VERSION = "apiextensions.k8s.io/v1"
 

@@ -11,15 +11,12 @@ import pytest
 
 from e2e import crds
 from e2e.cluster import ApiError, Cluster, KubectlError, Object, condition, wait_until
-from e2e.control_plane import TOOL_NAMES, TOOLS, ControlPlaneError, control_plane
+from e2e.control_plane import TOOL_NAMES, TOOLS, control_plane
 from e2e.gpu_nodes import is_ready
+from e2e.processes import ProcessError
 
 GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 COMPONENTS = {"etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok"}
-
-needs_published_crds = pytest.mark.skipif(
-    not crds.PUBLISHED.is_dir(), reason="the published CRDs are not in ../shared/crds beside the checkout"
-)
 
 
 def pod(namespace: str, *, gpus: int = 0, tolerations: list[Object] | None = None) -> Object:
@@ -157,7 +154,7 @@ def test_warnings_of_the_api_server_are_seen_by_api_and_kubectl(cluster: Cluster
     assert printed == f"Warning: {expected}\npod/trainer created (server dry run)\n"
 
 
-@needs_published_crds
+@crds.needs_published
 def test_a_pytorch_job_is_taken_by_its_published_schema(cluster: Cluster, namespace: str) -> None:
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
 
@@ -166,7 +163,7 @@ def test_a_pytorch_job_is_taken_by_its_published_schema(cluster: Cluster, namesp
     assert job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 4
 
 
-@needs_published_crds
+@crds.needs_published
 def test_a_malformed_pytorch_job_is_refused_by_its_published_schema(cluster: Cluster, namespace: str) -> None:
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
 
@@ -203,7 +200,7 @@ def test_a_failed_start_shows_the_log_and_leaves_no_process_behind(tmp_path: Pat
     broken.chmod(0o755)
 
     with (
-        pytest.raises(ControlPlaneError, match=r"(?s)kube-apiserver ended with 3\n.*no seat left"),
+        pytest.raises(ProcessError, match=r"(?s)kube-apiserver ended with 3\n.*no seat left"),
         control_plane(tmp_path, tools=tools),
     ):
         pass

@@ -31,7 +31,7 @@ class Run:
 
 def environment(**extra: str) -> dict[str, str]:
     """Nothing of the machine that could change what a command does."""
-    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH", "COVERAGE_PROCESS_START")}
+    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH") or "COVERAGE_" in key}
     return {**kept, "HOME": "/nonexistent", "LANG": "C.UTF-8", **extra}
 
 

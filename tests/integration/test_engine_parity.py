@@ -72,6 +72,9 @@ class BothEngines:
                 self.differences.append(f"{entrypoint} of {document.decode()}")
         return result
 
+    def ready(self) -> None:
+        self._opa.ready()
+
     def close(self) -> None:
         """Whoever made the engines closes them."""
 

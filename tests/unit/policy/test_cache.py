@@ -23,6 +23,9 @@ class CountingEngine:
             raise errors.EngineError(f"call {self.calls} of {entrypoint}")
         return {"version": 1, "call": self.calls}
 
+    def ready(self) -> None:
+        """Always."""
+
     def close(self) -> None:
         self.closed = True
 

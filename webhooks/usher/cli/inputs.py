@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -127,16 +127,8 @@ def evaluator(config: Path | None, *, engine: str, opa_url: str | None) -> "Iter
     url = opa_url or DEFAULT_OPA_URL
     made = assembly.remote(loaded, url=url) if engine == "opa" else assembly.embedded(loaded)
     with contextlib.closing(made.engine) as its_engine:
-        if isinstance(its_engine, _Elsewhere):
-            its_engine.ready()
+        its_engine.ready()  # an engine that is not there is better told once than for every object
         yield made
-
-
-@runtime_checkable
-class _Elsewhere(Protocol):
-    """An engine that may not be there: better told once than for every object."""
-
-    def ready(self) -> None: ...
 
 
 def require_objects(found: "report.Report", paths: Sequence[str]) -> None:

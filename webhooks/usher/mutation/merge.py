@@ -145,7 +145,8 @@ def _verify(original: paths.Object, edit: Edit) -> None:
     """A patch that does not apply rejects the request even under failurePolicy Ignore, so it is never sent."""
     try:
         result = jsonpatch.JsonPatch(edit.operations).apply(copied(original), in_place=True)
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
-        raise errors.MutationError(f"the patch does not apply: {error}") from None
+    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
+        # Their texts quote the object, which may hold secrets, and ours are logged.
+        raise errors.MutationError("the patch does not apply") from None
     if result != edit.value:
         raise errors.MutationError("the patch does not give the object that was meant")

@@ -74,11 +74,7 @@ class OpaEngine:
         _configure(self._client._session, server)  # noqa: SLF001 - for the reasons above
 
     def ready(self) -> None:
-        """Asks whether the server has our policies.
-
-        Raises:
-            EngineError: it cannot be reached, has none, or those of another revision.
-        """
+        """Asks whether the server has our policies."""
         with self._breaker.attempt(), _transport.deadline(self._deadline):
             self._verify()
 

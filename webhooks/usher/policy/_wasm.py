@@ -75,6 +75,9 @@ class WasmEngine:
             raise errors.EngineError(f"entry point {entrypoint} is undefined: the policies have no such rule")
         return engine.checked_result(results[0].get("result"), entrypoint=entrypoint)
 
+    def ready(self) -> None:
+        self._instance()
+
     def close(self) -> None:
         """Ends the clock; what still runs is stopped within a tick, as if its deadline were over."""
         self._clock.stopped.set()

@@ -36,6 +36,9 @@ class CachedEngine:
             return self._engine.evaluate(entrypoint, document)
         return self._evaluate(entrypoint, document)
 
+    def ready(self) -> None:
+        self._engine.ready()
+
     def close(self) -> None:
         self._evaluate.cache_clear()
         self._engine.close()

@@ -122,14 +122,14 @@ def _entries(result: paths.Object, field: str, inner: str) -> Iterator[tuple[pat
     for entry in entries:
         value = entry.get(inner) if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or not isinstance(value, dict):
-            raise errors.EngineError(f"the policy engine's result has an entry in {field} that is none: {entry!r:.200}")
+            raise errors.EngineError(f"the policy engine's result has an entry in {field} that is none")
         yield entry, value
 
 
 def _text(value: paths.Object, field: str) -> str:
     text = value.get(field)
     if not isinstance(text, str):
-        raise errors.EngineError(f"the policy engine's result has an entry without {field}: {value!r:.200}")
+        raise errors.EngineError(f"the policy engine's result has an entry without {field}")
     return text
 
 

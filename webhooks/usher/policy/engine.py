@@ -41,6 +41,14 @@ class Engine(Protocol):
         """
         ...
 
+    def ready(self) -> None:
+        """Returns if the engine can evaluate our policies now.
+
+        Raises:
+            EngineError: it cannot be reached, has none, or those of another revision.
+        """
+        ...
+
     def close(self) -> None: ...
 
 

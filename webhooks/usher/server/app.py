@@ -1,6 +1,6 @@
 """The two applications: reviews for the API server, and the admin side for people, probes and Prometheus."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Response
 from starlette.types import ASGIApp
@@ -23,7 +23,7 @@ def webhook_app(evaluator: Evaluator, metrics: Metrics, *, stopping: Callable[[]
     return Reviews(app, evaluator=evaluator, metrics=metrics, stopping=stopping)
 
 
-def admin_app(metrics: Metrics, *, ready: Callable[[], str]) -> FastAPI:
+def admin_app(metrics: Metrics, *, ready: Callable[[], Awaitable[str]]) -> FastAPI:
     """Probes and metrics.
 
     Args:
@@ -38,7 +38,7 @@ def admin_app(metrics: Metrics, *, ready: Callable[[], str]) -> FastAPI:
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        missing = ready()
+        missing = await ready()
         return Response(f"{missing or 'ok'}\n", status_code=503 if missing else 200, media_type="text/plain")
 
     @app.get("/metrics")

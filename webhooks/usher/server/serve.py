@@ -83,15 +83,18 @@ def run(
 async def _serve(
     settings: Settings, evaluator: Evaluator, *, revision: str, started: Callable[[Address, Address], None]
 ) -> None:
-    evaluator.decide(Request(value=_PROBE))
+    if not evaluator.engine.waits:
+        # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
+        evaluator.decide(Request(value=_PROBE))
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     reloader = Reloader(settings.certificate, settings.key)
     stopping = asyncio.Event()
     webhook = _server(webhook_app(evaluator, metrics, stopping=stopping.is_set), reloader=reloader)
 
-    def missing() -> str:
+    async def missing() -> str:
         expires = reloader.leaf.not_valid_after_utc
-        return _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
+        reason = _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
+        return reason or await _engine_missing(evaluator)
 
     admin = _server(admin_app(metrics, ready=missing))
     servers = (webhook, admin)
@@ -124,7 +127,16 @@ def _missing(*, started: bool, stopping: bool, expires: datetime, now: datetime)
     return f"the certificate expired on {expires:%Y-%m-%d %H:%M} UTC" if expires <= now else ""
 
 
-# Evaluated once before the ports open: compiles, instantiates and proves the whole path.
+async def _engine_missing(evaluator: Evaluator) -> str:
+    if not evaluator.engine.waits:
+        return ""
+    try:
+        await asyncio.to_thread(evaluator.engine.ready)
+    except errors.EngineError as error:
+        return str(error)
+    return ""
+
+
 _PROBE: Final[paths.Object] = {
     "apiVersion": "v1",
     "kind": "Pod",

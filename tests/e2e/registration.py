@@ -1,0 +1,87 @@
+"""The real webhook server before the real API server: started, registered by our own commands, and taken away again."""
+
+import contextlib
+import dataclasses
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import builders
+import server_process
+from e2e import processes
+from e2e.cluster import ApiError, Cluster, Object, wait_until
+from integration import command
+from server_process import ServerProcess
+
+CONFIG = Path(__file__).with_name("usher.yaml")
+
+_API_VERSION = "admissionregistration.k8s.io/v1"
+
+
+@contextlib.contextmanager
+def serving(directory: Path, *, port: int | None = None) -> Iterator[ServerProcess]:
+    """A server with the configuration `CONFIG`, on a certain port or a free one.
+
+    `usher certs` makes its certificate, once in a directory.
+    """
+    done = command.usher("certs", "issue", "--dir", directory, "--name", processes.LOOPBACK, "--name", "localhost")
+    assert done.code == 0, done.err
+    # Of two ports the last one counts.
+    last = () if port is None else (f"--port={port}",)
+    with server_process.running(directory, arguments=(f"--config={CONFIG}", *last)) as server:
+        try:
+            yield server if port is None else dataclasses.replace(server, port=port)
+        finally:
+            # As Ctrl-C: it ends without the pause that other servers would need to take over.
+            server.running.process.send_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def registered(cluster: Cluster, server: ServerProcess) -> Iterator[None]:
+    """While the context lasts, the API server asks the server about every workload; it must run when that begins."""
+    printed = command.usher("manifests", "webhooks", "--url", server.url, "--ca-bundle", server.ca_file)
+    assert printed.code == 0, printed.err
+    cluster.kubectl("apply", "--filename=-", stdin=printed.out)
+    try:
+        wait_until(lambda: _mutates(cluster) and _validates(cluster), description="the API server asks both webhooks")
+        yield
+    finally:
+        remove(cluster)
+
+
+def remove(cluster: Cluster) -> None:
+    """Deletes the configurations and waits until the API server asks nobody."""
+    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+        cluster.delete(kind, "gpu-usher", api_version=_API_VERSION)
+    wait_until(lambda: not _mutates(cluster) and not _validates(cluster), description="the API server asks no webhook")
+
+
+def decisions(server: ServerProcess, namespace: str, *, count: int = 0) -> list[Object]:
+    """What the server's log says about the objects of a namespace, as soon as there are `count` entries.
+
+    An answer is logged a moment after it has been sent.
+    """
+
+    def logged() -> list[Object]:
+        return [entry for entry in server.log("decision") if entry["namespace"] == namespace]
+
+    wait_until(lambda: len(logged()) >= count, description=f"{count} decisions about {namespace} are logged")
+    return logged()
+
+
+def _mutates(cluster: Cluster) -> bool:
+    return "env" in cluster.create(_probe(), dry_run=True)["spec"]["containers"][0]
+
+
+def _validates(cluster: Cluster) -> bool:
+    try:
+        cluster.create(_probe(visible_devices="all"), dry_run=True)
+    except ApiError as error:
+        return "validate.gpu-usher.io" in error.message
+    return False
+
+
+def _probe(*, visible_devices: str | None = None) -> Object:
+    """A pod that one webhook would change; with a value for the variable, one that the other would deny."""
+    env = None if visible_devices is None else {"NVIDIA_VISIBLE_DEVICES": visible_devices}
+    return builders.pod(builders.container(env=env), name="probe", namespace="default")

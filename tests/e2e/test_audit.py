@@ -1,0 +1,122 @@
+"""`usher audit` on a live cluster, with the rights that manifests/base gives to auditors and no others."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import builders
+import reviews
+from e2e import crds
+from e2e.cluster import Cluster, Object
+from e2e.registration import CONFIG
+from integration import command
+from server_process import ServerProcess
+
+ROLES = Path(__file__).parents[2] / "manifests" / "base" / "rbac.yaml"
+
+API_VERSIONS = {"Deployment": "apps/v1", "Pod": "v1", "PyTorchJob": "kubeflow.org/v1"}
+
+
+@pytest.fixture
+def workloads(cluster: Cluster, namespace: str) -> str:
+    """A namespace with workloads of several kinds; some are wrong, and one has pods of its own."""
+    crds.install(cluster, ["kubeflow.org/pytorchjobs"])
+    unequal = builders.container("pytorch", requests={builders.GPU: 8}, limits={builders.GPU: 4})
+    greedy = builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"})
+    server = builders.deployment(
+        builders.template(builders.container(gpus=1), labels={"app": "server"}),
+        replicas=2,
+        name="server",
+        namespace=namespace,
+    )
+    for workload in (
+        builders.pytorch_job(builders.template(unequal), workers=4, name="unequal", namespace=namespace),
+        builders.pod(greedy, name="greedy", namespace=namespace),
+        builders.pod(name="web", namespace=namespace),
+        builders.replaced(server, "/spec/selector", {"matchLabels": {"app": "server"}}),
+    ):
+        cluster.create(workload)
+    return namespace
+
+
+@pytest.fixture
+def auditor(cluster: Cluster, namespace: str, tmp_path: Path) -> Iterator[Path]:
+    """The kubeconfig of an account that may do what the role gpu-usher-audit says."""
+    role = next(each for each in yaml.safe_load_all(ROLES.read_text()) if each["kind"] == "ClusterRole")
+    cluster.apply(role)
+    cluster.kubectl("create", "serviceaccount", "auditor", f"--namespace={namespace}")
+    account = f"--serviceaccount={namespace}:auditor"
+    cluster.kubectl("create", "clusterrolebinding", "e2e-auditor", f"--clusterrole={role['metadata']['name']}", account)
+    token = cluster.kubectl("create", "token", "auditor", f"--namespace={namespace}")
+    kubeconfig = yaml.safe_load(cluster.kubeconfig.read_text())
+    kubeconfig["users"][0]["user"] = {"token": token}
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps(kubeconfig))
+    yield file
+    cluster.delete("ClusterRoleBinding", "e2e-auditor", api_version="rbac.authorization.k8s.io/v1")
+    cluster.delete("ClusterRole", role["metadata"]["name"], api_version="rbac.authorization.k8s.io/v1")
+
+
+def audit(kubeconfig: Path, *arguments: str) -> command.Run:
+    return command.usher("audit", "--kubeconfig", kubeconfig, "--config", CONFIG, *arguments)
+
+
+def of_namespace(report: Object, namespace: str) -> dict[tuple[str, str], Object]:
+    """The workloads of a report by kind and name."""
+    return {(each["kind"], each["name"]): each for each in report["workloads"] if each["namespace"] == namespace}
+
+
+def denied(workload: Object) -> list[str]:
+    """The findings of a workload that deny it, as the webhook puts them."""
+    return [
+        f"  {each['code']} {each['name']}: {each['message']}. {each['remedy'][:1].upper()}{each['remedy'][1:]}."
+        for each in workload["findings"]
+        if each["outcome"] == "deny"
+    ]
+
+
+def denials(response: Object) -> list[str]:
+    message: str = response.get("status", {}).get("message", "")
+    return message.splitlines()[1:-1]
+
+
+def warned(workload: Object) -> list[str]:
+    return [each["code"] for each in workload["findings"] if each["outcome"] == "warn"]
+
+
+def warnings(response: Object) -> list[str]:
+    return [warning.split()[0] for warning in response.get("warnings", [])]
+
+
+def test_the_audit_finds_what_the_webhook_finds(
+    cluster: Cluster, server: ServerProcess, workloads: str, auditor: Path
+) -> None:
+    """Each workload is listed once; the pods of the Deployment are part of it."""
+    done = audit(auditor, "--format=json")
+    assert done.code == 0, done.err
+    found = of_namespace(done.json, workloads)
+
+    assert done.json["complete"]
+    assert done.json["notes"] == []
+    assert set(found) == {
+        ("Deployment", "server"),
+        ("Pod", "greedy"),
+        ("Pod", "web"),
+        ("PyTorchJob", "unequal"),
+    }
+    for (kind, name), workload in found.items():
+        live = cluster.get(kind, name, namespace=workloads, api_version=API_VERSIONS[kind])
+        assert denied(workload) == denials(server.review("validate", reviews.body(live)))
+        assert warned(workload) == warnings(server.review("validate", reviews.body(live)))
+    assert {identity for identity, workload in found.items() if denied(workload)} == set(found) - {("Pod", "web")}
+
+
+def test_the_audit_of_a_namespace_adds_up_its_gpus(workloads: str, auditor: Path) -> None:
+    """Four workers of 8, and two replicas of 1 with one more during a rollout."""
+    done = audit(auditor, f"--namespace={workloads}", "--fail-on=deny")
+
+    assert done.code == 1
+    assert "4 workloads with 9 pods ask for 35 GPUs.\n" in done.out

@@ -1,0 +1,92 @@
+"""What breaks a rule is turned away, and its author is told why."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import builders
+from e2e import crds
+from e2e.cluster import Cluster, KubectlError, Object
+from e2e.pods import running_pods
+from e2e.registration import decisions
+from server_process import ServerProcess
+
+pytestmark = pytest.mark.usefixtures("webhooks")
+
+GOLDEN = Path(__file__).parents[1] / "data" / "e2e" / "denied-pytorchjob.txt"
+
+
+def broken(namespace: str) -> Object:
+    """A PyTorchJob that breaks two rules."""
+    unequal = builders.container("pytorch", requests={builders.GPU: 8}, limits={builders.GPU: 4})
+    greedy = builders.container("pytorch", gpus=8, env={"NVIDIA_VISIBLE_DEVICES": "all"})
+    return builders.pytorch_job(
+        builders.template(greedy), workers=1, master=builders.template(unequal), name="bert", namespace=namespace
+    )
+
+
+def refusal(cluster: Cluster, manifest: Object, *arguments: str) -> str:
+    """What kubectl prints when it fails to create an object."""
+    with pytest.raises(KubectlError) as refused:
+        cluster.kubectl("create", *arguments, "--filename=-", stdin=json.dumps(manifest))
+    return refused.value.stderr
+
+
+def test_a_broken_pytorch_job_is_denied_in_words_that_help(cluster: Cluster, namespace: str) -> None:
+    """After an intended change, `USHER_UPDATE_GOLDEN=1` writes the golden file anew; read the diff."""
+    crds.install(cluster, ["kubeflow.org/pytorchjobs"])
+
+    printed = refusal(cluster, broken(namespace)).replace(namespace, "NAMESPACE") + "\n"
+
+    if os.environ.get("USHER_UPDATE_GOLDEN"):
+        GOLDEN.write_text(printed)
+    assert printed == GOLDEN.read_text()
+    assert not cluster.exists("PyTorchJob", "bert", namespace=namespace, api_version="kubeflow.org/v1")
+
+
+def test_a_dry_run_is_denied_in_the_same_words(cluster: Cluster, namespace: str, webhooks: ServerProcess) -> None:
+    crds.install(cluster, ["kubeflow.org/pytorchjobs"])
+    series = 'usher_reviews_total{endpoint="validate",result="denied"}'
+    reviews = webhooks.metrics().get(series, 0)
+
+    tried = refusal(cluster, broken(namespace), "--dry-run=server")
+    logged = decisions(webhooks, namespace, count=2)
+
+    assert [(entry["endpoint"], entry["allowed"], entry["dryRun"]) for entry in logged] == [
+        ("mutate", True, True),
+        ("validate", False, True),
+    ]
+    assert logged[-1]["findings"] == {"gpu-requests-equal-limits": "deny", "visible-devices-set-by-hand": "deny"}
+    assert webhooks.metrics()[series] > reviews
+    assert tried == refusal(cluster, broken(namespace))
+
+
+def test_a_pod_that_helps_itself_to_gpus_is_denied(cluster: Cluster, namespace: str) -> None:
+    container = builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"})
+
+    printed = refusal(cluster, builders.pod(container, name="web", namespace=namespace))
+
+    assert printed.endswith(
+        f"Pod {namespace}/web breaks 1 rule:\n"
+        '  USH201 visible-devices-set-by-hand: container main: NVIDIA_VISIBLE_DEVICES "all" without a request takes '
+        "GPUs that nobody counted. Remove it, and ask for the GPUs in limits.\n"
+        "More: usher policies show USH201"
+    )
+    assert not cluster.exists("Pod", "web", namespace=namespace)
+
+
+def test_a_debug_container_that_helps_itself_to_gpus_is_denied(cluster: Cluster, namespace: str) -> None:
+    """It comes through a subresource of a pod that runs already."""
+    cluster.create(builders.pod(name="web", namespace=namespace))
+    running_pods(cluster, namespace)
+    command = ("debug", "web", f"--namespace={namespace}", "--image=debug:1", "--container=debugger", "--attach=false")
+
+    with pytest.raises(KubectlError, match="USH201 visible-devices-set-by-hand: ephemeral container debugger"):
+        cluster.kubectl(*command, "--env=NVIDIA_VISIBLE_DEVICES=all")
+
+    cluster.kubectl(*command)
+    assert [
+        container["name"] for container in cluster.get("Pod", "web", namespace=namespace)["spec"]["ephemeralContainers"]
+    ] == ["debugger"]
