@@ -150,6 +150,10 @@ class Workload:
     """True for kinds that always form their own gang (Volcano Job)."""
 
     @property
+    def is_pod(self) -> bool:
+        return self.kind == "Pod" and not self.group
+
+    @property
     def pods(self) -> Count:
         return Count(
             minimum=sum(pod_set.count.minimum for pod_set in self.pod_sets),

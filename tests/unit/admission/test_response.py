@@ -196,7 +196,7 @@ def test_a_warning_drops_whole_sentences_before_it_is_cut() -> None:
     assert warning("short", "mend it", "x" * 100) == "short. Mend it."
     assert warning("short", "x" * 100, "no pools") == "short. (no pools)"
     assert warning("short", "x" * 100, "y" * 100) == "short."
-    assert warning("x" * 200, "mend it", "no pools") == "x" * 93 + "..."
+    assert warning("x" * 200, "mend it", "no pools") == "x" * 82 + "... (no pools)"
 
 
 def test_what_could_not_be_read_is_said_and_what_no_check_could_judge_is_not() -> None:

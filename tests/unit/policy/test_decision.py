@@ -179,7 +179,7 @@ ENTRIES = catalogue.Catalogue(
     },
     mutations={},
 )
-OLD = "it was so before this change"
+OLD = "it was so before"
 
 
 def finding(severity: str, *, message: str = "wrong", path: str = "/spec", assumption: str = "") -> model.Finding:

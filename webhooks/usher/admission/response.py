@@ -122,11 +122,16 @@ def shown(text: str, longest: int) -> str:
 
 
 def _warning(judgement: model.Judgement) -> str:
-    """As much of it as has room: a whole sentence less says more than half a one."""
+    """As much of it as has room: a whole sentence less says more than half a one.
+
+    A short reason for the mildness is kept above all, or a reader would wonder why the object was let through.
+    """
     message, remedy, because = _parts(judgement)
     start = f"{judgement.code} {judgement.name}: "
-    texts = (start + text for text in (message + remedy + because, message + remedy, message + because))
-    return next((text for text in texts if len(text) <= MAX_WARNING), start + message)
+    texts = (start + text for text in (message + remedy + because, message + because, message + remedy))
+    whole = next((text for text in texts if len(text) <= MAX_WARNING), "")
+    kept = because if len(because) <= MAX_WARNING // 3 else ""
+    return whole or shown(start + message, MAX_WARNING - len(kept)) + kept
 
 
 def _parts(judgement: model.Judgement) -> tuple[str, str, str]:

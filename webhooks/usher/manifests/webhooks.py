@@ -40,7 +40,11 @@ def configurations(
         {
             **_webhook("mutate", client, timeout=MUTATE_TIMEOUT, failure_policy="Ignore"),
             "reinvocationPolicy": "IfNeeded",
-            "rules": _rules(KINDS, operations=["CREATE"]),
+            "rules": [
+                # Of a Pod hardly anything can be changed; the others may lose on UPDATE what they were given.
+                *_rules([kind for kind in KINDS if kind.kind == "Pod"], operations=["CREATE"]),
+                *_rules([kind for kind in KINDS if kind.kind != "Pod"], operations=["CREATE", "UPDATE"]),
+            ],
         },
     )
     validating = _configuration(

@@ -82,6 +82,25 @@ def merge(
     )
 
 
+def is_recorded(value: paths.Object | None) -> bool:
+    """Whether an object says that mutations were applied to it."""
+    return value is not None and Edit(value).get(paths.join("/metadata/annotations", ANNOTATION)) is not None
+
+
+def already_there(value: paths.Object, workload: model.Workload, intents: Iterable[model.Intent]) -> list[model.Intent]:
+    """Those of the intents that ask for what an object has."""
+    edit = Edit(value)
+    return [intent for intent in intents if _is_there(edit, intent, workload)]
+
+
+def _is_there(edit: Edit, intent: model.Intent, workload: model.Workload) -> bool:
+    try:
+        return _apply(edit, intent, workload) == strategies.ALREADY_THERE
+    except (LookupError, errors.MutationError):
+        # The places of an intent are those of the new object; this one may have no such container.
+        return False
+
+
 def owner_compares(workload: model.Workload) -> bool:
     """Whether the owner would not know the object again: https://github.com/kubernetes/kubernetes/issues/57167.
 

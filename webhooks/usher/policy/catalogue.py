@@ -38,6 +38,8 @@ class Entry(BaseModel):
     links: tuple[Link, ...] = ()
     severity: Severity | None = None
     """Of checks; mutations have none."""
+    mended_on_pods: bool = False
+    """Whether a mutation mends what the check finds when the pods are made, whatever their template says."""
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """From an engine's result to a decision. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import orjson
 
@@ -75,7 +75,7 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
     entries: catalogue.Catalogue,
     rules: models.Enforcement,
     before: Iterable[model.Finding] = (),
-    leniency: str = "",
+    leniency: Callable[[catalogue.Entry], str] = lambda _check: "",
 ) -> tuple[model.Judgement, ...]:
     """What follows from the findings, worst first.
 
@@ -86,7 +86,7 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
         rules: what usher.yaml says about enforcement.
         before: on UPDATE, the findings of the object as it was. What was wrong already is not held against a change
             that leaves it alone, or finalizers could never be removed (gpu-domain 0.5).
-        leniency: why this object is warned about at most; empty where it may be denied.
+        leniency: why this object is warned about at most by a check; empty where it may be denied.
 
     Raises:
         EngineError: a finding comes from a check that the catalogue does not know.
@@ -101,7 +101,7 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
         outcome, because = enforcement.outcome(finding, check, namespace=namespace, enforcement=rules)
         if outcome is None:
             continue
-        milder = "it was so before this change" if (finding.check, finding.message) in known else leniency
+        milder = "it was so before" if (finding.check, finding.message) in known else leniency(check)
         if outcome is model.Outcome.DENY and milder:
             outcome, because = model.Outcome.WARN, milder
         judgements.append(

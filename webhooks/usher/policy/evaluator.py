@@ -3,6 +3,7 @@
 normalise -> engine: findings -> decision;  normalise -> engine: intents -> merge
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -18,6 +19,10 @@ from usher.workloads.normalise import normalise
 
 PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
 """A denial would stop every rollout of a Deployment from before the webhooks: we change its Pods, and not this."""
+
+
+PODS_ARE_MENDED: Final = "its pods are mended when they are made"
+"""The mutating webhook gives a template on CREATE what an UPDATE may lack, when a tool writes the whole list anew."""
 
 
 class Operation(StrEnum):
@@ -77,13 +82,17 @@ class Evaluator:
                 entries=self.catalogue,
                 rules=self.config.enforcement,
                 before=before,
-                leniency=PODS_ARE_JUDGED if merge.owner_compares(workload) else "",
+                leniency=_leniency(workload, request.operation),
             ),
             unknowns=(*workload.unknowns, *unknowns),
         )
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
-        """What the mutations make of an object; on anything but CREATE they leave it as it is.
+        """What the mutations make of an object.
+
+        An UPDATE gets back what a mutation gave the object before and the update takes away, as `kubectl apply` does
+        with every list that the user's manifest holds as well; it gets nothing new, so nothing rolls out by surprise,
+        and what is immutable stays the same. Of a Pod hardly anything can be changed, so its UPDATE is left alone.
 
         Args:
             request: the object, and how it comes about.
@@ -94,12 +103,15 @@ class Evaluator:
             MutationError: an intent is none that we know how to apply, or our patch would not apply.
         """
         workload = self._workload(request.value, request)
-        if workload is None or not workload.pod_sets or request.operation is not Operation.CREATE:
+        if workload is None or not workload.pod_sets or self._exemption(workload, request):
             return merge.Merged(value=request.value)
-        if self._exemption(workload, request):
+        if request.operation is Operation.UPDATE and (workload.is_pod or not merge.is_recorded(request.old_value)):
             return merge.Merged(value=request.value)
         result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
         intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
+        if request.operation is Operation.UPDATE and request.old_value is not None:
+            old_workload = self._workload(request.old_value, request)
+            intents = merge.already_there(request.old_value, old_workload, intents) if old_workload is not None else []
         return merge.merge(request.value, workload, intents, name_of=self.mutation_name)
 
     def mutation_name(self, key: str) -> str:
@@ -124,3 +136,11 @@ class Evaluator:
         if self._is_exempt(workload.namespace):
             return f"usher.yaml exempts namespace {workload.namespace}"
         return ""
+
+
+def _leniency(workload: model.Workload, operation: Operation) -> Callable[[catalogue.Entry], str]:
+    if merge.owner_compares(workload):
+        return lambda _check: PODS_ARE_JUDGED
+    if operation is Operation.UPDATE and not workload.is_pod:
+        return lambda check: PODS_ARE_MENDED if check.mended_on_pods else ""
+    return lambda _check: ""

@@ -18,6 +18,7 @@ class _Custom(pydantic.BaseModel):
     code: str = pydantic.Field(pattern=r"^US[HM]\d{3}$")
     severity: catalogue.Severity | None = None
     remediation: str = ""
+    mended_on_pods: bool = False
 
 
 class _Metadata(pydantic.BaseModel):
@@ -54,6 +55,7 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
         remediation=values.custom.remediation.strip(),
         links=tuple(values.related_resources),
         severity=values.custom.severity,
+        mended_on_pods=values.custom.mended_on_pods,
     )
 
 

@@ -16,6 +16,7 @@
 # custom:
 #   code: USH302
 #   severity: medium
+#   mended_on_pods: true
 #   remediation: |
 #     Add the labels of a declared node pool to the node selector, or to every term of the required node affinity, or
 #     let the mutation gpu-node-affinity do it.

@@ -14,6 +14,7 @@
 # custom:
 #   code: USH301
 #   severity: high
+#   mended_on_pods: true
 #   remediation: |
 #     Add a toleration with operator Exists for each taint of the pool on which the pods are to run, or let the
 #     mutation gpu-toleration add them.

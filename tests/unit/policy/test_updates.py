@@ -1,0 +1,116 @@
+"""UPDATEs: what a mutation gave stays, nothing new comes, and nothing that is mended on the pods is denied."""
+
+import pytest
+import yaml
+
+import builders
+from usher import model, paths
+from usher.config import models
+from usher.mutation.editing import copied
+from usher.policy import assembly
+from usher.policy.evaluator import Evaluator, Operation, Request
+
+CONFIG = models.Config.model_validate(
+    yaml.safe_load("""
+pools:
+  - name: h100
+    nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}
+    taints: [{key: nvidia.com/gpu, value: present}]
+    fabric: infiniband
+fabrics:
+  infiniband: {env: {NCCL_IB_HCA: "=mlx5_0"}}
+queues:
+  - {namespaces: [queued], localQueue: gpus}
+""")
+)
+OWN_TOLERATION: paths.Json = {"key": "team", "operator": "Exists"}
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Evaluator:
+    return assembly.embedded(CONFIG)
+
+
+def manifest(*, replicas: int = 1) -> paths.Object:
+    """A Deployment with a toleration of its own, so that `kubectl apply` writes the whole list anew."""
+    template = builders.template(builders.container(gpus=1), tolerations=[OWN_TOLERATION])
+    return builders.deployment(template, replicas=replicas)
+
+
+def created(evaluator: Evaluator, value: paths.Object) -> paths.Object:
+    return evaluator.mutate(Request(value=value)).value
+
+
+def updated(evaluator: Evaluator, value: paths.Object, old_value: paths.Object) -> paths.Object:
+    return evaluator.mutate(Request(value=value, old_value=old_value, operation=Operation.UPDATE)).value
+
+
+def applied_again(value: paths.Object, old_value: paths.Object) -> paths.Object:
+    """What the API server shows when the same manifest is applied again: annotations of others stay, lists do not."""
+    result = copied(value)
+    metadata, old_metadata = result["metadata"], old_value["metadata"]
+    assert isinstance(metadata, dict)
+    assert isinstance(old_metadata, dict)
+    metadata["annotations"] = old_metadata["annotations"]
+    return result
+
+
+def test_what_an_apply_takes_away_is_given_back(evaluator: Evaluator) -> None:
+    stored = created(evaluator, manifest())
+
+    assert updated(evaluator, applied_again(manifest(), stored), stored) == stored
+
+
+def test_what_a_replace_takes_away_is_given_back_with_its_record(evaluator: Evaluator) -> None:
+    stored = created(evaluator, manifest())
+
+    assert updated(evaluator, manifest(), stored) == stored
+
+
+def test_the_variables_and_the_queue_of_a_job_are_given_back(evaluator: Evaluator) -> None:
+    worker = builders.template(builders.container("pytorch", gpus=8))
+    job = builders.pytorch_job(worker, workers=4, namespace="queued")
+    stored = created(evaluator, job)
+    assert stored != job
+
+    assert updated(evaluator, job, stored) == stored
+
+
+def test_an_object_from_before_the_webhooks_is_left_as_it_is(evaluator: Evaluator) -> None:
+    old = manifest()
+    new = manifest(replicas=5)
+
+    assert updated(evaluator, new, old) == new
+
+
+def test_an_update_gets_nothing_that_the_object_did_not_have(evaluator: Evaluator) -> None:
+    """A pool that is declared later must not roll out every Deployment that somebody scales."""
+    stored = created(assembly.embedded(models.Config()), manifest())
+    changed = copied(stored)
+    assert isinstance(changed["spec"], dict)
+    changed["spec"]["replicas"] = 5
+
+    assert updated(evaluator, changed, stored) == changed
+
+
+def test_a_pod_is_left_alone(evaluator: Evaluator) -> None:
+    stored = created(evaluator, builders.pod(builders.container(gpus=1)))
+    bare = builders.pod(builders.container(gpus=1))
+
+    assert updated(evaluator, bare, stored) == bare
+
+
+def outcomes(evaluator: Evaluator, value: paths.Object, operation: Operation) -> dict[str, model.Outcome]:
+    decision = evaluator.decide(Request(value=value, operation=operation, old_value=builders.deployment()))
+    return {judgement.code: judgement.outcome for judgement in decision.judgements}
+
+
+def test_a_template_that_lacks_what_its_pods_are_given_is_warned_about_on_update(evaluator: Evaluator) -> None:
+    assert outcomes(evaluator, manifest(), Operation.CREATE)["USH301"] is model.Outcome.DENY
+    assert outcomes(evaluator, manifest(), Operation.UPDATE)["USH301"] is model.Outcome.WARN
+
+
+def test_what_nothing_mends_is_denied_on_update_too(evaluator: Evaluator) -> None:
+    bad = builders.deployment(builders.template(builders.container(gpus="0.5")))
+
+    assert outcomes(evaluator, bad, Operation.UPDATE)["USH101"] is model.Outcome.DENY
