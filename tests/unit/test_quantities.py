@@ -105,7 +105,7 @@ def test_integers_are_rounded_up(text: str, value: int, milli: int) -> None:
 
 
 @pytest.mark.parametrize(("text", "whole"), [("2", True), ("2000m", True), ("0", True), ("500m", False), ("1n", False)])
-def test_a_quantity_knows_whether_it_is_whole(text: str, whole: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_a_quantity_knows_whether_it_is_whole(text: str, whole: bool) -> None:
     assert parse(text).is_whole is whole
 
 

@@ -28,7 +28,7 @@ NAMES = st.text("ab-", max_size=6)
         ("a\nb", ["a*b"], True),
     ],
 )
-def test_a_namespace_fits_a_pattern_as_a_whole(namespace: str, patterns: list[str], fits: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_a_namespace_fits_a_pattern_as_a_whole(namespace: str, patterns: list[str], fits: bool) -> None:
     assert namespaces.matches(namespace, patterns) is fits
 
 

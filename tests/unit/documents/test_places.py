@@ -221,7 +221,7 @@ def test_every_value_that_pyyaml_writes_is_found(value: Any, style: dict[str, An
 
 
 @given(documents, st.sampled_from([None, 0, 2, "\t"]), st.booleans())
-def test_every_json_value_is_found(value: Any, indent: int | str | None, ascii_only: bool) -> None:  # noqa: FBT001  given by name
+def test_every_json_value_is_found(value: Any, indent: int | str | None, ascii_only: bool) -> None:
     content = "\n" + json.dumps([value], indent=indent, ensure_ascii=ascii_only)
     assert_all_found(content, only(content))
 

@@ -87,7 +87,7 @@ def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None
 )
 def test_a_node_of_a_pool_could_fit_unless_a_label_that_is_known_forbids_it(
     expressions: list[paths.Object],
-    could: bool,  # noqa: FBT001 - a column of the table
+    could: bool,
 ) -> None:
     assert affinity.could_fit(way(*expressions), {**H100, "count": "8"}) is could
 
@@ -124,7 +124,7 @@ def test_a_node_selector_and_a_term_must_both_fit() -> None:
 )
 def test_a_way_allows_only_nodes_of_pools_that_have_one_label(
     alternative: affinity.Alternative,
-    only: bool,  # noqa: FBT001 - a column of the table
+    only: bool,
 ) -> None:
     assert affinity.allows_only(alternative, [H100, A100]) is only
 
@@ -159,7 +159,7 @@ def test_a_way_allows_only_nodes_of_pools_that_have_one_label(
 def test_a_way_allows_only_nodes_that_carry_all_labels_of_a_pool(
     alternative: affinity.Alternative,
     pools: list[affinity.Labels],
-    only: bool,  # noqa: FBT001 - a column of the table
+    only: bool,
 ) -> None:
     assert affinity.allows_only(alternative, pools) is only
 
@@ -218,6 +218,6 @@ KEYS = ("nvidia.com/*", "cloud.google.com/gke-accelerator")
 )
 def test_a_way_names_a_label_when_nodes_without_it_do_not_fit(
     alternative: affinity.Alternative,
-    names: bool,  # noqa: FBT001 - a column of the table
+    names: bool,
 ) -> None:
     assert affinity.names_any_key(alternative, KEYS) is names

@@ -94,7 +94,7 @@ def test_gt_and_lt_compare_the_taint_with_the_toleration_as_whole_numbers(
     taint_value: str,
     operator: str,
     value: str,
-    tolerated: bool,  # noqa: FBT001 - a column of the table
+    tolerated: bool,
 ) -> None:
     taint = models.Taint(key=KEY, value=taint_value)
 
@@ -130,7 +130,7 @@ def test_a_boolean_for_a_value_is_not_the_text_that_was_meant() -> None:
 )
 def test_a_toleration_is_meant_for_a_taint_whose_key_alone_is_known(
     tolerating: paths.Object,
-    named: bool,  # noqa: FBT001 - a column of the table
+    named: bool,
 ) -> None:
     assert taints.names_key(tolerating, KEY) is named
 

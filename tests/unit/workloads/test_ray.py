@@ -71,7 +71,7 @@ def test_contradicting_bounds_of_an_autoscaled_group_make_no_count_upside_down()
 
 
 @pytest.mark.parametrize("autoscaling", [True, False])
-def test_a_suspended_group_makes_no_pods(autoscaling: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_a_suspended_group_makes_no_pods(autoscaling: bool) -> None:
     group = builders.ray_group(replicas=3, min_replicas=2, max_replicas=5, suspend=True)
 
     assert worker_count(group, autoscaling=autoscaling) == (0, 0)
