@@ -164,9 +164,9 @@ class FailingFor:
 
 
 def test_a_failure_of_the_engine_costs_one_object_and_marks_the_run(evaluator: Evaluator) -> None:
-    engine = FailingFor(evaluator, b'"team":"doomed"')
+    engine = FailingFor(evaluator, b'"kueue.x-k8s.io/queue-name":"doomed"')
     failing = Evaluator(engine=engine, entries=evaluator.catalogue, config=evaluator.config)
-    doomed = builders.pod(builders.container(gpus=1), name="doomed", labels={"team": "doomed"})
+    doomed = builders.pod(builders.container(gpus=1), name="doomed", labels={"kueue.x-k8s.io/queue-name": "doomed"})
 
     found = run(failing, [batch(doomed, builders.pod(name="fine"))])
 
