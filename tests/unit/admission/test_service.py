@@ -377,3 +377,11 @@ def test_what_is_logged_names_the_worst_outcome_of_each_check() -> None:
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(findings=found)))
 
     assert service.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
+
+
+def test_what_is_done_to_nearly_every_pod_is_recorded_without_a_warning(evaluator: Evaluator) -> None:
+    """Kubectl would print it for each pod without a GPU."""
+    response = mutated(evaluator, pod(container()))
+
+    assert response["auditAnnotations"] == {"mutations": "visible-devices-void"}
+    assert "warnings" not in response

@@ -1,5 +1,6 @@
 """One review: body in, body out, and a record of what was decided. What HTTP makes of it is the server's matter."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -58,22 +59,18 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
         merged = evaluator.mutate(_request(review))
     names = tuple(sorted({evaluator.mutation_name(intent.mutation) for intent in merged.applied}))
     conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
-    warnings = [
-        *([f"gpu-usher: {summary(merged, evaluator)}"] if names else []),
-        *(f"gpu-usher: {conflict}" for conflict in conflicts),
-    ]
+    told = _summary(merged, evaluator)
+    warnings = [f"gpu-usher: {text}" for text in (*([told] if told else []), *conflicts)]
     answer = response.mutated(review.uid, merged.operations, names=names, warnings=warnings)
     return Answer(body=response.encode(answer), review=review, allowed=True, mutations=names, conflicts=conflicts)
 
 
-def summary(merged: merge.Merged, evaluator: Evaluator) -> str:
-    """What the mutations did, in one line: a mutation should surprise nobody."""
-    counts: dict[str, int] = {}
-    for intent in merged.applied:
-        name = evaluator.mutation_name(intent.mutation)
-        counts[name] = counts.get(name, 0) + 1
+def _summary(merged: merge.Merged, evaluator: Evaluator) -> str:
+    """What the mutations did, in one line: a mutation should surprise nobody. Empty where there is nothing to tell."""
+    told = (intent.mutation for intent in merged.applied if not evaluator.is_silent(intent.mutation))
+    counts = Counter(map(evaluator.mutation_name, told))
     parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]
-    return "applied " + ", ".join(parts)
+    return f"applied {', '.join(parts)}" if parts else ""
 
 
 def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:

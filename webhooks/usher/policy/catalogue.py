@@ -38,6 +38,8 @@ class Entry(BaseModel):
     links: tuple[Link, ...] = ()
     severity: Severity | None = None
     """Of checks; mutations have none."""
+    silent: bool = False
+    """Of a mutation that changes nearly every pod of a cluster: the annotation tells of it, and no warning does."""
     mended_on_pods: bool = False
     """Whether a mutation mends what the check finds when the pods are made, whatever their template says."""
 

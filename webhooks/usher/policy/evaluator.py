@@ -118,6 +118,11 @@ class Evaluator:
         entry = self.catalogue.mutations.get(key)
         return entry.name if entry is not None else key
 
+    def is_silent(self, key: str) -> bool:
+        """Whether users are not told of a mutation each time it is applied."""
+        entry = self.catalogue.mutations.get(key)
+        return entry is not None and entry.silent
+
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
         return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace)
 

@@ -19,6 +19,7 @@ class _Custom(pydantic.BaseModel):
     severity: catalogue.Severity | None = None
     remediation: str = ""
     mended_on_pods: bool = False
+    silent: bool = False
 
 
 class _Metadata(pydantic.BaseModel):
@@ -56,6 +57,7 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
         links=tuple(values.related_resources),
         severity=values.custom.severity,
         mended_on_pods=values.custom.mended_on_pods,
+        silent=values.custom.silent,
     )
 
 

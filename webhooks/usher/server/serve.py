@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -86,6 +87,9 @@ async def _serve(
     if not evaluator.engine.waits:
         # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
         evaluator.decide(Request(value=_PROBE))
+    # Modules and policies live as long as the process: the collector need not look at them again between reviews.
+    gc.collect()
+    gc.freeze()
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     reloader = Reloader(settings.certificate, settings.key)
     stopping = asyncio.Event()

@@ -13,6 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USM201
+#   silent: true
 package usher.mutations.isolation.visible_devices_void
 
 intents contains intent if {
