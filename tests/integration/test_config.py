@@ -1,0 +1,34 @@
+"""`usher config`: the configuration file before anybody uses it."""
+
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+from integration.command import EXAMPLES, usher
+
+
+def test_a_good_file_is_called_good() -> None:
+    done = usher("config", "check", EXAMPLES / "usher.yaml")
+
+    assert (done.code, done.out) == (0, f"{EXAMPLES / 'usher.yaml'}: good\n")
+
+
+def test_a_check_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "usher.yaml"
+    file.write_text("enforcement: {rules: [{check: gpu-memory-limit, action: warn}]}\n")
+
+    done = usher("config", "check", file)
+
+    assert done.code == 2
+    assert done.err == (
+        "usher: usher.yaml: enforcement.rules[0].check: there is no check 'gpu-memory-limit'; "
+        "`usher policies list` shows all\n"
+    )
+
+
+def test_the_schema_takes_the_example_and_is_the_one_that_is_checked_in() -> None:
+    done = usher("config", "schema")
+
+    jsonschema.validate(yaml.safe_load((EXAMPLES / "usher.yaml").read_text()), done.json)
+    assert done.out == (EXAMPLES.parent / "docs" / "usher.schema.json").read_text()
