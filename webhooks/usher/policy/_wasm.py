@@ -115,6 +115,7 @@ class _Instance:
         self._clock = clock
         self._store = wasmtime.Store(wasm_engine)
         self._store.set_limits(memory_size=memory_limit)
+        self._size = 0
         self._abort_message = ""
         self._set_deadline()
         try:
@@ -215,14 +216,20 @@ class _Instance:
         """
         if offset < 0 or offset + length > self.memory_size:
             raise errors.EngineError("the compiled policy names an address outside of its memory")
+        return self._base() + offset
+
+    def _base(self) -> int:
         # ctypes copies are ten times faster than Memory.read and Memory.write.
-        return ctypes.addressof(self._memory.data_ptr(self._store).contents) + offset
+        return ctypes.addressof(self._memory.data_ptr(self._store).contents)
 
     def _write(self, offset: int, data: bytes) -> None:
-        missing = offset + len(data) - self.memory_size
-        if missing > 0:
-            self._memory.grow(self._store, -(-missing // _PAGE))
-        ctypes.memmove(self._address(offset, len(data)), data, len(data))
+        # The size last seen is never larger than the memory, which only grows.
+        if offset + len(data) > self._size:
+            missing = offset + len(data) - self.memory_size
+            if missing > 0:
+                self._memory.grow(self._store, -(-missing // _PAGE))
+            self._size = self.memory_size
+        ctypes.memmove(self._base() + offset, data, len(data))
 
     def _text(self, offset: int) -> bytes:
         """A NUL-terminated string that the module wrote."""

@@ -1,5 +1,6 @@
 """What Prometheus sees. Label values come from our own catalogue, never from a request, so the series are bounded."""
 
+from functools import lru_cache
 from typing import Final
 
 import prometheus_client as prometheus
@@ -39,6 +40,9 @@ class Metrics:
             "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation.",
             registry=self.registry,
         )  # fmt: skip
+        # Looking a child up by its labels costs more than counting.
+        self._review = lru_cache(maxsize=256)(self._reviews.labels)
+        self._second = lru_cache(maxsize=16)(self._seconds.labels)
         build = prometheus.Info("usher_build", "What is running.", registry=self.registry)
         build.info({"version": __version__, "engine": engine, "policies": revision})
         prometheus.ProcessCollector(registry=self.registry)
@@ -46,8 +50,8 @@ class Metrics:
 
     def answered(self, endpoint: str, answer: Answer, *, seconds: float) -> None:
         result = ("mutated" if answer.mutations else "allowed") if answer.allowed else "denied"
-        self._reviews.labels(endpoint, result).inc()
-        self._seconds.labels(endpoint).observe(seconds)
+        self._review(endpoint, result).inc()
+        self._second(endpoint).observe(seconds)
         for check, outcome in answer.outcomes.items():
             self._findings.labels(check, outcome).inc()
         for mutation in answer.mutations:

@@ -68,6 +68,9 @@ def of_pod(
     the sidecars that were started before it. One pass, because a manifest decides how many names and containers there
     are.
     """
+    containers = [container for container in containers if container.accelerators]
+    if not containers and not overhead:
+        return {}
     together = _totals()
     sidecars = _totals()
     peaks = _totals()
@@ -87,4 +90,8 @@ def of_pod(
 
 
 def _totals() -> defaultdict[str, quantities.Quantity]:
-    return defaultdict(lambda: quantities.ZERO)
+    return defaultdict(_zero)
+
+
+def _zero() -> quantities.Quantity:
+    return quantities.ZERO

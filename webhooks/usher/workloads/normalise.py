@@ -29,10 +29,15 @@ def normalise(
         return _unrecognised(value, known=known, namespace=namespace)
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
-    labels = reading.strings(metadata.get("labels"), "/metadata/labels")
     pod_sets = tuple(
         pod_set(template, reading=reading, vocabulary=vocabulary) for template in known.templates(value, reading)
     )
+    if pod_sets and pod_sets[0].path == paths.ROOT:
+        # A Pod is its own template, whose metadata have been read.
+        labels, annotations = pod_sets[0].labels, pod_sets[0].annotations
+    else:
+        labels = reading.strings(metadata.get("labels"), "/metadata/labels")
+        annotations = reading.strings(metadata.get("annotations"), "/metadata/annotations")
     queue_labels = _queue_labels(value, labels, known, reading)
     return model.Workload(
         group=group,
@@ -41,7 +46,7 @@ def normalise(
         namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
         name=_name(metadata, reading),
         labels=labels,
-        annotations=reading.strings(metadata.get("annotations"), "/metadata/annotations"),
+        annotations=annotations,
         role=_role(labels, known, reading),
         owner_kind=_owner_kind(metadata, reading),
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
