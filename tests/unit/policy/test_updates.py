@@ -93,6 +93,22 @@ def test_an_update_gets_nothing_that_the_object_did_not_have(evaluator: Evaluato
     assert updated(evaluator, changed, stored) == changed
 
 
+def test_two_pools_with_one_taint_bring_nothing_new_either(evaluator: Evaluator) -> None:
+    """Both ask for the same toleration, each for a reason of its own."""
+    taints = [{"key": "example.com/new"}]
+    pools = [{"name": name, "nodeSelector": {"pool": name}, "taints": taints} for name in ("a", "b")]
+    later = assembly.embedded(models.Config.model_validate({"pools": pools}))
+    stored = created(evaluator, manifest())
+    changed = copied(stored)
+    assert isinstance(changed["spec"], dict)
+    template = changed["spec"]["template"]
+    assert isinstance(template, dict)
+    assert isinstance(template["spec"], dict)
+    template["spec"].pop("affinity")
+
+    assert updated(later, changed, stored) == changed
+
+
 def test_a_pod_is_left_alone(evaluator: Evaluator) -> None:
     stored = created(evaluator, builders.pod(builders.container(gpus=1)))
     bare = builders.pod(builders.container(gpus=1))

@@ -85,7 +85,6 @@ def _request(review: Review) -> Request:
         operation=review.operation,
         namespace=review.namespace,
         old_value=review.old_value if review.operation is Operation.UPDATE else None,
-        sub_resource=review.sub_resource,
     )
 
 

@@ -84,18 +84,20 @@ def merge(
 
 def is_recorded(value: paths.Object | None) -> bool:
     """Whether an object says that mutations were applied to it."""
-    return value is not None and Edit(value).get(paths.join("/metadata/annotations", ANNOTATION)) is not None
+    metadata = (value or {}).get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return isinstance(annotations, dict) and ANNOTATION in annotations
 
 
 def already_there(value: paths.Object, workload: model.Workload, intents: Iterable[model.Intent]) -> list[model.Intent]:
     """Those of the intents that ask for what an object has."""
-    edit = Edit(value)
-    return [intent for intent in intents if _is_there(edit, intent, workload)]
+    return [intent for intent in intents if _is_there(value, intent, workload)]
 
 
-def _is_there(edit: Edit, intent: model.Intent, workload: model.Workload) -> bool:
+def _is_there(value: paths.Object, intent: model.Intent, workload: model.Workload) -> bool:
     try:
-        return _apply(edit, intent, workload) == strategies.ALREADY_THERE
+        # On a copy of its own: what one intent puts there must not answer for another that asks for the same.
+        return _apply(Edit(value), intent, workload) == strategies.ALREADY_THERE
     except (LookupError, errors.MutationError):
         # The places of an intent are those of the new object; this one may have no such container.
         return False

@@ -41,7 +41,6 @@ class Request:
     namespace: str = ""
     """The namespace to assume where the object names none."""
     old_value: paths.Object | None = None
-    sub_resource: str = ""
 
 
 class Evaluator:

@@ -17,10 +17,10 @@ class Metrics:
 
     def __init__(self, *, engine: str, revision: str) -> None:
         self.registry = prometheus.CollectorRegistry()
-        self._reviews = prometheus.Counter(
+        reviews = prometheus.Counter(
             "usher_reviews", "Reviews answered, by endpoint and result.", ["endpoint", "result"], registry=self.registry
         )
-        self._seconds = prometheus.Histogram(
+        seconds = prometheus.Histogram(
             "usher_review_duration_seconds",
             "Time from the last byte of a request to its answer.",
             ["endpoint"],
@@ -41,8 +41,8 @@ class Metrics:
             registry=self.registry,
         )  # fmt: skip
         # Looking a child up by its labels costs more than counting.
-        self._review = lru_cache(maxsize=256)(self._reviews.labels)
-        self._second = lru_cache(maxsize=16)(self._seconds.labels)
+        self._review = lru_cache(maxsize=256)(reviews.labels)
+        self._second = lru_cache(maxsize=16)(seconds.labels)
         build = prometheus.Info("usher_build", "What is running.", registry=self.registry)
         build.info({"version": __version__, "engine": engine, "policies": revision})
         prometheus.ProcessCollector(registry=self.registry)
@@ -63,12 +63,12 @@ class Metrics:
 
     def refused(self, endpoint: str) -> None:
         """A request that was no review of ours (4xx)."""
-        self._reviews.labels(endpoint, "bad_request").inc()
+        self._review(endpoint, "bad_request").inc()
 
     def failed(self, endpoint: str, *, seconds: float) -> None:
         """No verdict (5xx): failurePolicy decides."""
-        self._reviews.labels(endpoint, "error").inc()
-        self._seconds.labels(endpoint).observe(seconds)
+        self._review(endpoint, "error").inc()
+        self._second(endpoint).observe(seconds)
 
     def exposition(self) -> bytes:
         return prometheus.generate_latest(self.registry)

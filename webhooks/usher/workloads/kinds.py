@@ -27,5 +27,3 @@ class Kind:
     """The `metadata` whose labels Kueue reads; None where it has no integration (gpu-domain 1.2 and 2.2)."""
     gang_policy_path: str | None = None
     gang_native: bool = False
-    scale: bool = False
-    """Whether the kind has a scale subresource, through which it grows without its template being shown."""

@@ -65,7 +65,6 @@ KINDS = [
         templates=_deployment,
         role=model.Role.SERVICE,
         queue_label_path="/metadata",
-        scale=True,
     ),
     Kind(
         group="apps",
@@ -75,7 +74,6 @@ KINDS = [
         templates=_replicated,
         role=model.Role.SERVICE,
         queue_label_path="/metadata",
-        scale=True,
     ),
     Kind(
         group="apps",
@@ -84,7 +82,6 @@ KINDS = [
         plural="replicasets",
         templates=_replicated,
         role=model.Role.SERVICE,
-        scale=True,
     ),
     Kind(
         group="apps",

@@ -73,7 +73,6 @@ KINDS = [
         suspend_path="/spec/runPolicy/suspend",
         queue_label_path="/metadata",
         gang_policy_path="/spec/runPolicy/schedulingPolicy",
-        scale=True,
     ),
     Kind(
         group="kubeflow.org",
