@@ -1,0 +1,215 @@
+"""Whether MIG instances fit on a GPU, how many GPUs they need, and how much of one they are. Pure.
+
+Instances are asked for as a count per profile; counts come from manifests and may be absurd, so that no work grows with
+them. What fits on one GPU is enumerated once per board, by the memory slices on which instances may lie: a few hundred
+sets at most. It is searched, not filled greedily: `3g+4x1g` fits only with the 3g at slice 4. Everything here lets
+instances move freely; a GPU that is already divided may offer less.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+
+from usher.accelerators.geometry import Board
+from usher.accelerators.profiles import Profile
+
+Instances = Mapping[Profile, int]
+"""How many of each profile; counts below 1 place nothing."""
+
+EXACT_INSTANCES = 16
+"""Up to as many instances of several profiles, `gpus_needed` searches. Of one profile it knows for any count."""
+
+# How many of each of a board's offers, in their order.
+_Counts = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpusNeeded:
+    """The fewest GPUs of one board on which instances can be placed."""
+
+    at_least: int
+    exact: bool
+    """False where more may be needed: the set is too large to be searched, and `at_least` is a bound by sums."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What an instance is of its GPU: the unit in which instances of all profiles and boards can be added up."""
+
+    compute: Fraction
+    memory: Fraction
+    gibibytes: int
+    """By the profile's name, which rounds."""
+
+    def __add__(self, other: "Share") -> "Share":
+        return Share(
+            compute=self.compute + other.compute,
+            memory=self.memory + other.memory,
+            gibibytes=self.gibibytes + other.gibibytes,
+        )
+
+    def __mul__(self, count: int) -> "Share":
+        return Share(compute=self.compute * count, memory=self.memory * count, gibibytes=self.gibibytes * count)
+
+
+def fits(board: Board, instances: Instances) -> bool:
+    """Whether all instances can be placed on one GPU together; False too where the board lacks one of the profiles."""
+    counts = _counts(board, instances)
+    return counts is not None and counts in _feasible(board)
+
+
+def gpus_needed(board: Board, instances: Instances) -> GpusNeeded | None:
+    """The fewest GPUs of the board that hold all instances; None where it lacks one of the profiles.
+
+    Exact for any number of instances of one profile and for up to EXACT_INSTANCES of several. Beyond that exact only
+    where one GPU is enough, otherwise a lower bound: no fewer GPUs have the slices, engines and places.
+    """
+    counts = _counts(board, instances)
+    return None if counts is None else _needed(board, counts)
+
+
+def room_beside(board: Board, placed: Instances) -> dict[Profile, int] | None:
+    """How many more of each single profile one GPU holds beside what is placed; None where that itself does not fit."""
+    counts = _counts(board, placed)
+    if counts is None or counts not in _feasible(board):
+        return None
+    room = {}
+    for index, offer in enumerate(board.offers):
+        more = 0
+        while _with(counts, index, more + 1) in _feasible(board):
+            more += 1
+        room[offer.names[0]] = more
+    return room
+
+
+def share(board: Board, profile: Profile) -> Share | None:
+    """What one instance is of a GPU of the board: 1g.10gb is 1/7 and 2/8 of an A100-40; None where it has none."""
+    offer = board.offer(profile)
+    if offer is None:
+        return None
+    return Share(
+        compute=Fraction(offer.shape.compute, board.compute_slices),
+        memory=Fraction(offer.shape.memory, board.memory_slices),
+        gibibytes=profile.gigabytes,
+    )
+
+
+def _counts(board: Board, instances: Instances) -> _Counts | None:
+    counts = [0] * len(board.offers)
+    for profile, count in instances.items():
+        if count < 1:
+            continue
+        offer = board.offer(profile)
+        if offer is None:
+            return None
+        counts[board.offers.index(offer)] += count
+    return tuple(counts)
+
+
+@cache
+def _feasible(board: Board) -> frozenset[_Counts]:
+    """Every set of instances that can lie on one GPU, the empty one included; built slice by slice."""
+    none = (0,) * len(board.offers)
+    up_to: list[set[_Counts]] = [{none}, *(set() for _ in range(board.memory_slices))]
+    for start in range(board.memory_slices):
+        for counts in up_to[start]:
+            up_to[start + 1].add(counts)
+            for index, offer in enumerate(board.offers):
+                if start in offer.shape.starts:
+                    more = _with(counts, index, 1)
+                    if more[index] <= offer.shape.maximum and _has_engines(board, more):
+                        up_to[start + offer.shape.memory].add(more)
+    return frozenset(up_to[-1])
+
+
+def _has_engines(board: Board, counts: _Counts) -> bool:
+    return all(
+        sum(count * offer.shape.engines[engine] for count, offer in zip(counts, board.offers, strict=True)) <= available
+        for engine, available in enumerate(board.engines)
+    )
+
+
+@cache
+def _full(board: Board) -> tuple[_Counts, ...]:
+    """The sets to which nothing can be added."""
+    feasible = _feasible(board)
+    return tuple(
+        sorted(
+            counts
+            for counts in feasible
+            if not any(_with(counts, index, 1) in feasible for index in range(len(counts)))
+        )
+    )
+
+
+@cache
+def _weights(board: Board) -> tuple[tuple[int, _Counts], ...]:
+    """Ways to weigh instances, each after the most that one GPU holds by it, so that a set's weight bounds its GPUs.
+
+    Weighed are memory, compute, each engine, the number of each profile, and the number of all that are as large as
+    one of them or larger, with and without those that take the whole of an engine.
+    """
+    shapes = [offer.shape for offer in board.offers]
+    scarce = [any(map(int.__eq__, shape.engines, board.engines)) for shape in shapes]
+    ways = {
+        tuple(shape.memory for shape in shapes),
+        tuple(shape.compute for shape in shapes),
+        *(tuple(shape.engines[engine] for shape in shapes) for engine in range(len(board.engines))),
+    }
+    for last in range(len(shapes)):
+        ways.add(tuple(int(index == last) for index in range(len(shapes))))
+        ways.add(tuple(int(index <= last) for index in range(len(shapes))))
+        ways.add(tuple(int(index <= last or scarce[index]) for index in range(len(shapes))))
+    return tuple((max(_weigh(way, counts) for counts in _full(board)), way) for way in ways if any(way))
+
+
+@lru_cache(maxsize=1024)
+def _needed(board: Board, counts: _Counts) -> GpusNeeded:
+    bound = _lower_bound(board, counts)
+    if sum(map(bool, counts)) <= 1 or counts in _feasible(board):
+        return GpusNeeded(at_least=bound, exact=True)
+    if sum(counts) > EXACT_INSTANCES:
+        return GpusNeeded(at_least=bound, exact=False)
+    hopeless: dict[_Counts, int] = {}
+    while not _can_place(board, counts, bound, hopeless):
+        bound += 1
+    return GpusNeeded(at_least=bound, exact=True)
+
+
+def _can_place(board: Board, counts: _Counts, gpus: int, hopeless: dict[_Counts, int]) -> bool:
+    """Whether so many GPUs hold the instances. `hopeless` remembers how many GPUs were not enough for what."""
+    if not any(counts):
+        return True
+    if gpus <= hopeless.get(counts, -1) or _lower_bound(board, counts) > gpus:
+        return False
+    for held in _best_fillings(board, counts):
+        if _can_place(board, tuple(map(int.__sub__, counts, held)), gpus - 1, hopeless):
+            return True
+    hopeless[counts] = gpus
+    return False
+
+
+def _best_fillings(board: Board, counts: _Counts) -> list[_Counts]:
+    """What the GPU of the largest instance may hold beside it, without what is part of another such filling."""
+    largest = next(index for index, count in enumerate(counts) if count)
+    fillings = {tuple(map(min, counts, full)) for full in _full(board) if full[largest]}
+    best = [one for one in fillings if not any(one != other and _within(one, other) for other in fillings)]
+    memory = tuple(offer.shape.memory for offer in board.offers)
+    return sorted(best, key=lambda filling: (_weigh(memory, filling), filling), reverse=True)
+
+
+def _lower_bound(board: Board, counts: _Counts) -> int:
+    return max(-(-_weigh(way, counts) // most) for most, way in _weights(board))
+
+
+def _weigh(way: _Counts, counts: _Counts) -> int:
+    return sum(map(int.__mul__, way, counts))
+
+
+def _within(one: _Counts, other: _Counts) -> bool:
+    return all(map(int.__le__, one, other))
+
+
+def _with(counts: _Counts, index: int, more: int) -> _Counts:
+    return (*counts[:index], counts[index] + more, *counts[index + 1 :])

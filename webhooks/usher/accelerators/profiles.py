@@ -1,0 +1,108 @@
+"""The names of MIG profiles, in each of their spellings.
+
+One profile is written `1g.10gb+me` by the driver and in mig-parted's configuration, `nvidia.com/mig-1g.10gb.me` as a
+resource, and `1g.10gb.me` in the labels of GPU feature discovery, because a `+` is legal in neither. An `-me` stays
+as it is. What a name means, and whether there is such a profile at all, depends on the board: see `boards`.
+
+Sources: NVIDIA/go-nvlib pkg/nvlib/device/mig_profile.go (grammar, slice counts), NVIDIA/k8s-device-plugin
+internal/rm/rm.go (resource names), internal/resource/nvml-mig-device.go (labels), api/config/v1/consts.go (`.shared`);
+gpu-domain 4.1 and 4.5.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+RESOURCE_PREFIX = "nvidia.com/mig-"
+
+_SIZE = r"(?P<slices>[1-8])g\.(?P<gigabytes>0|[1-9][0-9]{0,3})gb"
+_VARIANT = r"(?P<variant>(?:[+.](?:me|me\.all|gfx)|-me)?)"
+_NAME = re.compile(_SIZE + _VARIANT)
+_RESOURCE = re.compile(_SIZE + r"(?P<variant>(?:\.(?:me|me\.all|gfx)|-me)?)(?P<shared>(?:\.shared)?)")
+_COMPUTE_INSTANCE = re.compile(r"(?P<compute>[1-8])c\." + _SIZE + _VARIANT)
+
+
+class Variant(StrEnum):
+    """What a profile has besides its slices, as the driver writes it."""
+
+    PLAIN = ""
+    MEDIA = "+me"
+    """The media engines that a plain profile of its size does not get; there is one set of them per GPU."""
+    ALL_MEDIA = "+me.all"
+    """All media engines of the GPU."""
+    NO_MEDIA = "-me"
+    GRAPHICS = "+gfx"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The name of a GPU instance profile: `1g.10gb`. What it stands for depends on the board."""
+
+    slices: int
+    """The number before `g`; compute slices on nearly all boards."""
+    gigabytes: int
+    """The number before `gb`: the profile's memory in GiB, rounded. What a pod can use of it is less."""
+    variant: Variant = Variant.PLAIN
+
+    @property
+    def resource(self) -> str:
+        """The extended resource under which the device plugin advertises it (MIG strategy mixed)."""
+        return RESOURCE_PREFIX + str(self).replace("+", ".")
+
+    def __str__(self) -> str:
+        return f"{self.slices}g.{self.gigabytes}gb{self.variant}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advertised:
+    """What a `nvidia.com/mig-*` resource names."""
+
+    profile: Profile
+    shared: bool
+    """True for `.shared`: each unit is a turn on an instance that others use as well, not an instance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeInstance:
+    """A part of a GPU instance, `1c.3g.20gb`. The device plugin advertises none, so no pod can ask for one."""
+
+    slices: int
+    profile: Profile
+    """The GPU instance that it is a part of."""
+
+
+def parse(text: str) -> Profile | None:
+    """The profile that a text names, `1g.10gb+me` or `1g.10gb.me`; None where it names none.
+
+    Strict: no spaces, no upper case, no prefix, no `.shared`, no leading zeros.
+    """
+    match = _NAME.fullmatch(text)
+    return None if match is None else _profile(match)
+
+
+def of_resource(name: str) -> Advertised | None:
+    """What an extended resource stands for; None where it is no MIG profile that can be advertised."""
+    if not name.startswith(RESOURCE_PREFIX):
+        return None
+    match = _RESOURCE.fullmatch(name, len(RESOURCE_PREFIX))
+    return None if match is None else Advertised(profile=_profile(match), shared=bool(match["shared"]))
+
+
+def compute_instance(text: str) -> ComputeInstance | None:
+    """The compute instance that a text names, with or without the prefix of a resource; None where it names none.
+
+    One that fills its GPU instance is written as the profile alone: `3c.3g.20gb` is no name.
+    """
+    match = _COMPUTE_INSTANCE.fullmatch(text.removeprefix(RESOURCE_PREFIX))
+    if match is None or int(match["compute"]) >= int(match["slices"]):
+        return None
+    return ComputeInstance(slices=int(match["compute"]), profile=_profile(match))
+
+
+def _profile(match: re.Match[str]) -> Profile:
+    variant = match["variant"]
+    return Profile(
+        slices=int(match["slices"]),
+        gigabytes=int(match["gigabytes"]),
+        variant=Variant("+" + variant[1:] if variant.startswith(".") else variant),
+    )
