@@ -1,4 +1,4 @@
-"""What the benchmarks send: a GPU pod of about 4 kB, as API servers send it."""
+"""What the benchmarks send and read: a GPU pod as API servers send it, a pod template as people write it."""
 
 import orjson
 
@@ -101,3 +101,28 @@ def review(value: paths.Object) -> bytes:
         }
     )  # fmt: skip
     return body.replace(b"&", b"\\u0026").replace(b">", b"\\u003e").replace(b"<", b"\\u003c") + b"\n"
+
+
+def pod_template() -> paths.Object:
+    """A pod template of a custom resource, in which no API server has filled in any default."""
+    variables: list[paths.Json] = [{"name": f"OPTION_{number}", "value": str(number)} for number in range(8)]
+    limits: paths.Json = {"cpu": "16", "memory": "128Gi", "nvidia.com/gpu": 8}
+    return {
+        "metadata": {"labels": {"app": "bert", "team": "research"}},
+        "spec": {
+            "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
+            "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
+            "initContainers": [{"name": "fetch", "image": "registry.example.com/fetch:2"}],
+            "containers": [
+                {
+                    "name": "train",
+                    "image": "registry.example.com/bert:1.4",
+                    "command": ["torchrun", "train.py"],
+                    "env": variables,
+                    "resources": {"requests": limits, "limits": limits},
+                    "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+                }
+            ],
+            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "bert-data"}}],
+        },
+    }

@@ -15,7 +15,7 @@ from e2e.registration import CONFIG
 from integration import command
 from server_process import ServerProcess
 
-ROLES = Path(__file__).parents[2] / "manifests" / "base" / "rbac.yaml"
+ROLE = Path(__file__).parents[2] / "manifests" / "base" / "audit-role.yaml"
 
 API_VERSIONS = {"Deployment": "apps/v1", "Pod": "v1", "PyTorchJob": "kubeflow.org/v1"}
 
@@ -45,7 +45,7 @@ def workloads(cluster: Cluster, namespace: str) -> str:
 @pytest.fixture
 def auditor(cluster: Cluster, namespace: str, tmp_path: Path) -> Iterator[Path]:
     """The kubeconfig of an account that may do what the role gpu-usher-audit says."""
-    role = next(each for each in yaml.safe_load_all(ROLES.read_text()) if each["kind"] == "ClusterRole")
+    role = yaml.safe_load(ROLE.read_text())
     cluster.apply(role)
     cluster.kubectl("create", "serviceaccount", "auditor", f"--namespace={namespace}")
     account = f"--serviceaccount={namespace}:auditor"

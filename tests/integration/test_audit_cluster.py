@@ -53,6 +53,14 @@ def wrong_job(name: str = "wrong") -> paths.Object:
     return builders.pytorch_job(builders.template(container), workers=2, name=name)
 
 
+def test_what_no_api_server_serves_is_not_asked_for(api: ApiServer) -> None:
+    assert not names(cluster.read(connected(api)))
+
+    asked = {path for path, _ in api.requests}
+    assert "/apis/pipelines.kubeflow.org/v2beta1" in asked
+    assert "/apis/pipelines.kubeflow.org/2" not in asked
+
+
 def test_all_kinds_that_are_served_are_judged_and_counted_in_gpus(api: ApiServer, kubeconfig: Path) -> None:
     api.add(wrong_job(), *(gpu_pod(f"pod-{number}") for number in range(5)))
 

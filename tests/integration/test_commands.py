@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import builders
 from integration import command
 from integration.command import bad, config, good, usher, write
 from usher.cli import main
@@ -93,25 +92,6 @@ def test_a_policy_is_explained_by_code_or_name(tmp_path: Path, name: str) -> Non
     assert "\n  outcome   deny\n" in out
     assert "\nRemedy: " in out
     assert "https://kubernetes.io/" in out
-
-
-def test_a_workload_is_shown_as_the_policies_see_it(tmp_path: Path) -> None:
-    job = builders.pytorch_job(builders.template(builders.container(gpus=8), schedulerName="volcano"), workers=7)
-
-    out = usher("workload", "show", write(tmp_path / "job.yaml", job), cwd=tmp_path).out
-
-    assert "PyTorchJob ml-research/example (kubeflow.org/v1)\n  role          training\n" in out
-    assert "  accelerators  56 nvidia.com/gpu\n" in out
-    assert "    each pod asks  8 nvidia.com/gpu\n    scheduler      volcano\n" in out
-    assert "    container main: requests/limits nvidia.com/gpu -/8\n" in out
-
-
-def test_a_workload_is_shown_as_the_very_input_of_the_policies(tmp_path: Path) -> None:
-    (entry,) = usher("workload", "show", write(tmp_path / "bad.yaml", bad()), "-o", "json", cwd=tmp_path).json
-
-    assert entry["name"] == "bad"
-    (pod_set,) = entry["input"]["podSets"]
-    assert pod_set["asksAccelerators"] is True
 
 
 def test_a_directory_is_audited_like_a_cluster(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Quantities mean what the API server takes them for; whatever it would not take is refused, and cheaply."""
 
 import json
+import re
 from fractions import Fraction
 
 import pytest
@@ -98,9 +99,17 @@ def test_decimal_numbers_are_not_capped_but_what_is_handed_on_as_an_integer_is()
 
 @pytest.mark.parametrize(
     ("text", "value", "milli"),
-    [("1", 1, 1000), ("1m", 1, 1), ("1n", 1, 1), ("1001m", 2, 1001), ("1000.1m", 2, 1001), ("0", 0, 0)],
+    [
+        ("1", 1, 1000),
+        ("1m", 1, 1),
+        ("1n", 1, 1),
+        ("1001m", 2, 1001),
+        ("1000.1m", 2, 1001),
+        ("0", 0, 0),
+        ("-1500m", -2, -1500),
+    ],
 )
-def test_integers_are_rounded_up(text: str, value: int, milli: int) -> None:
+def test_integers_are_rounded_away_from_zero(text: str, value: int, milli: int) -> None:
     assert (parse(text).value, parse(text).milli) == (value, milli)
 
 
@@ -115,6 +124,57 @@ def test_a_quantity_knows_whether_it_is_whole(text: str, whole: bool) -> None:
 )
 def test_equal_quantities_are_written_alike(text: str, canonical: str) -> None:
     assert str(parse(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("value", "canonical"),
+    [
+        ("0", "0"),
+        ("0Gi", "0"),
+        ("0.5", "500m"),
+        (0.5, "500m"),
+        ("1000m", "1"),
+        ("1000", "1k"),
+        (10_000, "10k"),
+        ("0.0000005", "500n"),
+        ("1500M", "1500M"),
+        ("2000E", "2000E"),
+        ("1.5Gi", "1536Mi"),
+        ("1024Ki", "1Mi"),
+        ("1023Ki", "1023Ki"),
+        ("-2Ti", "-2Ti"),
+        ("0.5Ki", "512"),  # too small for a binary suffix
+        ("1.0001Ki", "1024102400u"),  # no binary suffix without losing something
+        ("9Ei", "9223372036854775807"),
+        ("1e3", "1e3"),
+        ("1e4", "10e3"),
+        ("1e0", "1"),
+        ("5E-1", "500e-3"),
+        (1e-7, "100e-9"),
+        (" 1Gi ", "1Gi"),
+    ],
+)
+def test_the_canonical_form_is_the_text_that_the_api_server_writes(value: str | float, canonical: str) -> None:
+    assert quantities.canonical(value) == canonical
+
+
+@pytest.mark.parametrize(
+    ("values", "canonical"),
+    [
+        ([], "0"),
+        (["512Mi", "512Mi"], "1Gi"),
+        (["512Mi", "1M"], "537870912"),
+        (["1M", "512Mi"], "537870912"),
+        (["1G", "1Gi"], "2073741824"),
+        (["1Gi", "1G"], "2073741824"),
+        (["0", "1Gi", "1024M"], "2048576Ki"),
+        (["0", "1024M", "1Gi"], "2097741824"),
+        (["1e3", "2k"], "3e3"),
+        (["1", "-1", "1e3"], "1e3"),
+    ],
+)
+def test_a_sum_has_the_format_of_its_first_addend_that_is_not_zero(values: list[object], canonical: str) -> None:
+    assert quantities.canonical_sum(values) == canonical
 
 
 @pytest.mark.parametrize(
@@ -279,6 +339,38 @@ def test_any_text_of_the_grammar_is_its_number_rounded_up_to_a_nano(text: str) -
 @given(TEXTS)
 def test_a_quantity_written_out_is_read_back_as_itself(text: str) -> None:
     assert parse(str(parse(text))) == parse(text)
+
+
+@given(TEXTS)
+def test_the_canonical_form_is_the_same_number_and_stays_as_it_is(text: str) -> None:
+    canonical = quantities.canonical(text)
+
+    assert parse(canonical) == parse(text)
+    assert quantities.canonical(canonical) == canonical
+    assert re.fullmatch(r"0|-?[1-9][0-9]*([numkMGTPE]|[KMGTPE]i|e-?[1-9][0-9]*)?", canonical)
+
+
+@given(st.lists(TEXTS, max_size=5))
+def test_the_text_of_a_sum_is_the_sum(texts: list[str]) -> None:
+    assert parse(quantities.canonical_sum(texts)) == sum(map(parse, texts), quantities.ZERO)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_sums_do_not_depend_on_order_or_grouping(first: str, second: str, third: str) -> None:
+    a, b, c = parse(first), parse(second), parse(third)
+
+    assert (a + b) + c == a + (b + c)
+    assert a + b == b + a
+    assert a + quantities.ZERO == a
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_the_order_of_quantities_is_total_and_kept_by_sums(first: str, second: str, third: str) -> None:
+    a, b, c = parse(first), parse(second), parse(third)
+
+    assert [a < b, a == b, a > b].count(True) == 1
+    assert not (a <= b <= c) or a <= c
+    assert (a < b) == (a + c < b + c)
 
 
 @given(st.lists(TEXTS, min_size=2, max_size=5), st.integers(0, 1000))

@@ -6,8 +6,11 @@ Stricter than Go in what nobody means: texts without a digit, which Go takes for
 the bounds below.
 """
 
+import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Self
 
 from usher import errors
@@ -35,6 +38,14 @@ MAX_NANOS = 10**MAX_EXPONENT * NANO
 MAX_INT64 = 2**63 - 1
 
 
+class _Format(Enum):
+    """How a quantity was written, and is written again once it is canonical."""
+
+    DECIMAL = "500m"
+    BINARY = "512Mi"
+    EXPONENT = "5e3"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Quantity:
     """A number of nanos (1e-9). Compares, adds and multiplies as the number that it is."""
@@ -52,13 +63,13 @@ class Quantity:
 
     @property
     def value(self) -> int:
-        """The number rounded up to a whole one, capped to 64 bits, where Go's Value() wraps around."""
-        return _rounded_up(self.nanos, NANO)
+        """The number rounded away from 0 to a whole one, capped to 64 bits, where Go's Value() wraps around."""
+        return _rounded(self.nanos, NANO)
 
     @property
     def milli(self) -> int:
-        """The number of thousandths, rounded up, capped to 64 bits, where Go's MilliValue() wraps around."""
-        return _rounded_up(self.nanos, MILLI)
+        """The number of thousandths, rounded and capped as `value` is."""
+        return _rounded(self.nanos, MILLI)
 
     @property
     def is_whole(self) -> bool:
@@ -98,6 +109,64 @@ def parse(value: object) -> Quantity:
     raise errors.QuantityError(f"a {type(value).__name__} is not a quantity; write a number, such as 1 or 500m")
 
 
+def canonical(value: object) -> str:
+    """The text that the API server makes of a quantity: `0.5` reads `500m`, `1.5Gi` `1536Mi`, `1e4` `10e3`.
+
+    Raises:
+        QuantityError: as `parse` does.
+    """
+    return canonical_sum([value])
+
+
+def canonical_sum(values: Iterable[object]) -> str:
+    """The canonical text of a sum. As in Go it has the format of the addend that first made it other than 0.
+
+    Beyond Go, a decimal number of 1000E and more keeps its last suffix, where Go loses the zeros.
+
+    Raises:
+        QuantityError: as `parse` does.
+    """
+    total, format_ = ZERO, _Format.DECIMAL
+    for value in values:
+        quantity = parse(value)
+        if not total:
+            format_ = _format(value, quantity)
+        total += quantity
+    return _written(total.nanos, format_)
+
+
+def _format(value: object, quantity: Quantity) -> _Format:
+    if isinstance(value, float):
+        # Go writes a float out, with or without an exponent, before it reads it as a quantity.
+        return _Format.DECIMAL if 1e-6 <= abs(value) < 1e21 else _Format.EXPONENT
+    text = str(value).strip(_SPACES)
+    if text.endswith("i"):
+        return _Format.DECIMAL if abs(quantity.nanos) < NANO else _Format.BINARY
+    return _Format.EXPONENT if {"e", "E"}.intersection(text[:-1]) else _Format.DECIMAL
+
+
+def _written(nanos: int, format_: _Format) -> str:
+    if nanos == 0:
+        return "0"
+    if format_ is _Format.BINARY and nanos % NANO == 0 and abs(nanos) >= 1024 * NANO:
+        number, power = _without_factors(nanos // NANO, 1024, most=len(_BINARY_SUFFIXES))
+        return f"{number}{['', *_BINARY_SUFFIXES][power]}"
+    if format_ is _Format.EXPONENT:
+        number, power = _without_factors(nanos, 1000)
+        return f"{number}e{3 * power - 9}" if power != 3 else str(number)
+    number, power = _without_factors(nanos, 1000, most=len(_DECIMAL_EXPONENTS) - 1)
+    return f"{number}{[*_DECIMAL_EXPONENTS][power]}"
+
+
+def _without_factors(number: int, factor: int, *, most: float = math.inf) -> tuple[int, int]:
+    """A number other than 0, divided by the factor as often as that leaves no rest, and how often that was."""
+    times = 0
+    while times < most and number % factor == 0:
+        number //= factor
+        times += 1
+    return number, times
+
+
 def _parse_text(text: str) -> Quantity:
     if len(text) > MAX_LENGTH:
         raise errors.QuantityError(f"{text[:16]!r}... is {len(text)} characters long; no quantity is")
@@ -132,5 +201,6 @@ def _divide_up(dividend: int, divisor: int) -> int:
     return -(-dividend // divisor)
 
 
-def _rounded_up(nanos: int, unit: int) -> int:
-    return max(-MAX_INT64, min(_divide_up(nanos, unit), MAX_INT64))
+def _rounded(nanos: int, unit: int) -> int:
+    rounded = min(_divide_up(abs(nanos), unit), MAX_INT64)
+    return -rounded if nanos < 0 else rounded

@@ -6,6 +6,7 @@ thousand objects needs memory for what was found and not for what was read.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
@@ -29,7 +30,7 @@ class Command(StrEnum):
 class Amount:
     """A number of things; `unbounded` when it is the least that there will be and nothing says how many more."""
 
-    number: int = 0
+    number: int | Decimal = 0
     unbounded: bool = False
 
     def __add__(self, other: "Amount") -> "Amount":
@@ -125,6 +126,8 @@ class Result:
     role: model.Role
     pods: model.Count
     accelerators: Devices
+    is_template: bool = False
+    """Whether it makes pods only when something else refers to it, so that nothing of it is added up."""
     findings: tuple[Finding, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
     exemption: str = ""

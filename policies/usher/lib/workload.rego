@@ -30,7 +30,9 @@ accelerator_resources := [entry |
 # METADATA
 # title: Path of a resource
 # description: JSON Pointer to one resource of a container; `list` is "requests" or "limits".
-resource_path(container, list, name) := $"{container.path}/resources/{list}/{escaped}" if {
+resource_path(container, list, name) := path if {
+	path := container.accelerators[name].places[list]
+} else := $"{container.path}/resources/{list}/{escaped}" if {
 	escaped := replace(replace(name, "~", "~0"), "/", "~1")
 }
 

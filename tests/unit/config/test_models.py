@@ -36,7 +36,9 @@ def test_without_a_word_nothing_is_assumed_about_the_cluster() -> None:
     assert config.routing == []
     assert config.isolation.visible_devices == []
     assert config.enforcement == models.Enforcement(preset="recommended", rules=[])
-    assert config.accelerators == models.Accelerators(names=[], prefixes=[], taints={})
+    assert config.accelerators == models.Accelerators(
+        names=[], prefixes=[], resources={}, device_classes={}, ignored=[], taints={}
+    )
     assert {"kube-system", "gpu-operator", "gpu-usher"} <= set(config.exempt_namespaces)
     assert "kube-system" in config.priorities.system_namespaces
 
@@ -144,6 +146,74 @@ def test_a_label_that_no_node_can_carry_is_refused(key: str) -> None:
 )
 def test_a_vocabulary_that_would_mean_every_resource_is_refused(section: dict[str, Any], place: str) -> None:
     assert places({"accelerators": section}) == [place]
+
+
+@pytest.mark.parametrize(
+    ("section", "place"),
+    [
+        ({"names": ["a" * 318]}, "accelerators.names.0"),
+        ({"names": [f"example.com/{index}" for index in range(1001)]}, "accelerators.names"),
+        ({"prefixes": [f"example.com/{index}-" for index in range(101)]}, "accelerators.prefixes"),
+        ({"ignored": ["example.com/*"]}, "accelerators.ignored.0"),
+        ({"resources": {"": {}}}, "accelerators.resources..[key]"),
+        ({"resources": {"a": {"unit": "gpu"}}}, "accelerators.resources.a.unit"),
+        ({"resources": {"a": {"unit": "memory", "size": 0}}}, "accelerators.resources.a.size"),
+        ({"resources": {"a": {"vendor": "NVIDIA Corporation"}}}, "accelerators.resources.a.vendor"),
+        ({"resources": {"a": "share"}}, "accelerators.resources.a"),
+        ({"deviceClasses": {"My GPUs": {}}}, "accelerators.deviceClasses.My GPUs.[key]"),
+        ({"deviceClasses": {"a": {"resource": "nvidia.com/*"}}}, "accelerators.deviceClasses.a.resource"),
+        ({"deviceClasses": {"a": True}}, "accelerators.deviceClasses.a"),
+    ],
+)
+def test_what_cannot_be_meant_of_an_accelerator_is_refused_where_it_stands(section: dict[str, Any], place: str) -> None:
+    assert places({"accelerators": section}) == [place]
+
+
+def test_a_name_cannot_be_ignored_and_an_accelerator() -> None:
+    section = {"names": ["a", "b"], "resources": {"c": {}, "d": {}}, "ignored": ["c", "b", "e"]}
+
+    ((place, reason),) = refusals({"accelerators": section})
+
+    assert place == "accelerators"
+    assert reason.split("; ") == [
+        "ignored holds b, which names or resources calls an accelerator: leave one of them out",
+        "ignored holds c, which names or resources calls an accelerator: leave one of them out",
+    ]
+
+
+def test_a_prefix_cannot_be_described_that_is_not_listed() -> None:
+    resources = {"example.com/slice-": {"unit": "partition"}, "example.com/gpu": {}}
+
+    assert refusals({"accelerators": {"resources": resources}}) == [
+        (
+            "accelerators",
+            "resources describes the prefix example.com/slice-, which prefixes does not list: add it there",
+        )
+    ]
+    listed = {"accelerators": {"prefixes": ["example.com/slice-"], "resources": resources}}
+    assert models.Config.model_validate(listed).accelerators.resources["example.com/slice-"].unit == "partition"
+
+
+def test_a_size_is_refused_of_what_has_none() -> None:
+    section = {"resources": {"example.com/gpu": {"unit": "device", "size": 8}}}
+
+    assert refusals({"accelerators": section}) == [
+        (
+            "accelerators.resources.example.com/gpu",
+            "size says nothing of the unit device; leave it out, or choose memory or cores",
+        )
+    ]
+
+
+def test_a_class_that_is_no_accelerator_cannot_stand_for_one() -> None:
+    section = {"deviceClasses": {"nic": {"accelerator": False, "resource": "nvidia.com/gpu"}}}
+
+    assert refusals({"accelerators": section}) == [
+        (
+            "accelerators.deviceClasses.nic",
+            "a class that is no accelerator cannot stand for nvidia.com/gpu; leave one of them out",
+        )
+    ]
 
 
 def test_a_pool_cannot_name_a_fabric_that_is_not_there() -> None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.mutation import merge
-from usher.workloads.accelerators import Vocabulary
 from usher.workloads.normalise import normalise
 
 CONTAINER = "/spec/containers/0"

@@ -1,5 +1,7 @@
 """Numbers, names and hostile texts as people see them."""
 
+from decimal import Decimal
+
 import pytest
 
 from usher import model, report
@@ -56,6 +58,8 @@ def test_what_a_ci_system_would_take_for_a_command_is_none(line: str, shown: str
         ({GPU: amount(1200), "amd.com/gpu": amount(34)}, "1,234 GPUs"),
         ({MIG: amount(4)}, f"4 {MIG}"),
         ({"google.com/tpu": amount(0), GPU: amount(8), MIG: amount(2, unbounded=True)}, f"8 GPUs, 2+ {MIG}"),
+        ({"gpu-fraction": report.Amount(number=Decimal("1.50"))}, "1.5 gpu-fraction"),
+        ({"gpu-fraction": report.Amount(number=Decimal("2.000"))}, "2 gpu-fraction"),
         ({"evil\x1b[2J": amount(3)}, "3 evil\\x1b[2J"),
     ],
 )

@@ -1,6 +1,7 @@
 """Many objects, one evaluator: what is counted, and what happens when one of them fails."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 import pytest
 
@@ -39,6 +40,12 @@ def run(
     return runner.run(batches, evaluator=evaluator, settings=settings)
 
 
+def unread(found: report.Report) -> list[str]:
+    """Paths of what could not be read of the only workload, whatever its checks say."""
+    (result,) = found.results
+    return [each.unknown.path for each in result.not_judged if not each.unknown.check]
+
+
 def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Evaluator) -> None:
     good = builders.pytorch_job(builders.template(builders.container(gpus=8)), workers=4, name="good")
     unequal = builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})
@@ -61,6 +68,45 @@ def test_slices_are_counted_by_their_own_name_and_are_no_gpus(evaluator: Evaluat
 
     assert found.totals.accelerators == {MIG: report.Amount(number=2)}
     assert report.gpus(found.totals.accelerators) == report.Amount()
+
+
+def test_shares_of_gpus_are_no_gpus_and_fractions_stay_fractions(evaluator: Evaluator) -> None:
+    share = builders.pod(builders.container(limits={builders.GPU: 1, "nvidia.com/gpumem": 3000}))
+    fraction = builders.pod(annotations={"gpu-fraction": "0.5"})
+
+    found = run(evaluator, [batch(share, fraction)])
+
+    assert found.totals.accelerators == {
+        "gpu-fraction": report.Amount(number=Decimal("0.5")),
+        "nvidia.com/gpumem": report.Amount(number=3000),
+        f"shares of {builders.GPU}": report.Amount(number=1),
+    }
+
+
+def test_what_others_refer_to_makes_no_pods_of_its_own(evaluator: Evaluator) -> None:
+    gpu = builders.template(builders.container(gpus=8))
+    template = builders.replaced(builders.custom("v1", "PodTemplate", {}), "/template", gpu)
+
+    found = run(evaluator, [batch(template)])
+
+    assert [result.is_template for result in found.results] == [True]
+    assert found.results[0].accelerators == {builders.GPU: report.Amount(number=8)}
+    assert found.totals.pods == report.Amount()
+    assert found.totals.accelerators == {}
+
+
+def test_the_objects_of_one_file_may_refer_to_each_other(evaluator: Evaluator) -> None:
+    request: paths.Json = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}
+    spec: paths.Object = {"spec": {"devices": {"requests": [request]}}}
+    template = builders.custom("resource.k8s.io/v1", "ResourceClaimTemplate", spec, name="one-gpu")
+    pod = builders.pod(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}])
+
+    together = run(evaluator, [batch(template, pod)])
+    apart = run(evaluator, [batch(template), batch(pod)])
+
+    assert together.totals.accelerators == {"gpu.nvidia.com": report.Amount(number=1)}
+    assert unread(together) == []
+    assert unread(apart) == ["/spec/resourceClaims/0/resourceClaimTemplateName"]
 
 
 def test_where_nothing_bounds_the_pods_the_least_is_counted_and_marked(evaluator: Evaluator) -> None:

@@ -274,3 +274,48 @@ def test_a_file_name_that_is_no_utf8_can_still_be_reported(tmp_path: Path) -> No
     ((source, _),) = problems(read(str(file)))
 
     assert source == f"{tmp_path}/\\xff.yaml"
+
+
+PIPELINE: paths.Object = {"pipelineInfo": {"name": "nightly"}, "schemaVersion": "2.1.0", "root": {"dag": {"tasks": {}}}}
+SETTINGS: paths.Object = {"platforms": {"kubernetes": {"deploymentSpec": {"executors": {"exec-train": {}}}}}}
+
+
+def test_a_compiled_pipeline_is_an_object_although_it_says_no_kind(tmp_path: Path) -> None:
+    (found,) = read(written(tmp_path / "pipeline.yaml", PIPELINE))
+
+    assert [item.value for item in found.items] == [PIPELINE]
+    assert (found.ignored, found.notes) == (0, ())
+
+
+def test_the_settings_behind_a_pipeline_belong_to_it(tmp_path: Path) -> None:
+    written(tmp_path / "pipeline.yaml", PIPELINE, SETTINGS, builders.pod(), PIPELINE)
+    (found,) = read(tmp_path)
+
+    assert [item.value for item in found.items] == [{**PIPELINE, **SETTINGS}, builders.pod(), PIPELINE]
+    assert found.ignored == 0
+
+
+def test_settings_behind_anything_else_are_no_object(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "pod.yaml", builders.pod(), SETTINGS))
+
+    assert [reason for _, reason in notes(found)] == ["not a Kubernetes object: no apiVersion and no kind"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"pipelineInfo": {"name": "nightly"}},
+        {"pipelineInfo": "nightly", "root": {}},
+        {**PIPELINE, "kind": "Pipeline"},
+    ],
+)
+def test_what_only_looks_a_little_like_a_pipeline_is_no_object(tmp_path: Path, value: paths.Object) -> None:
+    (found,) = read(written(tmp_path / "pipeline.yaml", value))
+
+    assert (found.items, found.ignored) == ((), 1)
+
+
+def test_a_broken_pipeline_in_a_directory_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "pipeline.yaml").write_text("pipelineInfo: {name: nightly\n")
+
+    assert len(problems(read(tmp_path))) == 1

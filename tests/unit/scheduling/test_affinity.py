@@ -58,6 +58,18 @@ def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None
 
 
 @pytest.mark.parametrize(
+    "field",
+    [
+        expression("metadata.name", "In", "a", "b"),
+        expression("metadata.name", "Exists"),
+        expression("metadata.name", "In"),
+    ],
+)
+def test_a_term_of_fields_that_kubernetes_cannot_parse_matches_no_node_and_is_no_way(field: paths.Object) -> None:
+    assert affinity.alternatives(pod_set(term(expression("zone", "Exists"), fields=[field]))) == []
+
+
+@pytest.mark.parametrize(
     ("expressions", "could"),
     [
         ([], True),
@@ -79,6 +91,17 @@ def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None
         ([expression("count", "Gt")], False),
         ([expression("count", "Gt", "1", "2")], False),
         ([expression(PRODUCT, "In", "H100"), expression(PRODUCT, "NotIn", "H100")], False),
+        ([expression("count", "Lt", "9223372036854775807")], True),
+        ([expression("count", "Lt", "9223372036854775808")], False),  # no number of 64 bits
+        ([expression("count", "Gt", "-1")], False),  # no label value
+        ([expression("count", "Lt", "0" * 60 + "9")], True),
+        # Kubernetes cannot parse these, whatever labels a node may have.
+        ([expression("zone", "In")], False),
+        ([expression("zone", "Exists", "a")], False),
+        ([expression("zone", "Gt", "many")], False),
+        ([expression("zone", "Equals", "a")], False),
+        ([expression("zone", "NotIn", "not a value")], False),
+        ([expression("no key", "Exists")], False),
         # Of labels that the pool does not name, its nodes may have any value or none.
         ([expression("zone", "In", "a")], True),
         ([expression("zone", "DoesNotExist")], True),

@@ -88,6 +88,9 @@ def test_a_missing_effect_covers_every_effect(effect: str | None, covered: list[
         ("10", "Gt", "1_0", False),
         ("5", "Gt", "\u0664", False),  # an Arabic four
         ("5", "Lt", "9" * 5000, False),
+        ("5", "Lt", "9223372036854775807", True),  # 64 bits, and no more
+        ("5", "Lt", "9223372036854775808", False),
+        ("9999999999999999999", "Gt", "5", False),
     ],
 )
 def test_gt_and_lt_compare_the_taint_with_the_toleration_as_whole_numbers(

@@ -1,37 +1,38 @@
 """Objects as the normaliser sees them with the vocabulary that comes with usher."""
 
 from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
-from usher.workloads import accelerators
+from usher.workloads.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
-VOCABULARY = accelerators.Vocabulary(models.Accelerators())
+VOCABULARY = Vocabulary(models.Accelerators())
 
 
-def workload(value: paths.Object, *, namespace: str = "") -> model.Workload:
-    found = normalise(value, vocabulary=VOCABULARY, namespace=namespace)
+def workload(value: paths.Object, *, namespace: str = "", objects: Lookup = NOTHING) -> model.Workload:
+    found = normalise(value, vocabulary=VOCABULARY, namespace=namespace, objects=objects)
     assert found is not None, "the object makes no pods"
     return found
 
 
-def readable_workload(value: paths.Object) -> model.Workload:
+def readable_workload(value: paths.Object, *, objects: Lookup = NOTHING) -> model.Workload:
     """The workload of an object in which nothing is unknown."""
-    found = workload(value)
+    found = workload(value, objects=objects)
     assert found.unknowns == ()
     return found
 
 
-def pod_set(value: paths.Object) -> model.PodSet:
+def pod_set(value: paths.Object, *, objects: Lookup = NOTHING) -> model.PodSet:
     """The only pod set of an object in which nothing is unknown."""
-    (found,) = readable_workload(value).pod_sets
+    (found,) = readable_workload(value, objects=objects).pod_sets
     return found
 
 
-def counts(value: paths.Object) -> list[tuple[str, str, int, int | None]]:
+def counts(value: paths.Object, *, objects: Lookup = NOTHING) -> list[tuple[str, str, int, int | None]]:
     """Name, path, minimum and maximum of every pod set of an object in which nothing is unknown."""
     return [
         (found.name, found.path, found.count.minimum, found.count.maximum)
-        for found in readable_workload(value).pod_sets
+        for found in readable_workload(value, objects=objects).pod_sets
     ]
 
 
@@ -40,6 +41,14 @@ def accelerators_of(value: paths.Object) -> dict[str, str]:
     return {name: str(quantity) for name, quantity in pod_set(value).accelerators.items()}
 
 
-def unknowns(value: paths.Object) -> list[tuple[str, str]]:
+def totals(value: paths.Object, *, objects: Lookup = NOTHING) -> dict[str, tuple[str, str]]:
+    """The least and the most of every accelerator that all pods together ask for; `unbounded` for no most."""
+    return {
+        total.name: (str(total.minimum), "unbounded" if total.maximum is None else str(total.maximum))
+        for total in readable_workload(value, objects=objects).totals
+    }
+
+
+def unknowns(value: paths.Object, *, objects: Lookup = NOTHING) -> list[tuple[str, str]]:
     """Path and reason of all that could not be read."""
-    return [(unknown.path, unknown.reason) for unknown in workload(value).unknowns]
+    return [(unknown.path, unknown.reason) for unknown in workload(value, objects=objects).unknowns]

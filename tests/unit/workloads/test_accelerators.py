@@ -1,12 +1,10 @@
-"""How many accelerators one pod takes, and which resources are accelerators (gpu-domain 1.4 and 4.1)."""
+"""How many accelerators one pod takes by extended resources (gpu-domain 1.4)."""
 
 import pytest
 
 import builders
-from unit.workloads.normalised import VOCABULARY, accelerators_of, pod_set, unknowns, workload
-from usher import paths
-from usher.config import models
-from usher.workloads import accelerators
+from unit.workloads.normalised import accelerators_of, pod_set, totals, unknowns, workload
+from usher import paths, quantities
 
 GPU = builders.GPU
 CONTAINER = builders.container
@@ -88,11 +86,11 @@ def test_every_resource_is_counted_for_itself() -> None:
     assert accelerators_of(pod) == {GPU: "3", "nvidia.com/mig-1g.10gb": "3"}
 
 
-def test_a_fraction_stays_one_in_a_pod_and_counts_as_a_whole_device() -> None:
+def test_a_fraction_stays_one() -> None:
     fractions = [CONTAINER(str(index), limits={GPU: "300m"}) for index in range(2)]
 
     assert accelerators_of(builders.pod(*fractions)) == {GPU: "600m"}
-    assert workload(builders.pod(*fractions)).accelerators == {GPU: 1}
+    assert totals(builders.pod(*fractions)) == {GPU: ("600m", "600m")}
 
 
 @pytest.mark.parametrize(
@@ -119,100 +117,10 @@ def test_what_is_no_quantity_of_a_resource_is_unknown_and_left_out(quantity: pat
 def test_a_negative_request_hides_nothing_of_what_another_container_asks() -> None:
     found = workload(builders.pod(CONTAINER("a", gpus=8), CONTAINER("b", gpus=-8)))
 
-    assert found.accelerators == {GPU: 8}
+    assert found.pod_sets[0].accelerators == {GPU: quantities.parse(8)}
 
 
 def test_ten_thousand_containers_with_a_resource_each_are_added_up() -> None:
     containers = [CONTAINER(f"c{index}", limits={f"nvidia.com/mig-{index}": 1}) for index in range(10_000)]
 
     assert set(accelerators_of(builders.pod(*containers)).values()) == {"1"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "nvidia.com/gpu",
-        "nvidia.com/gpu.shared",
-        "nvidia.com/mig-1g.10gb",
-        "nvidia.com/mig-1g.10gb.shared",
-        "nvidia.com/mig-1g.10gb.me.all",
-        "amd.com/gpu",
-        "amd.com/cpx_nps4",
-        "amd.com/dpx_nps1",
-        "gpu.intel.com/dxg",
-        "gpu.intel.com/i915",
-        "gpu.intel.com/xe",
-        "gpu.intel.com/monitoring",
-        "gpu.intel.com/xe_monitoring",
-        "habana.ai/gaudi",
-        "google.com/tpu",
-        "aws.amazon.com/neuron",
-        "aws.amazon.com/neuroncore",
-        "aws.amazon.com/neurondevice",
-        "intel.com/gpu",
-        "deviceclass.resource.kubernetes.io/gpu.nvidia.com",
-    ],
-)
-def test_the_accelerators_of_the_field_are_known(name: str) -> None:
-    assert VOCABULARY.contains(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "cpu",
-        "memory",
-        "nvidia.com/hostdev",
-        "nvidia.com/gpumem",  # megabytes, of HAMi
-        "nvidia.com/gpucores",
-        "NVIDIA.com/gpu",
-        "nvidia.com/GPU",
-        "xnvidia.com/gpu",
-        "nvidia.com/gpu ",
-        "requests.nvidia.com/gpu",
-        "vpc.amazonaws.com/efa",
-        "rdma/ib",
-        "example.com/gpu",
-        "x" * 1_000_000,
-    ],
-    ids=lambda name: name[:20],
-)
-def test_what_only_sounds_like_one_is_none(name: str) -> None:
-    assert not VOCABULARY.contains(name)
-
-
-def test_a_site_adds_names_and_prefixes_of_its_own() -> None:
-    section = models.Accelerators(names=["example.com/gpu"], prefixes=["example.com/slice-"])
-    vocabulary = accelerators.Vocabulary(section)
-
-    assert vocabulary.contains("example.com/gpu")
-    assert vocabulary.contains("example.com/slice-4")
-    assert vocabulary.contains("nvidia.com/gpu")
-    assert not vocabulary.contains("example.com/other")
-
-
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("nvidia.com/gpu", "nvidia.com/gpu"),
-        ("nvidia.com/mig-1g.10gb", "nvidia.com/gpu"),
-        ("google.com/tpu", "google.com/tpu"),
-        ("amd.com/cpx_nps4", "amd.com/gpu"),
-        ("habana.ai/gaudi", None),
-    ],
-)
-def test_the_usual_taint_of_nodes_with_a_resource_is_known_where_there_is_one(name: str, key: str | None) -> None:
-    assert VOCABULARY.taint_key(name) == key
-
-
-def test_the_longest_prefix_knows_best_which_taint_nodes_carry() -> None:
-    section = models.Accelerators(
-        taints={"nvidia.com/mig-": "mig-enabled", "nvidia.com/mig-7g": "whole", "habana.ai/": "gaudi"}
-    )
-    vocabulary = accelerators.Vocabulary(section)
-
-    assert vocabulary.taint_key("nvidia.com/gpu") == "nvidia.com/gpu"
-    assert vocabulary.taint_key("nvidia.com/mig-1g.10gb") == "mig-enabled"
-    assert vocabulary.taint_key("nvidia.com/mig-7g.80gb") == "whole"
-    assert vocabulary.taint_key("habana.ai/gaudi") == "gaudi"

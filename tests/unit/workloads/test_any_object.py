@@ -1,12 +1,15 @@
 """Any JSON in any place of any object: the normaliser never raises, and never changes what it is given."""
 
+import re
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unit.workloads.full_objects import FULL_OBJECTS, places
+from unit.workloads.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.mutation.editing import copied
+from usher.workloads.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 # Keys that mean something to the normaliser, so that random objects are not all strangers to it.
@@ -40,10 +43,10 @@ def grafted(draw: st.DrawFn) -> paths.Object:
     return value
 
 
-def check(value: paths.Object) -> None:
+def check(value: paths.Object, *, objects: Lookup = NOTHING) -> None:
     before = list(map(repr_of_place, places(value)))
 
-    workload = normalise(value, vocabulary=VOCABULARY, namespace="ml-research")
+    workload = normalise(value, vocabulary=VOCABULARY, namespace="ml-research", objects=objects)
 
     assert list(map(repr_of_place, places(value))) == before
     if workload is None:
@@ -51,12 +54,14 @@ def check(value: paths.Object) -> None:
     for unknown in workload.unknowns:
         paths.resolve(value, unknown.path)
     assert len(set(workload.unknowns)) == len(workload.unknowns)
+    assert len({pod_set.path for pod_set in workload.pod_sets}) == len(workload.pod_sets)
     for pod_set in workload.pod_sets:
         assert pod_set.count.minimum >= 0
         assert pod_set.count.maximum is None or pod_set.count.minimum <= pod_set.count.maximum
         assert all(quantity.nanos > 0 for quantity in pod_set.accelerators.values())
         for container in pod_set.containers:
-            assert isinstance(paths.resolve(value, container.path), dict)
+            # What comes from another object stands below the string that names it.
+            assert objects is KNOWN or isinstance(paths.resolve(value, container.path), dict)
 
 
 def repr_of_place(place: tuple[str, paths.Json]) -> tuple[str, str]:
@@ -68,9 +73,9 @@ def repr_of_place(place: tuple[str, paths.Json]) -> tuple[str, str]:
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
-@given(grafted())
-def test_junk_anywhere_in_a_real_object_is_survived(value: paths.Object) -> None:
-    check(value)
+@given(grafted(), st.sampled_from([NOTHING, KNOWN]))
+def test_junk_anywhere_in_a_real_object_is_survived(value: paths.Object, objects: Lookup) -> None:
+    check(value, objects=objects)
 
 
 @given(st.dictionaries(KEYS, ANY_JSON, max_size=5))
@@ -84,4 +89,29 @@ def test_any_spec_and_any_metadata_of_a_known_kind_are_survived(
 ) -> None:
     value = FULL_OBJECTS[kind]
 
-    check({"apiVersion": value["apiVersion"], "kind": value["kind"], "metadata": metadata, "spec": spec})
+    check({"apiVersion": value.get("apiVersion"), "kind": value.get("kind"), "metadata": metadata, "spec": spec})
+
+
+# Objects whose keys are names that somebody made up, and those that are taken over whole.
+NAMED = re.compile(
+    r".*/(labels|annotations|podAnnotations|nodeSelector|matchLabels|\w*[sS]elector|requests|limits|overhead|capacity"
+    r"|\w*ReplicaSpecs|sparkConf|hadoopConf|driverInfo|config|envVars|executors|components|tasks|parameters"
+    r"|parameterValues|hooks|memoize|tolerations?/\d+|nodeSelectorTerms/.*)"
+)
+
+
+@given(st.data())
+def test_a_field_that_nobody_reads_changes_nothing(data: st.DataObject) -> None:
+    original = FULL_OBJECTS[data.draw(st.sampled_from(sorted(FULL_OBJECTS)))]
+    holders = [
+        pointer for pointer, found in places(original) if isinstance(found, dict) and not NAMED.fullmatch(pointer)
+    ]
+    pointer = data.draw(st.sampled_from(holders))
+    value = copied(original)
+    holder = paths.resolve(value, pointer)
+    assert isinstance(holder, dict)
+    holder["fieldOfTheFuture"] = data.draw(SCALARS)
+
+    assert normalise(value, vocabulary=VOCABULARY, objects=KNOWN) == normalise(
+        original, vocabulary=VOCABULARY, objects=KNOWN
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 import builders
-from unit.workloads.normalised import counts, readable_workload
+from unit.workloads.normalised import counts, readable_workload, totals
 from usher import model
 
 
@@ -38,15 +38,14 @@ def test_a_cron_job_that_forbids_overlap_runs_one_job_at_a_time(policy: str) -> 
 def test_nothing_bounds_a_cron_job_whose_runs_may_overlap(policy: str | None) -> None:
     workload = readable_workload(builders.cron_job(parallelism=4, concurrency_policy=policy))
 
-    assert workload.pods == model.Count(minimum=0, maximum=None)
-    assert workload.pod_sets[0].count.reason == "concurrencyPolicy Allow lets runs overlap"
+    assert workload.pods == model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
 
 
 def test_the_accelerators_of_an_unbounded_workload_are_unbounded() -> None:
     template = builders.template(builders.container(gpus=2))
 
-    assert readable_workload(builders.cron_job(template)).accelerators == {"nvidia.com/gpu": None}
-    assert readable_workload(builders.job(template, parallelism=4)).accelerators == {"nvidia.com/gpu": 8}
+    assert totals(builders.cron_job(template)) == {"nvidia.com/gpu": ("0", "unbounded")}
+    assert totals(builders.job(template, parallelism=4)) == {"nvidia.com/gpu": ("8", "8")}
 
 
 def test_both_can_be_suspended() -> None:

@@ -1,8 +1,9 @@
 """Pods."""
 
 import builders
-from unit.workloads.normalised import counts, pod_set, readable_workload
+from unit.workloads.normalised import counts, pod_set, readable_workload, totals
 from usher import model, paths
+from usher.workloads.lookup import Objects
 
 
 def test_a_pod_is_one_pod_and_its_own_template() -> None:
@@ -54,7 +55,6 @@ def test_scheduling_fields_are_taken_over() -> None:
             priorityClassName="high",
             runtimeClassName="nvidia",
             nodeName="node-1",
-            resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}],
         )
     )
 
@@ -64,15 +64,23 @@ def test_scheduling_fields_are_taken_over() -> None:
     assert found.has_required_affinity
     assert (found.scheduler_name, found.priority_class_name) == ("volcano", "high")
     assert (found.runtime_class_name, found.node_name) == ("nvidia", "node-1")
-    assert found.device_claims == 1
 
 
 def test_a_device_claim_asks_for_accelerators_though_no_resource_is_named() -> None:
-    found = pod_set(builders.pod(builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu"}]))
+    devices: paths.Json = {"requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 2}}]}
+    template = builders.custom(
+        "resource.k8s.io/v1", "ResourceClaimTemplate", {"spec": {"devices": devices}}, name="two"
+    )
+    pod = builders.pod(
+        builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "two"}]
+    )
+    found = pod_set(pod, objects=Objects([template]))
 
     assert found.asks_accelerators
     assert found.accelerators == {}
-    assert found.containers[0].claims == 1
+    assert found.device_claims == 1
+    assert found.containers[0].asks_accelerators
+    assert totals(pod, objects=Objects([template])) == {"gpu.nvidia.com": ("2", "2")}
 
 
 def test_preferred_node_affinity_requires_nothing() -> None:
@@ -89,3 +97,26 @@ def test_required_node_affinity_without_terms_is_not_the_same_as_none() -> None:
     assert found.has_required_affinity
     assert found.required_terms == ()
     assert not pod_set(builders.pod(affinity={"nodeAffinity": None})).has_required_affinity
+
+
+def test_a_replication_controller_keeps_its_number_of_pods() -> None:
+    template = builders.template(builders.container(gpus=2))
+    value = builders.custom("v1", "ReplicationController", {"replicas": 3, "template": template})
+
+    assert counts(value) == [("", "/spec/template", 3, 3)]
+    assert totals(value) == {builders.GPU: ("6", "6")}
+    assert counts(builders.custom("v1", "ReplicationController", {"template": template})) == [
+        ("", "/spec/template", 1, 1)
+    ]
+
+
+def test_a_pod_template_stands_at_the_top_of_its_object_and_makes_no_pods_itself() -> None:
+    value: paths.Object = {
+        "apiVersion": "v1",
+        "kind": "PodTemplate",
+        "metadata": {"name": "example"},
+        "template": builders.template(builders.container(gpus=2)),
+    }
+
+    assert counts(value) == [("", "/template", 1, 1)]
+    assert readable_workload(value).is_template

@@ -13,31 +13,30 @@ import yaml
 
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
+from usher.workloads.lookup import Objects
 from usher.workloads.normalise import normalise
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of manifests, ../shared/corpus, is not here")
 
-FRACTION = "asks for a fraction of a GPU by an annotation of KAI"
-NO_ACCELERATOR = "its device claims are for devices that are no accelerators, which only the claims tell"
+WORKERS = "KServe writes GPUs into a runtime with a workerSpec, which the object itself does not show"
 
 DISAGREEING = {
     "GoogleCloudPlatform+container-engine-accelerators/demo/tpu-training/inception-v3-tpu.yaml: inception-v3-tpu": (
         "asks for cloud-tpus.google.com/v2, a resource that GKE gave up"
     ),
-    "NVIDIA+KAI-Scheduler/docs/gpu-sharing/gpu-sharing-init-container.yaml: gpu-sharing-init-container": FRACTION,
-    "NVIDIA+KAI-Scheduler/docs/gpu-sharing/gpu-sharing.yaml: gpu-sharing": FRACTION,
-    "ray-project+kuberay/ray-operator/config/samples/ray-cluster.kai-gpu-sharing.yaml: raycluster-half-gpu": FRACTION,
-    "kubernetes-sigs+dra-example-driver/demo/examples/native-resource-request/native-resource-request.yaml: pod0": (
-        NO_ACCELERATOR
+    "NVIDIA+k8s-dra-driver-gpu/demo/specs/quickstart/v1/gpu-test-vfio-config.yaml: pod1-full-vfioconfig": (
+        "its template of claims stands in another namespace, where the pod will not find it"
     ),
-    "kubernetes-sigs+dra-example-driver/demo/examples/net-consumable-capacity/net-consumable-capacity.yaml: pod0": (
-        NO_ACCELERATOR
-    ),
-    "kubernetes-sigs+dra-example-driver/demo/examples/net-consumable-capacity/net-consumable-capacity.yaml: pod1": (
-        NO_ACCELERATOR
-    ),
+    **{
+        f"kserve+kserve/{file}.yaml: kserve-huggingfaceserver-multinode": WORKERS
+        for file in (
+            "config/runtimes/kserve-huggingfaceserver-multinode",
+            "install/v0.18.0/kserve-cluster-resources",
+            "install/v0.19.0-rc0/kserve-cluster-resources",
+        )
+    },
 }
 """Documents of known kinds in which we and the index see something else, and why."""
 
@@ -45,19 +44,19 @@ NOT_SEEN = {
     "resource.k8s.io/ResourceClaim": "makes no pods",
     "resource.k8s.io/ResourceClaimTemplate": "makes no pods",
     "scheduling.k8s.io/PodGroup": "makes no pods",
-    "serving.kserve.io/InferenceService": "has no adapter yet, and often no containers either",
-    "serving.kserve.io/LLMInferenceService": "has no adapter yet, and often no containers either",
-    "trainer.kubeflow.org/TrainJob": "has no adapter yet, and its pods are those of its runtime",
 }
-"""Kinds that ask for accelerators without being seen as workloads, not even unrecognised ones, and why."""
+"""Kinds that ask for accelerators without being workloads, and why."""
 
 
 class Document(NamedTuple):
+    file: str
     place: str
     kind: str
     value: paths.Object
     hint: str
     """`yes`, `no` or `unknown`: whether it asks for accelerators."""
+    objects: Objects
+    """Those of the same file."""
 
 
 def as_json(value: Any) -> paths.Json:
@@ -77,11 +76,15 @@ def documents() -> tuple[Document, ...]:
     with (CORPUS / "INDEX.tsv").open(encoding="utf-8", newline="") as index:
         for row in csv.DictReader(index, delimiter="\t"):
             rows[row["path"]].append(row)
-    return tuple(
-        Document(f"{path}: {row['name']}", f"{row['group']}/{row['kind']}", value, row["has_accelerator_request"])
-        for path, rows_of_file in rows.items()
-        for row, value in zip(rows_of_file, read(CORPUS / path), strict=True)
-    )
+    return tuple(document for path, rows_of_file in rows.items() for document in _documents_of(path, rows_of_file))
+
+
+def _documents_of(path: str, rows: list[dict[str, str]]) -> Iterator[Document]:
+    values = list(read(CORPUS / path))
+    objects = Objects(values)
+    for row, value in zip(rows, values, strict=True):
+        kind = f"{row['group']}/{row['kind']}"
+        yield Document(path, f"{path}: {row['name']}", kind, value, row["has_accelerator_request"], objects)
 
 
 def read(file: Path) -> Iterator[paths.Object]:
@@ -93,7 +96,7 @@ def read(file: Path) -> Iterator[paths.Object]:
 
 
 def workload(document: Document) -> model.Workload | None:
-    return normalise(document.value, vocabulary=VOCABULARY)
+    return normalise(document.value, vocabulary=VOCABULARY, objects=document.objects)
 
 
 def asks_accelerators(found: model.Workload) -> bool:

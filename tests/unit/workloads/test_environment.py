@@ -35,6 +35,10 @@ def pod_with(entry: paths.Json) -> paths.Object:
         ({"value": "all", "valueFrom": None}, "all"),
         # The API server refuses both in a Pod; the kubelet would look at the value first.
         ({"value": "all", "valueFrom": FROM_FIELD}, "all"),
+        # The kubelet puts the value of another variable there, which may come from anywhere.
+        ({"value": "$(DEVICES)"}, None),
+        ({"value": "0,$(DEVICES)"}, None),
+        ({"value": "$DEVICES"}, "$DEVICES"),
     ],
 )
 def test_a_variable_has_the_value_that_the_kubelet_would_give_it(entry: paths.Object, value: str | None) -> None:
@@ -63,3 +67,58 @@ def test_a_value_that_could_not_be_read_is_not_taken_for_an_empty_one() -> None:
     (found,) = workload(pod_with({"name": NAME, "value": 0})).pod_sets
 
     assert [variable.value for variable in found.containers[0].environment] == [None]
+
+
+def test_variables_of_other_families_do_not_leave_the_manifest() -> None:
+    env: dict[str, paths.Json] = {"TOKEN": "secret", "NCCL_DEBUG": "INFO", "MY_NCCL_DEBUG": "x", "nccl_debug": "x"}
+    found = pod_set(builders.pod(builders.container(env=env)))
+
+    assert [(variable.name, variable.value) for variable in found.containers[0].environment] == [("NCCL_DEBUG", "INFO")]
+
+
+@pytest.mark.parametrize("family", ["NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_"])
+def test_the_families_that_rules_read_are_kept(family: str) -> None:
+    found = pod_set(builders.pod(builders.container(env={family + "X": "1"})))
+
+    assert [variable.name for variable in found.containers[0].environment] == [family + "X"]
+
+
+def test_of_two_entries_of_one_name_both_are_kept_in_their_order() -> None:
+    entries: paths.Json = [{"name": NAME, "value": "none"}, {"name": NAME, "value": "all"}]
+    found = pod_set(builders.replaced(builders.pod(), "/spec/containers/0/env", entries))
+
+    assert [(variable.value, variable.path) for variable in found.containers[0].environment] == [
+        ("none", "/spec/containers/0/env/0"),
+        ("all", "/spec/containers/0/env/1"),
+    ]
+
+
+def test_an_environment_that_is_no_list_is_unknown() -> None:
+    value = builders.replaced(builders.pod(), "/spec/containers/0/env", {NAME: "all"})
+
+    assert unknowns(value) == [("/spec/containers/0/env", "expected a list, found an object")]
+
+
+@pytest.mark.parametrize("env", [None, []])
+def test_an_environment_may_be_missing_or_empty(env: paths.Json) -> None:
+    found = pod_set(builders.replaced(builders.pod(), "/spec/containers/0/env", env))
+
+    assert found.containers[0].environment == ()
+
+
+def test_a_wrong_source_of_an_empty_value_is_unknown() -> None:
+    assert unknowns(pod_with({"name": NAME, "value": "", "valueFrom": "field"})) == [
+        ("/spec/containers/0/env/0/valueFrom", "expected an object, found a string")
+    ]
+
+
+def test_init_sidecar_and_ephemeral_containers_have_environments_too() -> None:
+    env: dict[str, paths.Json] = {NAME: "all"}
+    found = pod_set(
+        builders.pod(
+            initContainers=[builders.container("i", env=env), builders.container("s", env=env, restartPolicy="Always")],
+            ephemeralContainers=[builders.container("e", env=env)],
+        )
+    )
+
+    assert [len(container.environment) for container in found.containers] == [1, 1, 0, 1]

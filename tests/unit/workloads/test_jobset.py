@@ -1,7 +1,7 @@
 """JobSet (gpu-domain 1.1)."""
 
 import builders
-from unit.workloads.normalised import counts, readable_workload
+from unit.workloads.normalised import counts, readable_workload, totals
 from usher import model
 
 
@@ -28,7 +28,7 @@ def test_the_accelerators_of_all_pod_sets_add_up() -> None:
         builders.replicated_job("c"),
     )
 
-    assert readable_workload(job_set).accelerators == {"nvidia.com/gpu": 35}
+    assert totals(job_set) == {"nvidia.com/gpu": ("35", "35")}
 
 
 def test_a_job_set_trains_can_be_suspended_and_is_labelled_for_kueue() -> None:

@@ -43,11 +43,16 @@ def test_an_elastic_job_with_metrics_has_an_autoscaler(
     assert counts(job) == [("Worker", WORKER, minimum, maximum)]
 
 
-def test_an_elastic_job_without_metrics_starts_with_fewer_workers_but_never_grows() -> None:
+def test_an_elastic_job_without_metrics_has_the_workers_that_it_asks_for() -> None:
     job = builders.pytorch_job(workers=4, elastic_policy={"minReplicas": 2, "maxReplicas": 10})
 
-    assert counts(job) == [("Worker", WORKER, 2, 4)]
-    assert workload(job).pod_sets[0].count.reason == "elasticPolicy"
+    assert counts(job) == [("Worker", WORKER, 4, 4)]
+
+
+def test_the_reason_of_a_range_is_the_policy() -> None:
+    policy: paths.Object = {"minReplicas": 2, "maxReplicas": 10, "metrics": METRICS}
+
+    assert workload(builders.pytorch_job(workers=4, elastic_policy=policy)).pod_sets[0].count.reason == "elasticPolicy"
 
 
 def test_elastic_workers_without_any_replicas_are_none() -> None:

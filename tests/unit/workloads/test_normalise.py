@@ -5,7 +5,8 @@ import pytest
 import builders
 from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, workload
 from usher import model, paths
-from usher.workloads.normalise import ROLE_LABEL, normalise
+from usher.workloads.identity import ROLE_LABEL
+from usher.workloads.normalise import normalise
 from usher.workloads.registry import BY_GROUP_AND_KIND, KINDS
 
 
@@ -46,7 +47,7 @@ def test_jobs_of_different_groups_are_different_kinds() -> None:
 
     assert [found.path for found in readable_workload(builders.job()).pod_sets] == ["/spec/template"]
     assert [found.path for found in readable_workload(builders.volcano_job()).pod_sets] == ["/spec/tasks/0/template"]
-    assert [found.path for found in readable_workload(tasks_in_a_batch_job).pod_sets] == ["/spec/template"]
+    assert [found.path for found in workload(tasks_in_a_batch_job).pod_sets] == ["/spec/template"]
 
 
 @pytest.mark.parametrize(
@@ -54,9 +55,9 @@ def test_jobs_of_different_groups_are_different_kinds() -> None:
     [
         (
             builders.mpi_job(),
-            "kubeflow.org/v1",
+            "kubeflow.org/v2",
             "/spec/mpiReplicaSpecs/Launcher/template/spec",
-            "MPIJob is known in v2beta1, not in v1: not judged",
+            "MPIJob is known in v2beta1 and v1, not in v2: not judged",
         ),
         (
             builders.deployment(),
@@ -106,24 +107,22 @@ def test_a_version_that_is_not_known_is_named_and_not_judged(
 
 
 def test_a_known_kind_in_an_unknown_version_is_named_even_where_no_pod_spec_is_found() -> None:
-    value = builders.custom("kubeflow.org/v1", "MPIJob", {"template": "inline"})
+    value = builders.custom("kubeflow.org/v2", "MPIJob", {"template": "inline"})
 
-    assert unknowns(value) == [("/apiVersion", "MPIJob is known in v2beta1, not in v1: not judged")]
+    assert unknowns(value) == [("/apiVersion", "MPIJob is known in v2beta1 and v1, not in v2: not judged")]
     assert unknowns({"kind": "Pod"}) == [("", "Pod is known in v1, not without a version: not judged")]
 
 
 def test_an_unknown_kind_with_pod_specs_is_named_at_each_of_them() -> None:
     inline = builders.pod_spec(builders.container(gpus=8))
-    value = builders.custom(
-        "serving.kserve.io/v1beta1", "InferenceService", {"predictor": inline, "transformer": inline}, name="llm"
-    )
+    value = builders.custom("example.com/v1", "Model", {"predictor": inline, "transformer": inline}, name="llm")
     found = workload(value)
 
     assert [unknown.path for unknown in found.unknowns] == ["/spec/predictor", "/spec/transformer"]
     assert {unknown.reason for unknown in found.unknowns} == {
-        "unrecognised kind InferenceService (serving.kserve.io/v1beta1) holds a pod spec, which is not judged"
+        "unrecognised kind Model (example.com/v1) holds a pod spec, which is not judged"
     }
-    assert (found.kind, found.name, found.namespace) == ("InferenceService", "llm", "ml-research")
+    assert (found.kind, found.name, found.namespace) == ("Model", "llm", "ml-research")
     assert found.role is model.Role.UNKNOWN
     assert found.pods == model.Count(minimum=0, maximum=0)
 
@@ -196,15 +195,17 @@ def test_a_role_that_there_is_not_is_unknown_instead_of_silently_another() -> No
 
 def test_the_controlling_owner_is_the_owner() -> None:
     def owned_by(*owners: paths.Object) -> str:
-        return readable_workload(
-            builders.replaced(builders.pod(), "/metadata/ownerReferences", list(owners))
-        ).owner_kind
+        pod = builders.replaced(builders.pod(), "/metadata/ownerReferences", list(owners))
+        owner = readable_workload(pod).owner
+        return owner.kind if owner else ""
 
     assert owned_by() == ""
     assert owned_by({"kind": "Job", "controller": True}) == "Job"
     assert owned_by({"kind": "Queue", "controller": False}, {"kind": "Job", "controller": True}) == "Job"
     assert owned_by({"kind": "Queue"}) == ""
-    assert readable_workload(builders.job(owner_kind="JobSet")).owner_kind == "JobSet"
+    assert readable_workload(builders.job(owner_kind="JobSet")).owner == model.Owner(
+        group="example.com", kind="JobSet", name="owner"
+    )
 
 
 def test_an_object_with_a_time_of_deletion_is_being_deleted() -> None:
@@ -238,3 +239,33 @@ def test_a_place_that_is_read_twice_is_unknown_once() -> None:
     assert unknowns(builders.replaced(builders.pytorch_job(), "/spec", "x")) == [
         ("/spec", "expected an object, found a string")
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "kind"),
+    [
+        (
+            builders.custom("apps/v1", "Deployment", {"podTemplate": builders.template()}),
+            "/spec/podTemplate/spec",
+            "Deployment",
+        ),
+        (builders.custom("apps/v1", "Deployment", {"template": builders.pod_spec()}), "/spec/template", "Deployment"),
+        (
+            builders.custom("kubeflow.org/v1", "PyTorchJob", {"pytorchReplicaSpecs": {"Worker": builders.template()}}),
+            "/spec/pytorchReplicaSpecs/Worker/spec",
+            "PyTorchJob",
+        ),
+        (builders.custom("batch/v1", "Job", builders.template()), "/spec/spec", "Job"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_pod_spec_under_a_wrong_key_is_named_and_not_judged(value: paths.Object, path: str, kind: str) -> None:
+    assert unknowns(value) == [(path, f"{kind} has no pod spec here, so it is not judged")]
+
+
+def test_what_lies_inside_a_template_is_no_misplaced_pod_spec() -> None:
+    nested = builders.replaced(
+        builders.deployment(), "/spec/template/spec", {"containers": [], "other": builders.pod_spec()}
+    )
+
+    assert unknowns(nested) == []

@@ -49,3 +49,20 @@ def test_an_object_too_large_to_be_searched_is_named_instead_of_passed() -> None
 
 def test_an_object_of_just_the_bound_is_searched_to_its_end() -> None:
     assert search.pod_specs([{} for _ in range(search.MAX_NODES - 1)]) == []
+
+
+def test_an_unknown_kind_that_asks_for_accelerators_without_any_container_is_named() -> None:
+    limits: paths.Json = {"limits": {"cpu": 1, "nvidia.com/gpu": 8}}
+    value = builders.custom("example.com/v1", "Model", {"replicas": 2, "resources": limits})
+    found = normalise(value, vocabulary=VOCABULARY)
+
+    assert found is not None
+    assert [(unknown.path, unknown.reason) for unknown in found.unknowns] == [
+        ("/spec/resources", "unrecognised kind Model (example.com/v1) asks for accelerators, which is not judged")
+    ]
+
+
+def test_an_unknown_kind_that_asks_for_storage_is_none_of_our_business() -> None:
+    value = builders.custom("v1", "PersistentVolumeClaim", {"resources": {"requests": {"storage": "1Ti"}}})
+
+    assert normalise(value, vocabulary=VOCABULARY) is None

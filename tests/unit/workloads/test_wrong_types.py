@@ -5,7 +5,7 @@ import re
 import pytest
 
 import builders
-from unit.workloads.full_objects import FULL_OBJECTS, places
+from unit.workloads.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import readable_workload, unknowns
 from usher import paths
 
@@ -13,26 +13,42 @@ JUNK: list[paths.Json] = ["junk", 7, 0.5, True, ["junk"], {"junk": "junk"}]
 
 # What stands in the objects because they would be none without it, though only other fields are read.
 UNREAD = re.compile(
-    r"/apiVersion|/kind"
-    r"|/metadata/ownerReferences/0/(apiVersion|name|uid)"
+    r"(/spec/components/\d+/template)?/(apiVersion|kind)"
+    r"|/metadata/ownerReferences/0/uid"
     r"|.*/image"
-    r"|.*/resources/claims/0/name"
     r"|/spec/schedule"
+    r"|/pipelineInfo|/schemaVersion"
 )
 
-QUANTITY = re.compile(r".*/(requests|limits|overhead)/[^/]+")
-NEEDED = re.compile(rf".*/\d+|.*ReplicaSpecs/[^/]+|{QUANTITY.pattern}")
+QUANTITY = re.compile(r".*/(requests|limits|overhead)/(?!\d+$)[^/]+")
+QUANTITY_BY_ITSELF = re.compile(r".*/resources/(cpu|memory|gpu)(Limit|Request)?|.*/accelerator/count")
+PART_OF_A_PIPELINE = re.compile(
+    r"(/spec/pipelineSpec)?/(root/dag|components(/[^/]+(/dag|/executorLabel)?)?"
+    r"|deploymentSpec(/executors(/[^/]+(/container|/importer)?)?)?)|.*/kubernetes/.*/executors/[^/]+|.*/dag/tasks/[^/]+(/componentRef(/name)?)?"
+)
+NEEDED = re.compile(
+    rf"{PART_OF_A_PIPELINE.pattern}|.*/\d+|.*ReplicaSpecs/[^/]+|/spec/runtimeRef(/name)?|{QUANTITY.pattern}"
+)
+NAME_OF_A_CLAIM = re.compile(r".*/(resourceClaims|draResources)/\d+/(resourceClaimName|claimCreationSpec)")
 NAME_OF_A_VARIABLE = re.compile(r".*/env/\d+/name")
-MAX_SURGE = "/spec/strategy/rollingUpdate/maxSurge"
+NAME_OF_A_RUNTIME = re.compile(r"/spec/predictor/model/runtime")
+NUMBER_OR_PERCENTAGE = re.compile(
+    r".*/(rollingUpdate|rollingUpdateConfiguration|rolloutStrategy)/max(Surge|Unavailable)"
+)
 
 
 def fits(pointer: str, value: paths.Json, junk: paths.Json) -> bool:
     """Whether the junk is of a type that may stand at a place."""
-    if QUANTITY.fullmatch(pointer):
+    if QUANTITY.fullmatch(pointer) or QUANTITY_BY_ITSELF.fullmatch(pointer):
         return type(junk) in (int, float)
-    if pointer == MAX_SURGE:
+    if NUMBER_OR_PERCENTAGE.fullmatch(pointer):
         return type(junk) is int
     return type(junk) is type(value)
+
+
+def junk_at(place: int, kind: str) -> list[paths.Json]:
+    """All sorts in a Pod; in the other kinds, which have the same parts, two that take turns from place to place."""
+    return JUNK if kind == "Pod" else [JUNK[place % len(JUNK)], JUNK[(place + 3) % len(JUNK)]]
 
 
 def read_places(value: paths.Object) -> list[tuple[str, paths.Json]]:
@@ -41,7 +57,7 @@ def read_places(value: paths.Object) -> list[tuple[str, paths.Json]]:
 
 @pytest.mark.parametrize("kind", FULL_OBJECTS)
 def test_the_objects_hold_nothing_unknown_as_they_are(kind: str) -> None:
-    assert readable_workload(FULL_OBJECTS[kind]).pod_sets
+    assert readable_workload(FULL_OBJECTS[kind], objects=KNOWN).pod_sets
 
 
 @pytest.mark.parametrize("kind", FULL_OBJECTS)
@@ -49,10 +65,10 @@ def test_a_wrong_type_is_unknown_at_its_place(kind: str) -> None:
     value = FULL_OBJECTS[kind]
     silent = [
         f"{junk!r} at {pointer}"
-        for pointer, found in read_places(value)
-        for junk in JUNK
+        for place, (pointer, found) in enumerate(read_places(value))
+        for junk in junk_at(place, kind)
         if not fits(pointer, found, junk)
-        and [path for path, _ in unknowns(builders.replaced(value, pointer, junk))] != [pointer]
+        and [path for path, _ in unknowns(builders.replaced(value, pointer, junk), objects=KNOWN)] != [pointer]
     ]
 
     assert silent == []
@@ -62,10 +78,14 @@ def test_a_wrong_type_is_unknown_at_its_place(kind: str) -> None:
 def test_null_counts_as_nothing_but_where_something_has_to_be(kind: str) -> None:
     value = FULL_OBJECTS[kind]
     for pointer, _ in read_places(value):
-        found = [path for path, _ in unknowns(builders.replaced(value, pointer, None))]
+        found = [path for path, _ in unknowns(builders.replaced(value, pointer, None), objects=KNOWN)]
         if NEEDED.fullmatch(pointer):
             assert found == [pointer]
+        elif NAME_OF_A_CLAIM.fullmatch(pointer):
+            assert found == [pointer.rpartition("/")[0]]
         elif NAME_OF_A_VARIABLE.fullmatch(pointer):
             assert found == [pointer.removesuffix("/name")]
+        elif NAME_OF_A_RUNTIME.fullmatch(pointer):
+            assert found == [pointer.removesuffix("/runtime")]
         else:
             assert found == [], pointer

@@ -51,3 +51,13 @@ def webhooks(
     )
     documents = configurations(client=client, validate_failure_policy=validate_failure_policy)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+
+
+@manifests.command(name="audit-role")
+def audit_role() -> None:
+    """Print the ClusterRole that `usher audit` needs: to list every kind of workload that usher knows."""
+    import yaml
+
+    from usher.manifests.audit_role import role
+
+    click.echo(yaml.safe_dump(role(), sort_keys=False, width=120), nl=False)

@@ -15,6 +15,8 @@ from usher.workloads.kinds import Kind
 from usher.workloads.registry import KINDS
 
 NAME: Final = "gpu-usher"
+Scope = Literal["Namespaced", "Cluster"]
+
 MUTATE_TIMEOUT: Final = 1
 VALIDATE_TIMEOUT: Final = 3
 """Seconds. Gatekeeper's own; a healthy review takes less than a thousandth of it."""
@@ -104,18 +106,32 @@ def _client_config(endpoint: str, client: Client) -> paths.Object:
 
 
 def _rules(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:
-    """One rule for each group and set of versions; a rule for a kind that is not installed does no harm."""
-    resources: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for kind in kinds:
-        resources.setdefault((kind.group, kind.versions), []).append(kind.plural)
-    return [_rule(group, versions, plurals, operations=operations) for (group, versions), plurals in resources.items()]
+    """One rule for each group and set of versions; a rule for a kind that is not installed does no harm.
+
+    What no API server serves is not asked about either.
+    """
+    resources: dict[tuple[str, tuple[str, ...], Scope], list[str]] = {}
+    for kind in filter(lambda each: each.plural, kinds):
+        scope: Scope = "Cluster" if kind.cluster_scoped else "Namespaced"
+        resources.setdefault((kind.group, kind.versions, scope), []).append(kind.plural)
+    return [
+        _rule(group, versions, plurals, operations=operations, scope=scope)
+        for (group, versions, scope), plurals in resources.items()
+    ]
 
 
-def _rule(group: str, versions: Sequence[str], resources: Sequence[str], *, operations: Sequence[str]) -> paths.Object:
+def _rule(
+    group: str,
+    versions: Sequence[str],
+    resources: Sequence[str],
+    *,
+    operations: Sequence[str],
+    scope: Scope = "Namespaced",
+) -> paths.Object:
     return {
         "apiGroups": [group],
         "apiVersions": list(versions),
         "resources": list(resources),
         "operations": list(operations),
-        "scope": "Namespaced",
+        "scope": scope,
     }

@@ -12,6 +12,7 @@ from usher.mutation.editing import Edit, Operation, copied
 
 ANNOTATION = "gpu-usher.io/mutations"
 OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
+NOT_CHANGEABLE = "what is written into this template would not reach its pods, which are changed themselves"
 NO_RECORD = "the object's metadata or annotations are no such thing, so that no change can be recorded"
 
 
@@ -109,7 +110,7 @@ def owner_compares(workload: model.Workload) -> bool:
     A Deployment that is older than a mutation, or was updated since, would make ReplicaSets without end. Its Pods are
     mutated all the same.
     """
-    return (workload.group, workload.kind) == ("apps", "ReplicaSet") and bool(workload.owner_kind)
+    return (workload.group, workload.kind) == ("apps", "ReplicaSet") and workload.owner is not None
 
 
 def _without_conflicts(
@@ -138,11 +139,13 @@ def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
         return strategies.ON_OBJECT[intent.field](edit, workload, value)
     for pod_set in workload.pod_sets:
         if intent.field in strategies.ON_POD_SET and intent.at == pod_set.path:
-            return strategies.ON_POD_SET[intent.field](edit, pod_set, value)
+            act = strategies.ON_POD_SET[intent.field]
+            return act(edit, pod_set, value) if pod_set.changeable else NOT_CHANGEABLE
         if intent.field in strategies.ON_CONTAINER:
             for container in pod_set.containers:
                 if intent.at == container.path:
-                    return strategies.ON_CONTAINER[intent.field](edit, container, pod_set, value)
+                    change = strategies.ON_CONTAINER[intent.field]
+                    return change(edit, container, pod_set, value) if pod_set.changeable else NOT_CHANGEABLE
     raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r}, where it cannot be set")
 
 

@@ -15,10 +15,10 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import model, quantities
+from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.policy import nodes, site
 from usher.policy.nodes import Nodes
-from usher.workloads.accelerators import Vocabulary
 
 # The families of labels and annotations that rules read. All others differ from pod to pod of one job, or hold what is
 # nobody's business: kubectl keeps whole manifests in one.
@@ -38,6 +38,8 @@ class Resource(TypedDict):
 
     requests: NotRequired[Quantity]
     limits: NotRequired[Quantity]
+    places: NotRequired[dict[str, str]]
+    """Paths of these two, in kinds that keep them elsewhere than in `resources` of a container."""
 
 
 class Variable(TypedDict):
@@ -54,6 +56,8 @@ class Container(TypedDict):
     asksAccelerators: bool
     accelerators: dict[str, Resource]
     """Also those that it asks 0 of, or of which it gets none because requests and limits contradict each other."""
+    lookalikes: NotRequired[dict[str, str]]
+    """Resources that are in no vocabulary but look like accelerators, with the path of each."""
     environment: dict[str, Variable]
     """Of several entries of one name the last, which is the one that counts."""
 
@@ -152,11 +156,11 @@ def _workload(workload: model.Workload) -> Workload:
         "kind": workload.kind,
         "namespace": workload.namespace,
         "role": workload.role.value,
-        "owned": bool(workload.owner_kind),
+        "owned": workload.owner is not None,
         "suspended": workload.suspended,
         "labels": _read(workload.labels),
         "annotations": _read(workload.annotations),
-        "asksAccelerators": any(pod_set.asks_accelerators for pod_set in workload.pod_sets),
+        "asksAccelerators": workload.asks_accelerators,
         "pods": _pods(workload.pods),
         "gangNative": workload.gang_native,
     }
@@ -170,14 +174,17 @@ def _workload(workload: model.Workload) -> Workload:
 
 
 def _container(container: model.Container) -> Container:
-    return {
+    result: Container = {
         "name": container.name,
         "path": container.path,
         "type": container.type.value,
-        "asksAccelerators": container.claims > 0 or any(map(container.effective, container.accelerators)),
+        "asksAccelerators": container.asks_accelerators,
         "accelerators": {name: _resource(container, name) for name in container.accelerators},
         "environment": {variable.name: _variable(variable) for variable in container.environment},
     }
+    if container.lookalikes:
+        result["lookalikes"] = {name: container.first_path(name) for name in container.lookalikes}
+    return result
 
 
 def _resource(container: model.Container, name: str) -> Resource:
@@ -186,6 +193,10 @@ def _resource(container: model.Container, name: str) -> Resource:
         result["requests"] = _quantity(container.requests[name])
     if name in container.limits:
         result["limits"] = _quantity(container.limits[name])
+    if container.places:
+        result["places"] = {
+            name_of_list: container.resource_path(name_of_list, name) for name_of_list in container.places
+        }
     return result
 
 

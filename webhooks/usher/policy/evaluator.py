@@ -10,11 +10,12 @@ from functools import lru_cache
 from typing import Final
 
 from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models, namespaces
 from usher.mutation import merge
-from usher.policy import catalogue, decision, document
+from usher.policy import catalogue, decision, document, partial
 from usher.policy.engine import Engine, Entrypoint
-from usher.workloads import accelerators
+from usher.workloads import lookup
 from usher.workloads.normalise import normalise
 
 PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
@@ -41,6 +42,8 @@ class Request:
     namespace: str = ""
     """The namespace to assume where the object names none."""
     old_value: paths.Object | None = None
+    objects: lookup.Lookup = lookup.NOTHING
+    """Where to look up what the object refers to by name."""
 
 
 class Evaluator:
@@ -53,7 +56,7 @@ class Evaluator:
         self._is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: namespaces.matches(namespace, config.exempt_namespaces)
         )
-        self.vocabulary = accelerators.Vocabulary(config.accelerators)
+        self.vocabulary = Vocabulary(config.accelerators)
         self.documents = document.Documents(config, self.vocabulary)
 
     def decide(self, request: Request) -> model.Decision:
@@ -123,13 +126,13 @@ class Evaluator:
         return entry is not None and entry.silent
 
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
-        return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace)
+        return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=request.objects)
 
     def _findings(self, workload: model.Workload) -> tuple[list[model.Finding], list[model.Unknown]]:
         if not workload.pod_sets:
             return [], []
         result = self.engine.evaluate(Entrypoint.FINDINGS, self.documents.build(workload))
-        return decision.findings(result), decision.unknowns(result)
+        return list(partial.with_doubt(decision.findings(result), workload)), decision.unknowns(result)
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:
         if request.operation in (Operation.DELETE, Operation.CONNECT):

@@ -8,9 +8,9 @@ import orjson
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
+from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.scheduling import placement, taints
-from usher.workloads.accelerators import Vocabulary
 
 _LARGEST: Final = 2048
 """Bytes of selectors and tolerations that are worth remembering; real pods have a few hundred."""

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, TypeVar
 
 from rich.text import Text
@@ -112,7 +113,7 @@ def summed(results: Iterable[report.Result]) -> report.Devices:
     return dict(sorted(devices.items()))
 
 
-def _gpus(hits: Iterable[_Hit]) -> int:
+def _gpus(hits: Iterable[_Hit]) -> int | Decimal:
     """For sorting, most first."""
     return -sum(report.gpus(hit.result.accelerators).number for hit in hits)
 

@@ -3,6 +3,7 @@
 Byte-identical between runs over the same input: nothing in it depends on the time, the machine or the order of a hash.
 """
 
+from decimal import Decimal
 from typing import Final, TextIO
 
 import orjson
@@ -13,7 +14,7 @@ from usher.reports import shapes
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 KIND: Final = "Report"
 
-_MAX_INTEGER: Final = 2**53 - 1
+MAX_INTEGER: Final = 2**53 - 1
 """The largest that every JSON reader takes; only invented numbers of pods come near it."""
 
 
@@ -185,8 +186,13 @@ def _devices(devices: report.Devices) -> dict[str, shapes.Amount]:
 
 
 def _amount(amount: report.Amount) -> shapes.Amount:
-    return {"number": _integer(amount.number), "unbounded": amount.unbounded}
+    return {"number": _number(amount.number), "unbounded": amount.unbounded}
+
+
+def _number(number: int | Decimal) -> int | float:
+    """A fraction of a device is exact enough as a double; a whole number stays one."""
+    return _integer(int(number)) if number == int(number) else float(number)
 
 
 def _integer(number: int) -> int:
-    return min(number, _MAX_INTEGER)
+    return min(number, MAX_INTEGER)

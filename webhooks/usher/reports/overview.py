@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import Final
 
 from rich.cells import cell_len
@@ -71,13 +72,13 @@ def _by_namespace(results: Iterable[report.Result]) -> list[_Row]:
     ]
 
 
-def _rank(results: list[report.Result]) -> tuple[int, int, int]:
+def _rank(results: list[report.Result]) -> tuple[int | Decimal, int, int | Decimal]:
     """Most GPUs in trouble first, then most workloads in trouble, then most GPUs."""
     bad = [result for result in results if result.worst is model.Outcome.DENY]
     return -_gpus(bad), -len(bad), -_gpus(results)
 
 
-def _gpus(results: Iterable[report.Result]) -> int:
+def _gpus(results: Iterable[report.Result]) -> int | Decimal:
     return report.total(report.gpus(result.accelerators) for result in results).number
 
 

@@ -13,7 +13,7 @@ from usher.mutation.editing import Operation
 class Amount(TypedDict):
     """`unbounded`: at least so many, and nothing says how many more."""
 
-    number: int
+    number: int | float
     unbounded: bool
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Final
 
 from usher import model, report
@@ -35,8 +36,10 @@ def count(number: int, thing: str, things: str = "") -> str:
 
 
 def amount(value: report.Amount) -> str:
-    """`64`, or `64+` when nothing bounds it."""
-    return f"{value.number:,}{'+' if value.unbounded else ''}"
+    """`64`, `0.5`, or `64+` when nothing bounds it."""
+    number = value.number
+    whole = int(number) if number == int(number) else Decimal(number).normalize()
+    return f"{whole:,}{'+' if value.unbounded else ''}"
 
 
 def devices(value: report.Devices) -> str:

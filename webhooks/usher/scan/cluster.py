@@ -100,7 +100,8 @@ def _served(api: Api) -> tuple[list[Resource], list[Batch]]:
     """The kinds that there are, each in the first version of ours that is served; and what discovery was refused."""
     resources: dict[tuple[str, str], Resource] = {}
     refused = []
-    versions = dict.fromkeys((kind.group, version) for kind in registry.KINDS for version in kind.versions)
+    served = [kind for kind in registry.KINDS if kind.plural]
+    versions = dict.fromkeys((kind.group, version) for kind in served for version in kind.versions)
     for group, version in versions:
         answer = api.get(_root(group, version))
         if answer.status == 404:
@@ -110,7 +111,7 @@ def _served(api: Api) -> tuple[list[Resource], list[Batch]]:
             refused.append(_not_listed(name, answer))
             continue
         plurals = _plurals(answer.value)
-        for kind in registry.KINDS:
+        for kind in served:
             if kind.group == group and version in kind.versions and kind.plural in plurals:
                 resources.setdefault((kind.group, kind.kind), Resource(kind=kind, version=version))
     return list(resources.values()), refused

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from usher import paths
 from usher.config import models
-from usher.workloads import search
+from usher.workloads import compiled_pipelines, search
 
 _OWN_GROUP = models.API_VERSION.partition("/")[0] + "/"
 
@@ -25,6 +25,15 @@ def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[st
         yield from flatten(item, prefix=f"{prefix}/items/{index}")
 
 
+def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
+    """The object before a document, with what that says of it: the settings of a compiled pipeline stand behind it."""
+    if not (
+        isinstance(value, dict) and compiled_pipelines.is_platforms(value) and compiled_pipelines.is_pipeline(before)
+    ):
+        return None
+    return compiled_pipelines.with_platforms(before, value)
+
+
 def is_list(value: paths.Object) -> bool:
     """What `kubectl` takes for a list: the name of the kind, and `items` at the top."""
     kind = value.get("kind")
@@ -32,7 +41,9 @@ def is_list(value: paths.Object) -> bool:
 
 
 def why_none(value: paths.Json) -> str:
-    """Why a value is no Kubernetes object; empty when it is one."""
+    """Why a value is no Kubernetes object; empty when it is one, or a compiled pipeline."""
+    if compiled_pipelines.is_pipeline(value):
+        return ""
     if not isinstance(value, dict):
         return "not a Kubernetes object: no mapping with apiVersion and kind"
     missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]

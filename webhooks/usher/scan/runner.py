@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
-from usher import __version__, errors, model, paths, report
+from usher import __version__, errors, model, paths, quantities, report
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.scan.batches import Batch, Item
 from usher.scan.pointing import Pointer
+from usher.workloads import compiled_pipelines, lookup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +46,10 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         counts["finished"] += batch.finished
         counts["ignored"] += batch.ignored
         counts["owned"] += batch.owned
+        # What one file holds is applied together, so its objects may refer to each other.
+        objects = lookup.Objects((item.value for item in batch.items), namespace=settings.namespace)
         for item in batch.items:
-            judged = _judged(item, source=batch.source, evaluator=evaluator, settings=settings)
+            judged = _judged(item, batch.source, objects, evaluator=evaluator, settings=settings)
             if isinstance(judged, report.Failure):
                 failures.append(judged)
             elif judged is not None:
@@ -67,15 +71,15 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
 
 
 def _judged(
-    item: Item, *, source: str, evaluator: Evaluator, settings: Settings
+    item: Item, source: str, objects: lookup.Lookup, *, evaluator: Evaluator, settings: Settings
 ) -> report.Result | report.Failure | None:
     """What was decided about an object; None for one that makes no pods or is in another namespace."""
     line = item.document.line if item.document is not None else 0
-    request = Request(value=item.value, namespace=settings.namespace)
+    request = Request(value=item.value, namespace=settings.namespace, objects=objects)
     try:
         merged = evaluator.mutate(request) if settings.changes or settings.admitted else None
         if merged is not None and settings.admitted:
-            request = Request(value=merged.value, namespace=settings.namespace)
+            request = replace(request, value=merged.value)
         decision = evaluator.decide(request)
     except (errors.EngineError, errors.MutationError) as error:
         return report.Failure(source=source, line=line, identity=_raw_identity(item.value), reason=str(error))
@@ -90,6 +94,7 @@ def _judged(
         role=workload.role,
         pods=workload.pods,
         accelerators=_devices(workload),
+        is_template=workload.is_template,
         findings=tuple(
             report.Finding(
                 judgement=judgement,
@@ -131,11 +136,16 @@ def _identity(workload: model.Workload) -> report.Identity:
 
 def _raw_identity(value: paths.Object) -> report.Identity:
     """Of an object that was not normalised; whatever is no text is left out."""
+    group, version, kind = compiled_pipelines.group_version_kind(value)
     metadata = value.get("metadata")
     fields = metadata if isinstance(metadata, dict) else {}
-    found = (value.get("apiVersion"), value.get("kind"), fields.get("namespace"), fields.get("name"))
-    api_version, kind, namespace, name = (text if isinstance(text, str) else "" for text in found)
-    return report.Identity(api_version=api_version, kind=kind, namespace=namespace, name=name)
+    namespace, name = (text if isinstance(text, str) else "" for text in (fields.get("namespace"), fields.get("name")))
+    return report.Identity(
+        api_version=f"{group}/{version}" if group else version,
+        kind=kind,
+        namespace=namespace,
+        name=name or compiled_pipelines.name(value),
+    )
 
 
 def _pod_set(workload: model.Workload, path: str) -> report.PodSet | None:
@@ -153,12 +163,18 @@ def _pod_set(workload: model.Workload, path: str) -> report.PodSet | None:
 
 def _devices(workload: model.Workload) -> report.Devices:
     devices: dict[str, report.Amount] = {}
-    for pod_set in workload.pod_sets:
-        pods = amount(pod_set.count)
-        for resource, quantity in pod_set.accelerators.items():
-            asked = report.Amount(number=quantity.value * pods.number, unbounded=pods.unbounded)
-            devices[resource] = devices.get(resource, report.Amount()) + asked
+    for total in workload.totals:
+        # A share of a GPU is no GPU, though its resource may have the same name.
+        is_share = total.route is model.Route.SHARE and total.name in report.WHOLE_GPUS
+        name = f"shares of {total.name}" if is_share else total.name
+        devices[name] = devices.get(name, report.Amount()) + report.Amount(
+            number=_number(total.minimum if total.maximum is None else total.maximum), unbounded=total.maximum is None
+        )
     return dict(sorted(devices.items()))
+
+
+def _number(quantity: quantities.Quantity) -> int | Decimal:
+    return quantity.value if quantity.is_whole else Decimal(quantity.nanos).scaleb(-9)
 
 
 def amount(count: model.Count) -> report.Amount:
@@ -169,14 +185,15 @@ def amount(count: model.Count) -> report.Amount:
 
 
 def _totals(results: list[report.Result], counts: Counter[str]) -> report.Totals:
+    making_pods = [result for result in results if not result.is_template]
     findings = Counter(finding.judgement.outcome for result in results for finding in result.findings)
     return report.Totals(
         files=counts["files"],
         objects=counts["objects"],
         workloads=len(results),
-        pods=report.total(amount(result.pods) for result in results),
-        accelerators=_summed(results),
-        accelerators_with_errors=_summed(result for result in results if result.worst is model.Outcome.DENY),
+        pods=report.total(amount(result.pods) for result in making_pods),
+        accelerators=_summed(making_pods),
+        accelerators_with_errors=_summed(result for result in making_pods if result.worst is model.Outcome.DENY),
         errors=findings[model.Outcome.DENY],
         warnings=findings[model.Outcome.WARN],
         notes=findings[model.Outcome.AUDIT],

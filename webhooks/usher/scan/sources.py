@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -98,8 +99,13 @@ def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
             return Batch(source=source, ignored=1)
         problem = report.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
         return Batch(source=source, problems=(problem,))
-    items, notes, ignored = [], [], 0
+    items: list[Item] = []
+    notes, ignored = [], 0
     for document in documents:
+        whole = objects.completed(items[-1].value, document.value) if items else None
+        if whole is not None:
+            items[-1] = replace(items[-1], value=whole)
+            continue
         for prefix, value in objects.flatten(document.value):
             reason = objects.why_none(value)
             if not reason and isinstance(value, dict):
@@ -115,13 +121,15 @@ def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
 def _holds_no_object(content: bytes) -> bool:
     """Whether a file that is no YAML can be told to be none of ours, such as a tsconfig.json with comments.
 
-    Every object has an apiVersion, and without a backslash the word cannot be written in any other way.
+    Every object has an apiVersion, every compiled pipeline a pipelineInfo, and without a backslash these words cannot
+    be written in any other way.
     """
     try:
         content.decode()
     except UnicodeDecodeError:
         return False
-    return len(content) <= chunks.MAX_FILE_BYTES and b"apiVersion" not in content and b"\\" not in content
+    words = (b"apiVersion", b"pipelineInfo", b"\\")
+    return len(content) <= chunks.MAX_FILE_BYTES and not any(word in content for word in words)
 
 
 def _at(prefix: str) -> str:

@@ -5,38 +5,41 @@ some labels, of its nodes' other labels nothing; so there are two questions, "co
 "does this alternative allow nodes of the pools only?".
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from usher import model, paths
+from usher.scheduling import requirements
 
-Labels = Mapping[str, str]
+Labels = requirements.Labels
 Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
 """A node selector and the matchExpressions of one term."""
 
 # Operators that no node without the label satisfies.
 _PRESENT = ("In", "Exists", "Gt", "Lt")
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
-
 
 def alternatives(pod_set: model.PodSet) -> list[Alternative]:
     """All ways in which a node may fit the pod set.
 
-    Terms without expressions match nothing, so they are no alternative (k8s.io/api core/v1, NodeSelectorTerm).
+    Terms without expressions match nothing, nor do those with a condition on fields that Kubernetes cannot parse, so
+    they are no alternative (k8s.io/api core/v1, NodeSelectorTerm).
     """
     if not pod_set.has_required_affinity:
         return [(pod_set.node_selector, ())]
     found: list[Alternative] = []
     for term in pod_set.required_terms:
         expressions = [item for item in _list(term.get("matchExpressions")) if isinstance(item, dict)]
-        if expressions or term.get("matchFields"):
+        fields = term.get("matchFields")
+        if (expressions or fields) and not any(_is_unparsable_field(item) for item in _list(fields)):
             found.append((pod_set.node_selector, expressions))
     return found
 
 
 def could_fit(alternative: Alternative, labels: Labels) -> bool:
-    """Whether a node with these labels, and others that we do not know, may fit."""
+    """Whether a node with these labels, and others that we do not know, may fit.
+
+    An expression whose types are wrong could be any; one that Kubernetes cannot parse lets no node fit.
+    """
     selector, expressions = alternative
     return all(labels.get(key, value) == value for key, value in selector.items()) and all(
         _could_match(expression, labels) for expression in expressions
@@ -96,25 +99,17 @@ def _remaining(labels: Labels, key: str) -> Labels:
 
 
 def _could_match(expression: Mapping[str, paths.Json], labels: Labels) -> bool:
-    key, operator = expression.get("key"), expression.get("operator")
-    if not isinstance(key, str) or key not in labels:
+    requirement = requirements.read(expression)
+    if requirement is None:
         return True
-    actual = labels[key]
-    values = _strings(expression.get("values"))
-    if operator == "In":
-        return actual in values
-    if operator == "NotIn":
-        return actual not in values
-    if operator in ("Gt", "Lt"):
-        return _compares(actual, values, operator)
-    return operator != "DoesNotExist"
-
-
-def _compares(actual: str, values: list[str], operator: str) -> bool:
-    if len(values) != 1 or not (_INTEGER.fullmatch(actual) and _INTEGER.fullmatch(values[0])):
+    if not requirements.is_for_labels(requirement):
         return False
-    left, right = int(actual), int(values[0])
-    return left > right if operator == "Gt" else left < right
+    return requirement.key not in labels or requirements.labels_match(requirement, labels)
+
+
+def _is_unparsable_field(expression: paths.Json) -> bool:
+    requirement = requirements.read(expression)
+    return requirement is not None and not requirements.is_for_fields(requirement)
 
 
 def _list(value: object) -> list[paths.Json]:

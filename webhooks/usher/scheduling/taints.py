@@ -10,14 +10,17 @@ _GUARDING_EFFECTS = ("NoSchedule", "NoExecute")
 
 # What Gt and Lt take for a number: no plus sign, no leading zeros (apimachinery content.IsDecimalInteger), 64 bits.
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
+_INT64 = range(-(2**63), 2**63)
 
 
 def tolerates(toleration: Mapping[str, paths.Json], taint: models.Taint) -> bool:
     """Whether one toleration covers one taint.
 
     An absent effect covers every effect, an absent key (only legal with Exists) every key. Without an operator the
-    values must be equal, and a missing value is the empty one. Gt and Lt compare whole numbers. A toleration with a
-    field that is no string covers nothing: the API server would not take it.
+    values must be equal, and a missing value is the empty one. Gt and Lt compare whole numbers, as the scheduler does
+    once the feature gate TaintTolerationComparisonOperators is on; where it is off, the API server takes no such pod. A
+    toleration with a field that is no string covers nothing, nor does one without a key that is not for Exists: the API
+    server would not take it.
     """
     if not all(isinstance(toleration.get(field), str | None) for field in ("key", "operator", "value", "effect")):
         return False
@@ -59,4 +62,6 @@ def _compares(taint_value: str, toleration_value: str, operator: str) -> bool:
     if not (_INTEGER.fullmatch(taint_value) and _INTEGER.fullmatch(toleration_value)):
         return False
     left, right = int(taint_value), int(toleration_value)
+    if left not in _INT64 or right not in _INT64:
+        return False
     return left > right if operator == "Gt" else left < right

@@ -1,97 +1,82 @@
-"""Which resources are accelerators, and how many of each one pod takes (gpu-domain 1.4 and 4.1)."""
+"""How many accelerators one pod takes by extended resources (gpu-domain 1.4 and 4.1)."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
-from usher import model, quantities
-from usher.config import models
+from usher import model, paths, quantities
+from usher.accelerators.names import Unit
+from usher.accelerators.vocabulary import Vocabulary
+from usher.workloads.device_classes import gives_accelerators
+from usher.workloads.reading import Reading
+from usher.workloads.requests import of_pod as effective_of_pod
 
-# gpu-domain 4.1, with sources. Not "contains gpu": that misses MIG, TPU, Neuron and Gaudi.
-KNOWN_NAMES = frozenset(
-    {
-        "amd.com/gpu",
-        "aws.amazon.com/neuron",
-        "aws.amazon.com/neuroncore",
-        "aws.amazon.com/neurondevice",
-        "google.com/tpu",
-        "gpu.intel.com/dxg",
-        "gpu.intel.com/i915",
-        "gpu.intel.com/xe",
-        "gpu.intel.com/monitoring",
-        "gpu.intel.com/i915_monitoring",
-        "gpu.intel.com/xe_monitoring",
-        "habana.ai/gaudi",
-        "intel.com/gpu",
-        "nvidia.com/gpu",
-        "nvidia.com/gpu.shared",
-    }
-)
-KNOWN_PREFIXES = (
-    "nvidia.com/mig-",
-    # The partitions of an AMD GPU, such as amd.com/cpx_nps4: its compute partition modes, split or not.
-    "amd.com/cpx",
-    "amd.com/dpx",
-    "amd.com/qpx",
-    "amd.com/spx",
-    "amd.com/tpx",
-    "deviceclass.resource.kubernetes.io/",
-)
-
-# The taint that guards such nodes where nothing better is known: GKE and KServe use these keys (gpu-domain 4.3).
-KNOWN_TAINTS = {"nvidia.com/": "nvidia.com/gpu", "google.com/tpu": "google.com/tpu", "amd.com/": "amd.com/gpu"}
-
-
-class Vocabulary:
-    """Answers what a resource name means, from the known names and those that usher.yaml adds."""
-
-    def __init__(self, section: models.Accelerators) -> None:
-        self._names = KNOWN_NAMES | set(section.names)
-        self._prefixes = (*KNOWN_PREFIXES, *section.prefixes)
-        self._taints = {**KNOWN_TAINTS, **section.taints}
-
-    def contains(self, name: str) -> bool:
-        """Whether a resource of this name is an accelerator."""
-        return name in self._names or name.startswith(self._prefixes)
-
-    def taint_key(self, name: str) -> str | None:
-        """Key of the taint that nodes with this resource usually carry; the longest prefix that fits knows best."""
-        fitting = [prefix for prefix in self._taints if name.startswith(prefix)]
-        return self._taints[max(fitting, key=len)] if fitting else None
+_ROUTES: Final = {
+    Unit.DEVICE: model.Route.RESOURCE,
+    Unit.PARTITION: model.Route.PARTITION,
+    Unit.CLAIM: model.Route.CLAIM,
+    Unit.MONITORING: model.Route.ACCESS,
+}
 
 
 def of_pod(
     containers: Iterable[model.Container], *, overhead: model.Resources, vocabulary: Vocabulary
 ) -> Mapping[str, quantities.Quantity]:
-    """Effective accelerator request of one pod by resource; resources asked for with 0 are left out.
-
-    The scheduler's rule: the larger of what runs together and of what each init container needs while it runs beside
-    the sidecars that were started before it. One pass, because a manifest decides how many names and containers there
-    are.
-    """
-    containers = [container for container in containers if container.accelerators]
-    if not containers and not overhead:
+    """Effective accelerator request of one pod by resource; resources asked for with 0 are left out."""
+    naming = [container for container in containers if container.accelerators]
+    names = {name for container in naming for name in container.accelerators}
+    names.update(name for name in overhead if vocabulary.contains(name))
+    if not names:
         return {}
-    together = _totals()
-    sidecars = _totals()
-    peaks = _totals()
-    for container in containers:
-        for name in container.accelerators:
-            effective = container.effective(name)
-            if container.type is model.ContainerType.INIT:
-                peaks[name] = max(peaks[name], effective + sidecars[name])
+    totals = effective_of_pod(naming, overhead=overhead, pod_requests={}, pod_limits={}, only=names)
+    return {name: totals[name] for name in sorted(totals) if totals[name]}
+
+
+def requests(
+    of_one_pod: model.Resources,
+    containers: Iterable[model.Container],
+    *,
+    overhead_path: str,
+    reading: Reading,
+    vocabulary: Vocabulary,
+) -> Iterator[model.AcceleratorRequest]:
+    """What one pod asks for, by name, each with the place that names it first.
+
+    A resource that devices of a DeviceClass serve counts as the resource alone: the claim behind it is the scheduler's.
+    A resource that stands for a class nobody has described is looked up, and recorded as unknown if that fails.
+    """
+    if not of_one_pod:
+        return
+    naming = tuple(container for container in containers if container.accelerators)
+    divided = _divided(naming, vocabulary)
+    first = {name: container for container in reversed(naming) for name in container.accelerators}
+    for name, quantity in of_one_pod.items():
+        meaning = vocabulary.meaning(name)
+        route = model.Route.RESOURCE if meaning is None else _ROUTES.get(meaning.unit, model.Route.SHARE)
+        path = first[name].first_path(name) if name in first else paths.join(overhead_path, name)
+        if meaning is not None and meaning.device_class is not None:
+            known = gives_accelerators(meaning.device_class, path=path, reading=reading, vocabulary=vocabulary)
+            if not known:
                 continue
-            if container.type is model.ContainerType.SIDECAR:
-                sidecars[name] += effective
-            if container.type is not model.ContainerType.EPHEMERAL:
-                together[name] += effective
-    names = {*together, *peaks, *(name for name in overhead if vocabulary.contains(name))}
-    totals = {name: max(together[name], peaks[name]) + overhead.get(name, quantities.ZERO) for name in sorted(names)}
-    return {name: total for name, total in totals.items() if total}
+        if route is model.Route.RESOURCE and name in divided:
+            route = model.Route.SHARE
+        asked = quantities.ZERO if route is model.Route.ACCESS else quantity
+        yield model.AcceleratorRequest(route=route, name=name, minimum=asked, maximum=asked, path=path)
 
 
-def _totals() -> defaultdict[str, quantities.Quantity]:
-    return defaultdict(_zero)
+def _divided(containers: Sequence[model.Container], vocabulary: Vocabulary) -> set[str]:
+    """Resources of which no container gets whole devices, because each also says how much memory or how many cores.
 
-
-def _zero() -> quantities.Quantity:
-    return quantities.ZERO
+    Of one that says neither, HAMi and Volcano give it all of a device (GenerateResourceRequests in HAMi's
+    pkg/device/nvidia/device.go).
+    """
+    if all(len(container.accelerators) == 1 for container in containers):
+        return set()
+    parts: set[str] = set()
+    whole: set[str] = set()
+    for container in containers:
+        asked = [name for name in container.accelerators if container.effective(name)]
+        meanings = map(vocabulary.meaning, asked)
+        divided = {meaning.divides for meaning in meanings if meaning is not None}
+        for name in asked:
+            (parts if name in divided else whole).add(name)
+    return parts - whole

@@ -1,7 +1,8 @@
-"""What an adapter tells about one kind; the registry is a plain list of these."""
+"""What an adapter tells about one kind; the registry is a plain list of these, docs/workloads.md is made from it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from usher import model, paths
 from usher.workloads.reading import Reading
@@ -9,6 +10,15 @@ from usher.workloads.templates import Template
 
 Templates = Callable[[Mapping[str, paths.Json], Reading], Iterable[Template]]
 """Finds the pod templates in a whole object."""
+
+
+class Kueue(StrEnum):
+    """Whether Kueue governs a kind (gpu-domain 2.2)."""
+
+    DEFAULT = "yes, in its default configuration"
+    OPTION = "only when its configuration names the kind"
+    CHILDREN = "not itself, but what it makes"
+    NEVER = "no"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +29,30 @@ class Kind:
     versions: tuple[str, ...]
     kind: str
     plural: str
+    """Empty for what no API server serves (compiled pipelines)."""
     templates: Templates
+    template_paths: tuple[str, ...]
+    """Where the templates stand, as people write field paths; for the documentation."""
+    counted: str
+    """How the pods are counted, in one line; for the documentation."""
+    source: str
+    """Where the two facts above come from, as gpu-domain.md writes its sources."""
     role: model.Role = model.Role.UNKNOWN
+    is_template: bool = False
+    """Whether it makes pods only when something else refers to it."""
+    cluster_scoped: bool = False
     suspend_path: str | None = None
     """The boolean that holds the workload back."""
+    kueue: Kueue = Kueue.NEVER
     queue_label_path: str | None = None
     """The `metadata` whose labels Kueue reads; None where it has no integration (gpu-domain 1.2 and 2.2)."""
+    volcano: str = ""
+    """What makes its pods a gang on Volcano, for the documentation; empty where nothing does (gpu-domain 3.4)."""
     gang_policy_path: str | None = None
+    gang_minimum_path: str | None = None
+    """Where the object says how many pods must start together."""
     gang_native: bool = False
+    needs_gang: bool = False
+    """Whether its pods wait for each other, so that some of them without the others only hold devices."""
+    changes: str = "the pod templates"
+    """What the mutating webhook may change, and why not more; for the documentation."""

@@ -1,19 +1,19 @@
 """Any object -> Workload. Pure, never raises on what a manifest holds, never changes it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.workloads import accelerators, search
+from usher.accelerators.vocabulary import Vocabulary
+from usher.workloads import compiled_pipelines, identity, lookup, search, totals
+from usher.workloads.compiled_pipelines import group_version_kind
 from usher.workloads.kinds import Kind
+from usher.workloads.pod_sets import pod_set
 from usher.workloads.reading import Reading
 from usher.workloads.registry import BY_GROUP_AND_KIND
-from usher.workloads.templates import pod_set
-
-ROLE_LABEL = "gpu-usher.io/role"
 
 
 def normalise(
-    value: paths.Object, *, vocabulary: accelerators.Vocabulary, namespace: str = ""
+    value: paths.Object, *, vocabulary: Vocabulary, namespace: str = "", objects: lookup.Lookup = lookup.NOTHING
 ) -> model.Workload | None:
     """The workload that an object is; None for one that makes no pods.
 
@@ -21,60 +21,74 @@ def normalise(
         value: the object as JSON, with `apiVersion` and `kind`.
         vocabulary: which resources are accelerators.
         namespace: the namespace to assume where the object names none (admission knows it, a file may not).
+        objects: where to look up what the object refers to by name.
     """
-    group, version = _group_version(value)
-    kind_name = _string(value.get("kind"))
+    group, version, kind_name = group_version_kind(value)
     known = BY_GROUP_AND_KIND.get((group, kind_name))
     if known is None or version not in known.versions:
-        return _unrecognised(value, known=known, namespace=namespace)
-    reading = Reading()
+        return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
+    reading = Reading(objects=objects, kinds=BY_GROUP_AND_KIND)
     metadata = reading.mapping(value.get("metadata"), "/metadata")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
+    namespace = reading.namespace = "" if known.cluster_scoped else within
     pod_sets = tuple(
         pod_set(template, reading=reading, vocabulary=vocabulary) for template in known.templates(value, reading)
     )
+    _find_misplaced(value, pod_sets, known, reading)
     if pod_sets and pod_sets[0].path == paths.ROOT:
         # A Pod is its own template, whose metadata have been read.
         labels, annotations = pod_sets[0].labels, pod_sets[0].annotations
     else:
         labels = reading.strings(metadata.get("labels"), "/metadata/labels")
         annotations = reading.strings(metadata.get("annotations"), "/metadata/annotations")
-    queue_labels = _queue_labels(value, labels, known, reading)
+    owner = identity.owner(metadata, reading)
+    owning = BY_GROUP_AND_KIND.get((owner.group, owner.kind)) if owner is not None else None
+    role = identity.role(labels, known, owning, reading)
     return model.Workload(
         group=group,
         version=version,
         kind=kind_name,
-        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
-        name=_name(metadata, reading),
+        namespace=namespace,
+        name=_name(metadata, reading) or compiled_pipelines.name(value),
         labels=labels,
         annotations=annotations,
-        role=_role(labels, known, reading),
-        owner_kind=_owner_kind(metadata, reading),
+        role=role,
+        owner=owner,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=_suspended(value, known, reading),
         pod_sets=pod_sets,
-        unknowns=reading.found(),
+        gang=identity.gang(
+            known,
+            role=role,
+            pod_sets=pod_sets,
+            labels=labels,
+            annotations=annotations,
+            minimum=_gang_minimum(value, known, reading),
+        ),
+        totals=totals.of_pod_sets(pod_sets),
+        is_template=known.is_template,
         queue_label_path=known.queue_label_path,
-        queue_labels=queue_labels,
+        queue_labels=_queue_labels(value, labels, known, reading),
         gang_policy_path=known.gang_policy_path,
         gang_native=known.gang_native,
+        unknowns=reading.found(),
     )
 
 
-def _group_version(value: Mapping[str, paths.Json]) -> tuple[str, str]:
-    group, _, version = _string(value.get("apiVersion")).rpartition("/")
-    return group, version
-
-
-def _unrecognised(value: paths.Object, *, known: Kind | None, namespace: str) -> model.Workload | None:
-    """An unknown kind is judged by nobody, so one that holds pod templates is named instead of passed.
+def _unrecognised(
+    value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
+) -> model.Workload | None:
+    """An unknown kind is judged by nobody, so one that holds pod templates or asks for accelerators is named.
 
     So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
     """
-    group, version = _group_version(value)
-    kind = _string(value.get("kind"))
+    group, version, kind = group_version_kind(value)
     found = search.pod_specs(value)
     full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    if found == [] and known is None:
+        found = search.resource_requests(value, vocabulary.contains)
+        reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
@@ -92,20 +106,37 @@ def _unrecognised(value: paths.Object, *, known: Kind | None, namespace: str) ->
         version=version,
         kind=kind,
         namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
-        name=_name(metadata, reading),
+        name=_name(metadata, reading) or compiled_pipelines.name(value),
         labels={},
         annotations={},
         role=model.Role.UNKNOWN,
-        owner_kind="",
+        owner=None,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=False,
         pod_sets=(),
+        gang=model.Gang(wanted=False),
         unknowns=reading.found(),
     )
 
 
-def _string(value: object) -> str:
-    return value if isinstance(value, str) else ""
+def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], known: Kind, reading: Reading) -> None:
+    """Records pod specs that stand where the kind has none, in an object that lacks one where it should be."""
+    if pod_sets and all(pod_set.containers for pod_set in pod_sets):
+        return
+    told = {unknown.path for unknown in reading.unknowns}
+    told.update(each.spec_path for each in pod_sets)
+    templates = {each.path for each in pod_sets}
+    for found in search.pod_specs(value) or ():
+        holders = list(_holders(found))
+        if told.isdisjoint((found, *holders)) and templates.isdisjoint(holders):
+            reading.unknown(found, f"{known.kind} has no pod spec here, so it is not judged")
+
+
+def _holders(pointer: str) -> Iterator[str]:
+    """All that a place stands in."""
+    while pointer:
+        pointer = pointer.rpartition("/")[0]
+        yield pointer
 
 
 def _name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
@@ -113,27 +144,6 @@ def _name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
     name = reading.text(metadata.get("name"), "/metadata/name")
     prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
     return name or (f"{prefix}*" if prefix else "")
-
-
-def _role(labels: Mapping[str, str], kind: Kind, reading: Reading) -> model.Role:
-    label = labels.get(ROLE_LABEL)
-    if not label:
-        return kind.role
-    try:
-        return model.Role(label)
-    except ValueError:
-        roles = ", ".join(model.Role)
-        reading.unknown(paths.join("/metadata/labels", ROLE_LABEL), f"no such role; the roles are {roles}")
-        return kind.role
-
-
-def _owner_kind(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
-    controllers = [
-        reading.text(owner.get("kind"), path + "/kind")
-        for path, owner in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences")
-        if reading.flag(owner.get("controller"), path + "/controller")
-    ]
-    return controllers[0] if controllers else ""
 
 
 def _queue_labels(value: paths.Object, labels: Mapping[str, str], kind: Kind, reading: Reading) -> Mapping[str, str]:
@@ -151,6 +161,18 @@ def _suspended(value: paths.Object, kind: Kind, reading: Reading) -> bool:
         return False
     parent, _, field = kind.suspend_path.rpartition("/")
     return reading.flag(_descend(value, parent, reading).get(field), kind.suspend_path)
+
+
+def _gang_minimum(value: paths.Object, kind: Kind, reading: Reading) -> int | None:
+    if kind.gang_minimum_path is None:
+        return None
+    parent, _, field = kind.gang_minimum_path.rpartition("/")
+    minimum = _descend(value, parent, reading).get(field)
+    if minimum is None:
+        return None
+    unusable = -1
+    found = reading.count(minimum, kind.gang_minimum_path, default=unusable)
+    return None if found == unusable else found
 
 
 def _descend(value: Mapping[str, paths.Json], pointer: str, reading: Reading) -> Mapping[str, paths.Json]:

@@ -2,8 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from usher import errors, model, paths, quantities
+from usher.workloads import lookup
+
+if TYPE_CHECKING:
+    from usher.workloads.claim_specs import Claim
+    from usher.workloads.kinds import Kind
+
+MAX_DEPTH: Final = 4
+"""Workloads in workloads; an AppWrapper in an AppWrapper in an AppWrapper is none that anybody means."""
 
 MAX_PODS = 10_000_000
 """More pods than any cluster holds: a count beyond it is a mistake, and would only make totals absurd."""
@@ -24,19 +34,73 @@ _parse_quantity = lru_cache(maxsize=4096)(quantities.parse)
 
 
 class Reading:
-    """Collects what could not be read while one object is normalised."""
+    """Collects what could not be read while one object is normalised, and looks up what it refers to."""
 
-    __slots__ = ("unknowns",)
+    __slots__ = ("_depth", "_objects", "claims", "kinds", "named", "namespace", "unknowns")
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        namespace: str = "",
+        objects: lookup.Lookup = lookup.NOTHING,
+        kinds: "Mapping[tuple[str, str], Kind]" = MappingProxyType({}),
+        depth: int = 0,
+    ) -> None:
         self.unknowns: list[model.Unknown] = []
+        self.namespace = namespace
+        """Where names are looked up that come without a namespace."""
+        self.kinds = kinds
+        """The kinds that are known, for objects inside this one."""
+        self.named: dict[str, lookup.Reference] = {}
+        """Which objects names stand for, by the path of the name."""
+        self.claims: dict[lookup.Reference, Claim] = {}
+        """What the device claims ask for that have been read: many templates may name one."""
+        self._objects = objects
+        self._depth = depth
+
+    def inside(self) -> "Reading":
+        """A reading of an object inside this one, whose unknowns are its own; in too deep a one no kind is known."""
+        deeper = self._depth + 1
+        return Reading(
+            namespace=self.namespace,
+            objects=self._objects,
+            kinds=self.kinds if deeper < MAX_DEPTH else MappingProxyType({}),
+            depth=deeper,
+        )
+
+    def stands_for(self, path: str, reference: lookup.Reference) -> None:
+        """The parts of an object count as standing below the text that names it, where nothing else can stand.
+
+        What is wrong with one of them is told at the name.
+        """
+        self.named[path] = reference
 
     def unknown(self, path: str, reason: str) -> None:
+        holder = path if self.named else paths.ROOT
+        while holder:
+            holder = holder.rpartition("/")[0]
+            if holder in self.named:
+                within = paths.readable(path.removeprefix(holder))
+                path, reason = holder, f"{self.named[holder]}, {within}: {reason}"
         self.unknowns.append(model.Unknown(path=path, reason=reason))
 
     def found(self) -> tuple[model.Unknown, ...]:
         """What could not be read, each once: some places are read for several ends."""
         return tuple(dict.fromkeys(self.unknowns))
+
+    def referenced(self, reference: lookup.Reference, path: str, *, for_want: str) -> paths.Object | None:
+        """The object that stands behind a name at a path; None and recorded where it is not to be had.
+
+        Args:
+            reference: the object.
+            path: where it is named.
+            for_want: what therefore cannot be told, as in `its pods are not judged`.
+        """
+        found = self._objects.find(reference)
+        if isinstance(found, lookup.Absence):
+            self.unknown(path, f"{reference} {found.value}: {for_want}")
+            return None
+        return found
 
     def mapping(self, value: object, path: str) -> Mapping[str, paths.Json]:
         """The value as an object; empty when it is missing or something else."""
@@ -117,15 +181,15 @@ class Reading:
             self.unknown(path, f"expected true or false, found {_type_name(value)}")
         return value is True
 
-    def count(self, value: object, path: str, *, default: int) -> int:
-        """A number of pods; the default stands for a missing or unusable one."""
+    def count(self, value: object, path: str, *, default: int, of: str = "pods") -> int:
+        """A number of pods, or of what `of` says; the default stands for a missing or unusable one."""
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int):
             self.unknown(path, f"expected a whole number, found {_type_name(value)}")
             return default
         if not 0 <= value <= MAX_PODS:
-            self.unknown(path, f"expected a number of pods from 0 to {MAX_PODS}")
+            self.unknown(path, f"expected a number of {of} from 0 to {MAX_PODS}")
             return default
         return value
 
@@ -142,7 +206,7 @@ class Reading:
             except errors.QuantityError as error:
                 self.unknown(paths.join(path, name), str(error))
                 continue
-            if quantity < quantities.ZERO:
+            if quantity.nanos < 0:
                 self.unknown(paths.join(path, name), f"{quantity} is negative; no resource is")
             else:
                 result[name] = quantity

@@ -1,9 +1,13 @@
-"""Finds what looks like a pod spec in an object of a kind that we do not know (gpu-domain 0.9)."""
+"""Finds what makes pods or asks for accelerators in an object of a kind that we do not know (gpu-domain 0.9)."""
+
+from collections.abc import Callable
 
 from usher import paths
 
 MAX_NODES = 100_000
 """Objects and lists to look at; the largest published CRDs have 25,000."""
+
+_AMOUNTS = ("requests", "limits")
 
 # Where a node is: the place of what holds it, and its key there. Written out only for what is found.
 Place = tuple["Place", str | int] | None
@@ -14,13 +18,25 @@ def pod_specs(value: paths.Json) -> list[str] | None:
 
     None when the object is too large to be searched to its end: nobody knows what the rest holds.
     """
+    return _all(value, _is_pod_spec)
+
+
+def resource_requests(value: paths.Json, is_accelerator: Callable[[str], bool]) -> list[str] | None:
+    """Paths of all objects whose `requests` or `limits` name an accelerator; None as above.
+
+    Operators that build their pods themselves have such a field without any container around it.
+    """
+    return _all(value, lambda node: any(is_accelerator(name) for field in _AMOUNTS for name in _dict(node.get(field))))
+
+
+def _all(value: paths.Json, is_wanted: Callable[[dict[str, paths.Json]], bool]) -> list[str] | None:
     found: list[str] = []
     stack: list[tuple[Place, paths.Json]] = [(None, value)]
     for _ in range(MAX_NODES):
         if not stack:
             break
         place, node = stack.pop()
-        if isinstance(node, dict) and _is_pod_spec(node):
+        if isinstance(node, dict) and is_wanted(node):
             found.append(_pointer(place))
             continue
         children = reversed(node.items()) if isinstance(node, dict) else reversed(list(enumerate(_list(node))))
@@ -30,6 +46,10 @@ def pod_specs(value: paths.Json) -> list[str] | None:
 
 def _is_pod_spec(node: dict[str, paths.Json]) -> bool:
     return any(isinstance(container, dict) and "image" in container for container in _list(node.get("containers")))
+
+
+def _dict(value: paths.Json) -> dict[str, paths.Json]:
+    return value if isinstance(value, dict) else {}
 
 
 def _list(value: paths.Json) -> list[paths.Json]:

@@ -4,22 +4,19 @@ import re
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.workloads.kinds import Kind
+from usher.workloads.kinds import Kind, Kueue
 from usher.workloads.reading import Reading
-from usher.workloads.templates import Template
+from usher.workloads.templates import Place, Template, pod_template
 
-_DEFAULT_SURGE = "25%"
+DEFAULT_SURGE = "25%"
 _PERCENTAGE = re.compile(r"([0-9]{1,4})%", re.ASCII)
 
 
 def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(workload.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    yield Template(
-        name="",
-        value=spec.get("template"),
-        path="/spec/template",
-        count=model.Count(minimum=replicas, maximum=replicas),
+    yield pod_template(
+        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
     )
 
 
@@ -29,31 +26,41 @@ def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
     strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")
     rolling = reading.mapping(strategy.get("rollingUpdate"), "/spec/strategy/rollingUpdate")
-    surge = _surge(rolling.get("maxSurge"), "/spec/strategy/rollingUpdate/maxSurge", replicas, reading)
+    surge = share_of(replicas, rolling.get("maxSurge"), "/spec/strategy/rollingUpdate/maxSurge", reading)
     if reading.text(strategy.get("type"), "/spec/strategy/type") == "Recreate" or not replicas:
         surge = 0
     count = model.Count(
         minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
     )
-    yield Template(name="", value=spec.get("template"), path="/spec/template", count=count)
+    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
 
 
-def _surge(value: object, path: str, replicas: int, reading: Reading) -> int:
+def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
+    replicas: int,
+    value: object,
+    path: str,
+    reading: Reading,
+    *,
+    default: int | str = DEFAULT_SURGE,
+    rounded_up: bool = True,
+) -> int:
+    """Some of the replicas: a number, or a percentage. Surges are rounded up, what may be missing is rounded down."""
     if value is None:
-        value = _DEFAULT_SURGE
+        value = default
     if not isinstance(value, str):
         return reading.count(value, path, default=0)
     percentage = _PERCENTAGE.fullmatch(value)
     if percentage is None:
         reading.unknown(path, "expected a whole number or a percentage such as 25%")
         return 0
-    return -(-replicas * int(percentage[1]) // 100)
+    hundredths = replicas * int(percentage[1])
+    return -(-hundredths // 100) if rounded_up else hundredths // 100
 
 
 def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(workload.get("spec"), "/spec")
     count = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
-    yield Template(name="", value=spec.get("template"), path="/spec/template", count=count)
+    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
 
 
 KINDS = [
@@ -63,8 +70,13 @@ KINDS = [
         kind="Deployment",
         plural="deployments",
         templates=_deployment,
+        template_paths=("spec.template",),
+        counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
+        source="API:apps/v1/types.go",
         role=model.Role.SERVICE,
+        kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object",
     ),
     Kind(
         group="apps",
@@ -72,8 +84,13 @@ KINDS = [
         kind="StatefulSet",
         plural="statefulsets",
         templates=_replicated,
+        template_paths=("spec.template",),
+        counted="`replicas` (1 if missing)",
+        source="API:apps/v1/types.go",
         role=model.Role.SERVICE,
+        kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object",
     ),
     Kind(
         group="apps",
@@ -81,6 +98,9 @@ KINDS = [
         kind="ReplicaSet",
         plural="replicasets",
         templates=_replicated,
+        template_paths=("spec.template",),
+        counted="`replicas` (1 if missing)",
+        source="API:apps/v1/types.go",
         role=model.Role.SERVICE,
     ),
     Kind(
@@ -89,6 +109,9 @@ KINDS = [
         kind="DaemonSet",
         plural="daemonsets",
         templates=_daemon_set,
+        template_paths=("spec.template",),
+        counted="one on every node that fits: without bound",
+        source="API:apps/v1/types.go",
         role=model.Role.SYSTEM,
     ),
 ]

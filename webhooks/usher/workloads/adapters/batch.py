@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.workloads.kinds import Kind
+from usher.workloads.kinds import Kind, Kueue
 from usher.workloads.reading import Reading
-from usher.workloads.templates import Template
+from usher.workloads.templates import Place, Template, pod_template
 
 
 def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
@@ -18,8 +18,8 @@ def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading)
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(job.get("spec"), "/spec")
     pods = concurrent_pods(spec, "/spec", reading)
-    yield Template(
-        name="", value=spec.get("template"), path="/spec/template", count=model.Count(minimum=pods, maximum=pods)
+    yield pod_template(
+        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=pods, maximum=pods)
     )
 
 
@@ -33,7 +33,7 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
         count = model.Count(minimum=0, maximum=pods)
     else:
         count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
-    yield Template(name="", value=job_spec.get("template"), path=job_path + "/template", count=count)
+    yield pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
 
 
 KINDS = [
@@ -43,9 +43,14 @@ KINDS = [
         kind="Job",
         plural="jobs",
         templates=_job,
+        template_paths=("spec.template",),
+        counted="the smaller of `parallelism` (1 if missing) and `completions`",
+        source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
         role=model.Role.BATCH,
         suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
     ),
     Kind(
         group="batch",
@@ -53,8 +58,12 @@ KINDS = [
         kind="CronJob",
         plural="cronjobs",
         templates=_cron_job,
+        template_paths=("spec.jobTemplate.spec.template",),
+        counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
+        source="API:batch/v1/types.go",
         role=model.Role.BATCH,
         suspend_path="/spec/suspend",
+        kueue=Kueue.CHILDREN,
         # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.
         queue_label_path="/spec/jobTemplate/metadata",
     ),

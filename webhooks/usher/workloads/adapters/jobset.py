@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.workloads.adapters import batch
-from usher.workloads.kinds import Kind
+from usher.workloads.kinds import Kind, Kueue
 from usher.workloads.reading import Reading
-from usher.workloads.templates import Template
+from usher.workloads.templates import Place, Template, pod_template
 
 
 def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -17,10 +17,10 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
         job_path = path + "/template/spec"
         job_spec = reading.mapping(job_template.get("spec"), job_path)
         pods = replicas * batch.concurrent_pods(job_spec, job_path, reading)
-        yield Template(
+        yield pod_template(
+            Place(job_spec.get("template"), job_path + "/template"),
+            reading,
             name=reading.text(job.get("name"), path + "/name"),
-            value=job_spec.get("template"),
-            path=job_path + "/template",
             count=model.Count(minimum=pods, maximum=pods),
         )
 
@@ -32,8 +32,13 @@ KINDS = [
         kind="JobSet",
         plural="jobsets",
         templates=_job_set,
+        template_paths=("spec.replicatedJobs[].template.spec.template",),
+        counted="`replicas` (1 if missing) times the pods of the Job, for every replicated job",
+        source="JS:api/jobset/v1alpha2/jobset_types.go; KQ:pkg/controller/jobs/jobset/jobset_controller.go",
         role=model.Role.TRAINING,
         suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
+        needs_gang=True,
     ),
 ]

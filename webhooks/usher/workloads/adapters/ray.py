@@ -1,75 +1,78 @@
-"""ray.io: RayCluster and RayJob."""
+"""ray.io: RayCluster, RayJob, RayService and RayCronJob."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from usher import model, paths
-from usher.workloads.kinds import Kind
+from usher.workloads.adapters import ray_clusters
+from usher.workloads.embedded import times
+from usher.workloads.kinds import Kind, Kueue
 from usher.workloads.reading import Reading
-from usher.workloads.templates import ONE, Template
+from usher.workloads.templates import Template, Traits
 
-_ENVIRONMENT = frozenset({"RAY_*", "FQ_RAY_IP"})
-_VERSIONS = ("v1", "v1alpha1")
+_VERSIONS: Final = ("v1", "v1alpha1")
 
-# What the CRDs fill in for a missing maxReplicas: on a cluster every group has a bound, but not every bound is meant.
-_NO_MAXIMUM = 2**31 - 1
+_UPGRADE: Final = model.Count(minimum=1, maximum=2, reason="an upgrade without downtime runs two clusters")
+_TWO_CLUSTERS: Final = ("", "NewCluster", "NewClusterWithIncrementalUpgrade")
 
-
-def cluster_templates(cluster: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template]:
-    """The head and every worker group of a RayClusterSpec at `path`."""
-    head_path = path + "/headGroupSpec"
-    head = reading.mapping(cluster.get("headGroupSpec"), head_path)
-    yield Template(
-        name="head", value=head.get("template"), path=head_path + "/template", operator_environment=_ENVIRONMENT
-    )
-    autoscaling = reading.flag(cluster.get("enableInTreeAutoscaling"), path + "/enableInTreeAutoscaling")
-    for group_path, group in reading.items(cluster.get("workerGroupSpecs"), path + "/workerGroupSpecs"):
-        yield Template(
-            name=reading.text(group.get("groupName"), group_path + "/groupName"),
-            value=group.get("template"),
-            path=group_path + "/template",
-            count=_group_count(group, group_path, autoscaling, reading),
-            operator_environment=_ENVIRONMENT,
-        )
-
-
-def _group_count(group: Mapping[str, paths.Json], path: str, autoscaling: bool, reading: Reading) -> model.Count:  # noqa: FBT001 - named at the one call
-    """KubeRay keeps replicas between the bounds, skips suspended groups, and makes numOfHosts pods of each replica."""
-    if reading.flag(group.get("suspend"), path + "/suspend"):
-        return model.Count(minimum=0, maximum=0, reason="the group is suspended")
-    hosts = reading.count(group.get("numOfHosts"), path + "/numOfHosts", default=1)
-    lowest = reading.count(group.get("minReplicas"), path + "/minReplicas", default=0)
-    replicas = max(reading.count(group.get("replicas"), path + "/replicas", default=lowest), lowest)
-    highest = None
-    if group.get("maxReplicas") not in (None, _NO_MAXIMUM):
-        highest = reading.count(group.get("maxReplicas"), path + "/maxReplicas", default=replicas)
-        lowest, replicas = min(lowest, highest), min(replicas, highest)
-    if not autoscaling:
-        return model.Count(minimum=replicas * hosts, maximum=replicas * hosts)
-    if highest is None:
-        return model.Count(minimum=lowest * hosts, maximum=None, reason="in-tree autoscaling without maxReplicas")
-    return model.Count(minimum=lowest * hosts, maximum=highest * hosts, reason="in-tree autoscaling")
+_RUNS: Final = model.Count(minimum=0, maximum=None, reason="nothing keeps the runs of a RayCronJob from overlapping")
 
 
 def _ray_cluster(ray_cluster: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    yield from cluster_templates(reading.mapping(ray_cluster.get("spec"), "/spec"), "/spec", reading)
+    spec = reading.mapping(ray_cluster.get("spec"), "/spec")
+    yield from ray_clusters.templates(spec, "/spec", reading, traits=ray_clusters.traits(ray_cluster, reading))
 
 
 def _ray_job(ray_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """With a clusterSelector the job runs on a cluster that is there already and makes no pods but its submitter."""
     spec = reading.mapping(ray_job.get("spec"), "/spec")
-    if not reading.mapping(spec.get("clusterSelector"), "/spec/clusterSelector"):
-        path = "/spec/rayClusterSpec"
-        yield from cluster_templates(reading.mapping(spec.get("rayClusterSpec"), path), path, reading)
-    mode = reading.text(spec.get("submissionMode"), "/spec/submissionMode") or "K8sJobMode"
-    if spec.get("submitterPodTemplate") is not None and mode == "K8sJobMode":
-        yield Template(
-            name="submitter",
-            value=spec.get("submitterPodTemplate"),
-            path="/spec/submitterPodTemplate",
-            count=ONE,
-            operator_environment=_ENVIRONMENT,
-        )
+    yield from _job(spec, "/spec", reading, traits=ray_clusters.traits(ray_job, reading))
 
+
+def _job(spec: Mapping[str, paths.Json], path: str, reading: Reading, *, traits: Traits) -> Iterator[Template]:
+    """With a clusterSelector the job runs on a cluster that is there already and makes no pods but its submitter.
+
+    Each of the `backoffLimit` retries gets a new cluster, when the one before it is gone
+    (KR:ray-operator/controllers/ray/rayjob_controller.go).
+    """
+    if not reading.mapping(spec.get("clusterSelector"), path + "/clusterSelector"):
+        here = path + "/rayClusterSpec"
+        yield from ray_clusters.templates(
+            reading.mapping(spec.get("rayClusterSpec"), here), here, reading, traits=traits
+        )
+    yield from ray_clusters.submitter(spec, path, reading, traits=traits)
+
+
+def _ray_service(ray_service: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """An upgrade makes a second cluster, unless the strategy is None or one that KubeRay does not know.
+
+    An incremental upgrade grows it by and by, to the whole size before the first one goes
+    (KR:ray-operator/controllers/ray/rayservice_controller.go, isZeroDowntimeUpgradeEnabled).
+    """
+    spec = reading.mapping(ray_service.get("spec"), "/spec")
+    strategy = reading.mapping(spec.get("upgradeStrategy"), "/spec/upgradeStrategy")
+    upgrade = reading.text(strategy.get("type"), "/spec/upgradeStrategy/type")
+    path = "/spec/rayClusterConfig"
+    cluster = reading.mapping(spec.get("rayClusterConfig"), path)
+    traits = ray_clusters.traits(ray_service, reading)
+    for template in ray_clusters.templates(cluster, path, reading, traits=traits):
+        yield times(template, _UPGRADE) if upgrade in _TWO_CLUSTERS else template
+
+
+def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The RayJobs get none of its labels, so none of them names a queue (raycronjob_controller.go)."""
+    spec = reading.mapping(ray_cron_job.get("spec"), "/spec")
+    path = "/spec/jobTemplate"
+    job = reading.mapping(spec.get("jobTemplate"), path)
+    for template in _job(job, path, reading, traits=ray_clusters.TRAITS):
+        yield times(template, _RUNS)
+
+
+_COUNTED: Final = (
+    "1 head, and for every group that is not suspended `replicas` within their bounds times `numOfHosts`; "
+    "up to `maxReplicas` with in-tree autoscaling"
+)
+_SOURCE: Final = "KR:ray-operator/controllers/ray/utils/util.go"
+_VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: volcano`"
 
 KINDS = [
     Kind(
@@ -78,9 +81,14 @@ KINDS = [
         kind="RayCluster",
         plural="rayclusters",
         templates=_ray_cluster,
+        template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
+        counted=_COUNTED,
+        source=_SOURCE,
         role=model.Role.BATCH,
         suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
+        volcano=_VOLCANO,
     ),
     Kind(
         group="ray.io",
@@ -88,8 +96,41 @@ KINDS = [
         kind="RayJob",
         plural="rayjobs",
         templates=_ray_job,
+        template_paths=("spec.rayClusterSpec, as in a RayCluster", "spec.submitterPodTemplate"),
+        counted="as its RayCluster, none where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
+        source=_SOURCE + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
         role=model.Role.TRAINING,
         suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
+        volcano=_VOLCANO,
+    ),
+    Kind(
+        group="ray.io",
+        versions=_VERSIONS,
+        kind="RayService",
+        plural="rayservices",
+        templates=_ray_service,
+        template_paths=("spec.rayClusterConfig, as in a RayCluster",),
+        counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
+        source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
+        role=model.Role.INFERENCE,
+        suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
+        queue_label_path="/metadata",
+        volcano="KubeRay's own for its RayClusters, when it is configured with `batchScheduler: volcano`",
+    ),
+    Kind(
+        group="ray.io",
+        versions=("v1",),
+        kind="RayCronJob",
+        plural="raycronjobs",
+        templates=_ray_cron_job,
+        template_paths=("spec.jobTemplate, as the spec of a RayJob",),
+        counted="as a RayJob for each run; nothing keeps runs from overlapping",
+        source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
+        role=model.Role.TRAINING,
+        suspend_path="/spec/suspend",
+        volcano="KubeRay's own for its RayJobs, when it is configured with `batchScheduler: volcano`",
     ),
 ]

@@ -1,0 +1,68 @@
+"""Totals of real manifests, counted by hand from the manifests and the documentation, not by the normaliser."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from unit.workloads import test_corpus as corpus
+from unit.workloads.normalised import VOCABULARY
+from usher import model, quantities
+from usher.workloads.lookup import Objects
+from usher.workloads.normalise import normalise
+
+pytestmark = corpus.pytestmark
+
+COUNTED = Path(__file__).parents[2] / "data" / "totals.json"
+
+Range = tuple[str, str | None]
+
+
+class Row(NamedTuple):
+    """What one document makes; `pods` is None where the file does not tell how many."""
+
+    file: str
+    document: int
+    kind: str
+    name: str
+    pods: tuple[int, int | None] | None
+    accelerators: Mapping[str, Range]
+    why: str
+
+
+def rows() -> Iterator[Row]:
+    for row in orjson.loads(COUNTED.read_bytes()):
+        pods = None if row["pods"] is None else (row["pods"][0], row["pods"][1])
+        accelerators = {name: _range(*found) for name, found in row["accelerators"].items()}
+        yield Row(row["file"], row["document"], row["kind"], row["name"], pods, accelerators, row["why"])
+
+
+def _range(minimum: Any, maximum: Any) -> Range:
+    return str(quantities.parse(minimum)), None if maximum is None else str(quantities.parse(maximum))
+
+
+def workload(row: Row) -> model.Workload:
+    values = list(corpus.read(corpus.CORPUS / row.file))
+    found = normalise(values[row.document], vocabulary=VOCABULARY, objects=Objects(values))
+    assert found is not None, "the document makes no pods"
+    return found
+
+
+def totals(found: model.Workload) -> dict[str, Range]:
+    return {
+        total.name: (str(total.minimum), None if total.maximum is None else str(total.maximum))
+        for total in found.totals
+    }
+
+
+@pytest.mark.parametrize("row", list(rows()), ids=lambda row: f"{row.file.rpartition('/')[2]}-{row.name}")
+def test_pods_and_accelerators_are_those_that_were_counted_by_hand(row: Row) -> None:
+    found = workload(row)
+
+    if row.pods is None:
+        assert found.unknowns or totals(found) == row.accelerators, row.why
+    else:
+        assert (found.pods.minimum, found.pods.maximum) == row.pods, row.why
+        assert totals(found) == row.accelerators, row.why

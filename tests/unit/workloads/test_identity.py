@@ -1,0 +1,231 @@
+"""What a workload is for, whose it is, and whether its pods must start together."""
+
+import pytest
+
+import builders
+from unit.workloads.normalised import readable_workload, unknowns, workload
+from usher import model, paths
+from usher.workloads.identity import ROLE_LABEL
+
+NOTEBOOK = {"notebook-name": "mine"}
+SINGLE_USER = {"component": "singleuser-server"}
+
+
+def owned_by(*owners: paths.Json, value: paths.Object | None = None) -> paths.Object:
+    return builders.replaced(value or builders.pod(), "/metadata/ownerReferences", list(owners))
+
+
+def controller(kind: str, api_version: str = "batch/v1", *, name: str = "owner") -> paths.Object:
+    return {"apiVersion": api_version, "kind": kind, "name": name, "uid": "1", "controller": True}
+
+
+def role(value: paths.Object) -> model.Role:
+    return readable_workload(value).role
+
+
+def gang(value: paths.Object) -> model.Gang:
+    return readable_workload(value).gang
+
+
+# Roles
+
+
+@pytest.mark.parametrize("said", model.Role)
+def test_a_label_decides_what_a_workload_is_for(said: model.Role) -> None:
+    assert role(builders.pytorch_job(labels={ROLE_LABEL: said.value})) is said
+
+
+def test_without_a_label_the_kind_tells_it() -> None:
+    assert role(builders.pytorch_job()) is model.Role.TRAINING
+    assert role(builders.daemon_set()) is model.Role.SYSTEM
+    assert role(builders.job(labels={ROLE_LABEL: ""})) is model.Role.BATCH
+
+
+@pytest.mark.parametrize("labels", [NOTEBOOK, SINGLE_USER])
+def test_notebooks_say_what_they_are_by_their_labels(labels: dict[str, str]) -> None:
+    assert role(builders.pod(labels=labels)) is model.Role.INTERACTIVE
+    assert role(builders.stateful_set(labels=labels)) is model.Role.INTERACTIVE
+    assert role(builders.pod(labels={**labels, ROLE_LABEL: "batch"})) is model.Role.BATCH
+
+
+def test_another_component_is_no_notebook() -> None:
+    assert role(builders.pod(labels={"component": "hub"})) is model.Role.UNKNOWN
+
+
+def test_a_pod_is_for_what_its_owner_is_for() -> None:
+    assert role(owned_by(controller("Job"))) is model.Role.BATCH
+    assert role(owned_by(controller("PyTorchJob", "kubeflow.org/v1"))) is model.Role.TRAINING
+    assert role(owned_by(controller("DaemonSet", "apps/v1"))) is model.Role.SYSTEM
+
+
+def test_the_owner_is_known_by_group_and_kind() -> None:
+    assert role(owned_by(controller("Job", "batch.volcano.sh/v1alpha1"))) is model.Role.TRAINING
+    assert role(owned_by(controller("Job", "example.com/v1"))) is model.Role.UNKNOWN
+    assert role(owned_by(controller("DaemonSet", "apps/v9"))) is model.Role.SYSTEM
+
+
+def test_an_owner_says_less_than_a_label_and_less_than_the_kind() -> None:
+    forged = controller("DaemonSet", "apps/v1")
+
+    assert role(owned_by(forged, value=builders.pod(labels={ROLE_LABEL: "batch"}))) is model.Role.BATCH
+    assert role(owned_by(forged, value=builders.pod(labels=NOTEBOOK))) is model.Role.INTERACTIVE
+    assert role(owned_by(forged, value=builders.job())) is model.Role.BATCH
+
+
+@pytest.mark.parametrize("label", ["infernce", "Training", "training ", "system-node"])
+def test_a_role_that_there_is_not_is_unknown_and_the_kind_tells_it(label: str) -> None:
+    value = builders.pytorch_job(labels={ROLE_LABEL: label})
+
+    ((path, reason),) = unknowns(value)
+    assert path == "/metadata/labels/gpu-usher.io~1role"
+    assert reason == ("no such role; the roles are training, inference, batch, interactive, service, system, unknown")
+    assert workload(value).role is model.Role.TRAINING
+
+
+# Owners
+
+
+def test_an_owner_has_a_group_a_kind_and_a_name() -> None:
+    found = readable_workload(owned_by(controller("JobSet", "jobset.x-k8s.io/v1alpha2", name="bert")))
+
+    assert found.owner == model.Owner(group="jobset.x-k8s.io", kind="JobSet", name="bert")
+
+
+def test_an_owner_of_the_core_group_has_no_group() -> None:
+    found = readable_workload(owned_by(controller("ReplicationController", "v1")))
+
+    assert found.owner == model.Owner(group="", kind="ReplicationController", name="owner")
+
+
+def test_only_the_controller_is_the_owner_and_of_two_the_first() -> None:
+    other: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": "2"}
+    found = readable_workload(owned_by(other, controller("Job"), controller("JobSet")))
+
+    assert found.owner is not None
+    assert found.owner.kind == "Job"
+    assert readable_workload(owned_by(other)).owner is None
+    assert readable_workload(owned_by()).owner is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "path", "reason"),
+    [
+        ("Job", "", "expected an object, found a string"),
+        ({**controller("Job"), "kind": 5}, "/kind", "expected a string, found a number; quote it"),
+        ({**controller("Job"), "controller": "true"}, "/controller", "expected true or false, found a string"),
+        ({**controller("Job"), "apiVersion": ["v1"]}, "/apiVersion", "expected a string, found a list"),
+    ],
+)
+def test_an_owner_that_is_none_is_unknown(wrong: paths.Json, path: str, reason: str) -> None:
+    assert unknowns(owned_by(wrong)) == [("/metadata/ownerReferences/0" + path, reason)]
+
+
+# Gangs
+
+
+def test_a_single_pod_wants_no_gang() -> None:
+    assert gang(builders.pod()) == model.Gang(wanted=False)
+    assert not gang(builders.pytorch_job(workers=1)).wanted
+
+
+def test_pods_that_wait_for_each_other_want_a_gang_that_nothing_forms() -> None:
+    assert gang(builders.pytorch_job(workers=2)) == model.Gang(wanted=True)
+    assert gang(builders.job_set(builders.replicated_job(parallelism=2))) == model.Gang(wanted=True)
+
+
+def test_training_wants_a_gang_whatever_its_kind() -> None:
+    training = {ROLE_LABEL: "training"}
+
+    assert not gang(builders.job(parallelism=4)).wanted
+    assert gang(builders.job(parallelism=4, labels=training)).wanted
+    assert not gang(builders.job(parallelism=1, labels=training)).wanted
+    assert gang(builders.daemon_set(labels=training)).wanted  # one pod for each node, however many there are
+
+
+def test_pods_of_several_templates_are_several() -> None:
+    assert gang(builders.pytorch_job(workers=1, master=builders.template())).wanted
+
+
+def test_a_volcano_job_is_a_gang_by_its_kind() -> None:
+    found = gang(builders.replaced(builders.volcano_job(), "/spec/minAvailable", 3))
+
+    assert found == model.Gang(wanted=True, formed_by="its kind, Job", minimum=3)
+
+
+def test_the_operator_forms_a_gang_of_the_least_that_the_policy_says() -> None:
+    found = gang(builders.pytorch_job(workers=4, run_policy={"schedulingPolicy": {"minAvailable": 3}}))
+
+    assert found == model.Gang(wanted=True, formed_by="its operator, where it is told to", minimum=3)
+
+
+ANNOTATIONS = {
+    "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
+    "scheduling.volcano.sh/group-min-member": "a PodGroup that Volcano makes for the owner",
+    "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
+    "pod-group-name": "a pod group of KAI-Scheduler",
+}
+LABELS = {
+    "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
+    "scheduling.x-k8s.io/pod-group": "a PodGroup of the coscheduling plugin",
+}
+
+
+@pytest.mark.parametrize(("key", "formed_by"), ANNOTATIONS.items())
+def test_an_annotation_of_the_object_or_of_its_pods_forms_a_gang(key: str, formed_by: str) -> None:
+    formed = model.Gang(wanted=True, formed_by=formed_by)
+
+    assert gang(builders.job(annotations={key: "4"})) == formed
+    assert gang(builders.job(builders.template(annotations={key: "4"}))) == formed
+    assert gang(builders.pod(annotations={key: "4"})) == formed
+    assert gang(builders.pod(annotations={key: ""})) == model.Gang(wanted=False)
+
+
+@pytest.mark.parametrize(("key", "formed_by"), LABELS.items())
+def test_a_label_of_the_object_or_of_its_pods_forms_a_gang(key: str, formed_by: str) -> None:
+    formed = model.Gang(wanted=True, formed_by=formed_by)
+
+    assert gang(builders.job(labels={key: "group"})) == formed
+    assert gang(builders.job(builders.template(labels={key: "group"}))) == formed
+    assert gang(builders.pod(labels={key: "group"})) == formed
+
+
+@pytest.mark.parametrize("least", ["0", "1"])
+def test_a_group_of_which_one_pod_is_enough_is_no_gang(least: str) -> None:
+    assert gang(builders.job(annotations={"scheduling.volcano.sh/group-min-member": least})) == model.Gang(wanted=False)
+
+
+def test_an_in_tree_pod_group_forms_a_gang() -> None:
+    template = builders.template(schedulingGroup={"podGroupName": "group"})
+
+    assert gang(builders.job(template)) == model.Gang(wanted=True, formed_by="an in-tree PodGroup")
+    assert not gang(builders.job(builders.template(schedulingGroup={}))).wanted
+
+
+def test_the_label_of_a_scheduler_is_no_annotation() -> None:
+    assert not gang(builders.pod(labels={"scheduling.k8s.io/group-name": "group"})).wanted
+    assert not gang(builders.pod(annotations={"scheduling.x-k8s.io/pod-group": "group"})).wanted
+
+
+# What holds pods back
+
+
+def test_what_is_suspended_says_so_where_its_kind_keeps_it() -> None:
+    assert readable_workload(builders.job(suspend=True)).suspended
+    assert readable_workload(builders.pytorch_job(run_policy={"suspend": True})).suspended
+    assert not readable_workload(builders.job(suspend=False)).suspended
+    assert not readable_workload(builders.job()).suspended
+    assert not readable_workload(builders.pod(suspend=True)).suspended
+
+
+def test_what_is_neither_suspended_nor_not_is_unknown() -> None:
+    value = builders.job(suspend="yes")
+
+    assert unknowns(value) == [("/spec/suspend", "expected true or false, found a string")]
+    assert not workload(value).suspended
+
+
+def test_scheduling_gates_are_kept_by_their_names() -> None:
+    gates: list[paths.Object] = [{"name": "kueue.x-k8s.io/admission"}, {"name": "example.com/quota"}]
+    (found,) = readable_workload(builders.pod(schedulingGates=gates)).pod_sets
+
+    assert found.scheduling_gates == ("kueue.x-k8s.io/admission", "example.com/quota")

@@ -1,0 +1,474 @@
+"""LLMInferenceService and the configurations that it takes the rest from (gpu-domain 1.1 and 4.6)."""
+
+import pytest
+
+import builders
+from builders import JsonValue
+from unit.workloads.normalised import counts, readable_workload, totals, unknowns, workload
+from usher import model, paths
+from usher.workloads.lookup import Objects
+
+DRA = "serving.kserve.io/exp-dra-"
+
+
+def pod_spec(*, gpus: int | None = None, **fields: JsonValue) -> dict[str, JsonValue]:
+    return dict(builders.pod_spec(builders.container("main", gpus=gpus), **fields))
+
+
+def service(
+    *, annotations: dict[str, str] | None = None, labels: dict[str, str] | None = None, **spec: JsonValue
+) -> paths.Object:
+    metadata = builders.Metadata(annotations=annotations or {}, labels=labels or {})
+    return builders.custom(
+        "serving.kserve.io/v1alpha2", "LLMInferenceService", {"model": {"uri": "hf://a/b"}, **spec}, **metadata
+    )
+
+
+def config(name: str = "base", *, namespace: str = "ml-research", **spec: JsonValue) -> paths.Object:
+    return builders.custom(
+        "serving.kserve.io/v1alpha2", "LLMInferenceServiceConfig", spec, name=name, namespace=namespace
+    )
+
+
+def first_of(value: paths.Object, *known: paths.Object) -> model.PodSet:
+    """The first pod set of an object in which nothing is unknown."""
+    return readable_workload(value, objects=Objects(known)).pod_sets[0]
+
+
+def based(*names: str, **spec: JsonValue) -> paths.Object:
+    refs = {"baseRefs": [{"name": name} for name in names]}
+    return builders.custom("serving.kserve.io/v1alpha2", "LLMInferenceService", {**refs, **spec})
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1alpha2"])
+def test_a_service_on_one_node_is_a_deployment_that_surges(version: str) -> None:
+    value = service(replicas=3, template=pod_spec(gpus=2))
+
+    assert counts(builders.replaced(value, "/apiVersion", f"serving.kserve.io/{version}")) == [
+        ("", "/spec/template", 3, 4)
+    ]
+    assert totals(value) == {builders.GPU: ("6", "8")}
+
+
+def test_a_service_that_holds_no_pod_spec_has_the_pods_of_kserves_preset() -> None:
+    assert counts(service()) == [("", "/spec/template", 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "most"),
+    [({}, 5), ({"maxUnavailable": 1}, 5), ({"maxSurge": 0}, 4), ({"maxSurge": 2}, 6), ({"maxSurge": "100%"}, 8)],
+)
+def test_the_rollout_strategy_says_how_far_it_surges(strategy: dict[str, JsonValue], most: int) -> None:
+    assert counts(service(replicas=4, template=pod_spec(), rolloutStrategy=strategy)) == [
+        ("", "/spec/template", 4, most)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scaling", "pods"),
+    [
+        ({"maxReplicas": 4, "wva": {"hpa": {}}}, (1, 5)),
+        ({"minReplicas": 2, "maxReplicas": 8, "keda": {}}, (2, 10)),
+        ({"minReplicas": 2, "maxReplicas": 8, "keda": {"idleReplicaCount": 0}}, (0, 10)),
+        ({"minReplicas": 2, "maxReplicas": 8, "wva": {"keda": {"idleReplicaCount": 1}}}, (1, 10)),
+        ({"minReplicas": 2}, (2, None)),
+    ],
+)
+def test_a_scaled_service_has_its_bounds(scaling: dict[str, JsonValue], pods: tuple[int, int | None]) -> None:
+    found = first_of(service(replicas=7, scaling=scaling, template=pod_spec())).count
+
+    assert (found.minimum, found.maximum) == pods
+    assert found.reason
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "size"),
+    [
+        ({"data": 16, "dataLocal": 8}, 2),
+        ({"data": 32, "dataLocal": 8, "tensor": 4}, 4),
+        ({"data": 9, "dataLocal": 8}, 1),
+        ({"dataLocal": 8}, 1),
+        ({"pipeline": 3}, 3),
+        ({"tensor": 8}, 1),
+    ],
+)
+def test_the_parallelism_is_the_size_of_a_group_with_a_leader(parallelism: dict[str, JsonValue], size: int) -> None:
+    value = service(replicas=2, template=pod_spec(gpus=8), worker=pod_spec(gpus=8), parallelism=parallelism)
+
+    assert counts(value) == [
+        ("leader", "/spec/template", 2, 2),
+        ("worker", "/spec/worker", 2 * (size - 1), 2 * (size - 1)),
+    ]
+
+
+def test_groups_surge_only_where_they_are_told_to() -> None:
+    value = service(
+        template=pod_spec(), worker=pod_spec(), parallelism={"pipeline": 4}, rolloutStrategy={"maxSurge": 1}
+    )
+
+    assert counts(value) == [("leader", "/spec/template", 1, 2), ("worker", "/spec/worker", 3, 6)]
+
+
+def test_without_a_template_the_preset_leads_groups_that_data_divide_and_workers_lead_themselves() -> None:
+    by_data = service(worker=pod_spec(gpus=8), parallelism={"data": 16, "dataLocal": 8})
+    piped = service(worker=pod_spec(gpus=8), parallelism={"pipeline": 2})
+
+    assert counts(by_data) == [("leader", "/spec/template", 1, 1), ("worker", "/spec/worker", 1, 1)]
+    assert counts(piped) == [("worker", "/spec/worker", 2, 2)]
+
+
+def test_prefill_is_a_second_workload_with_its_own_numbers() -> None:
+    value = service(
+        replicas=1,
+        template=pod_spec(gpus=1),
+        prefill={
+            "replicas": 2,
+            "template": pod_spec(gpus=8),
+            "worker": pod_spec(gpus=8),
+            "parallelism": {"data": 16, "dataLocal": 8},
+        },
+    )
+
+    assert counts(value) == [
+        ("decode", "/spec/template", 1, 2),
+        ("prefill leader", "/spec/prefill/template", 2, 2),
+        ("prefill worker", "/spec/prefill/worker", 2, 2),
+    ]
+    assert totals(value) == {builders.GPU: ("33", "34")}
+
+
+def test_a_scheduler_is_one_pod_of_kserves_preset() -> None:
+    value = service(template=pod_spec(gpus=1), router={"scheduler": {}, "route": {}})
+
+    assert counts(value)[1:] == [("scheduler", "/spec/router/scheduler/template", 1, 1)]
+    assert totals(value) == {builders.GPU: ("1", "2")}
+
+
+def test_a_scheduler_may_have_a_pod_spec_of_its_own_and_replicas() -> None:
+    scheduler: dict[str, JsonValue] = {"replicas": 2, "template": pod_spec(gpus=1), "labels": {"app": "picker"}}
+    found = readable_workload(service(router={"scheduler": scheduler})).pod_sets[1]
+
+    assert (found.count.minimum, found.count.maximum, found.labels) == (2, 2, {"app": "picker"})
+    assert str(found.accelerators[builders.GPU]) == "1"
+
+
+def test_there_is_no_scheduler_for_the_pool_of_somebody_else() -> None:
+    value = service(template=pod_spec(), router={"scheduler": {"pool": {"ref": {"name": "shared"}}}})
+
+    assert [name for name, *_ in counts(value)] == [""]
+
+
+@pytest.mark.parametrize(
+    "scheduler",
+    [
+        {"tokenizer": {}},
+        {"config": {"inline": {"plugins": [{"type": "queue-scorer"}, {"type": "token-producer"}]}}},
+        {"config": {"inline": {"plugins": [7, {"type": "precise-prefix-cache-scorer"}]}}},
+    ],
+)
+def test_plugins_that_need_tokens_have_a_pod_that_makes_them(scheduler: dict[str, JsonValue]) -> None:
+    value = service(template=pod_spec(), router={"scheduler": scheduler})
+
+    assert counts(value)[-1] == ("tokenizer", "/spec/router/scheduler/tokenizer/template", 1, 2)
+
+
+@pytest.mark.parametrize("inline", ["plugins: []", {"plugins": [{"type": "queue-scorer"}]}, {"plugins": 7}, None])
+def test_other_configurations_of_a_scheduler_have_none(inline: JsonValue) -> None:
+    value = service(template=pod_spec(), router={"scheduler": {"config": {"inline": inline}}})
+
+    assert [name for name, *_ in counts(value)] == ["", "scheduler"]
+
+
+def test_a_stopped_service_has_no_pods() -> None:
+    value = service(
+        annotations={"serving.kserve.io/stop": "true"},
+        template=pod_spec(gpus=8),
+        worker=pod_spec(),
+        parallelism={"pipeline": 2},
+        scaling={},
+        router={"scheduler": {"tokenizer": {}}},
+    )
+
+    assert {(low, high) for _, _, low, high in counts(value)} == {(0, 0)}
+    assert totals(value) == {}
+
+
+def test_labels_and_annotations_of_a_workload_reach_its_pods_and_those_of_kueue_from_the_object() -> None:
+    value = service(
+        labels={"kueue.x-k8s.io/queue-name": "gpus", "team": "a"},
+        annotations={"k8s.v1.cni.cncf.io/networks": "roce", "note": "x"},
+        template=pod_spec(),
+    )
+    value = builders.replaced(builders.replaced(value, "/spec/labels", {"app": "llm"}), "/spec/annotations", {"a": "b"})
+    found = first_of(value)
+
+    assert found.labels == {"app": "llm", "kueue.x-k8s.io/queue-name": "gpus"}
+    assert found.annotations == {"a": "b", "k8s.v1.cni.cncf.io/networks": "roce"}
+    assert found.metadata_path == "/spec"
+
+
+# Devices that annotations claim
+
+
+def test_an_annotation_claims_devices_for_every_pod_though_no_resource_is_named() -> None:
+    value = service(
+        annotations={DRA + "device-class": "gpu.nvidia.com", DRA + "device-count": " 2 "},
+        replicas=3,
+        router={"scheduler": {}},
+    )
+    found = readable_workload(value)
+
+    assert totals(value) == {"gpu.nvidia.com": ("6", "8")}
+    assert [(request.route, request.path) for request in found.pod_sets[0].requests] == [
+        (model.Route.CLAIM, "/metadata/annotations/serving.kserve.io~1exp-dra-device-class")
+    ]
+    assert found.pod_sets[1].requests == ()
+
+
+@pytest.mark.parametrize(("name", "getting"), [(None, ["sidecar"]), ("main", ["main"]), ("other", [])])
+def test_the_devices_are_for_the_container_that_is_named_or_the_first(name: str | None, getting: list[str]) -> None:
+    annotations = {DRA + "device-class": "gpu.nvidia.com", **({DRA + "container-name": name} if name else {})}
+    template = dict(builders.pod_spec(builders.container("sidecar"), builders.container("main")))
+    found = first_of(service(annotations=annotations, template=template))
+
+    assert [each.name for each in found.containers if each.asks_accelerators] == getting
+    assert len(found.requests) == 1
+
+
+def test_prefill_and_workers_get_devices_of_their_own() -> None:
+    value = service(
+        annotations={DRA + "device-class": "gpu.nvidia.com"},
+        template=pod_spec(),
+        worker=pod_spec(),
+        parallelism={"pipeline": 4},
+        prefill={},
+    )
+
+    assert totals(value) == {"gpu.nvidia.com": ("5", "6")}
+
+
+def test_a_claim_of_that_name_that_is_there_already_is_left_alone() -> None:
+    claim: dict[str, JsonValue] = {"name": "managed-device", "resourceClaimName": "mine"}
+    value = service(annotations={DRA + "device-class": "gpu.nvidia.com"}, template=pod_spec(resourceClaims=[claim]))
+
+    assert [path for path, _ in unknowns(value)] == ["/spec/template/resourceClaims/0/resourceClaimName"]
+    assert workload(value).pod_sets[0].requests == ()
+
+
+def test_devices_that_are_no_accelerators_do_not_count_and_others_are_unknown() -> None:
+    known = service(annotations={DRA + "device-class": "compute-domain-default-channel.nvidia.com"})
+    strange = service(annotations={DRA + "device-class": "strange.example.com"})
+
+    assert totals(known) == {}
+    assert [path for path, _ in unknowns(strange)] == ["/metadata/annotations/serving.kserve.io~1exp-dra-device-class"]
+
+
+@pytest.mark.parametrize("text", ["two", "0", "-1", "1.5"])
+def test_what_is_no_number_of_devices_is_unknown(text: str) -> None:
+    value = service(annotations={DRA + "device-class": "gpu.nvidia.com", DRA + "device-count": text})
+
+    assert unknowns(value) == [
+        ("/metadata/annotations/serving.kserve.io~1exp-dra-device-count", "it is no number of devices")
+    ]
+
+
+# Configurations
+
+
+def test_what_the_service_does_not_say_its_configurations_say_and_the_last_one_wins() -> None:
+    known = [
+        config(
+            "one", replicas=2, template=pod_spec(gpus=1, schedulerName="volcano", nodeSelector={"a": "1", "b": "1"})
+        ),
+        config("two", template=pod_spec(gpus=4, nodeSelector={"b": "2", "c": "2"})),
+    ]
+    found = first_of(based("one", "two", template={"nodeSelector": {"c": "3"}}), *known)
+
+    assert (found.count.minimum, found.count.maximum, found.path) == (2, 3, "/spec/template")
+    assert {name: str(quantity) for name, quantity in found.accelerators.items()} == {builders.GPU: "4"}
+    assert (found.scheduler_name, found.node_selector) == ("volcano", {"a": "1", "b": "2", "c": "3"})
+
+
+def test_the_service_has_the_last_word() -> None:
+    known = config(replicas=8, template=pod_spec(gpus=8, tolerations=[builders.toleration("theirs")]))
+    found = first_of(
+        based("base", replicas=1, template=pod_spec(gpus=1, tolerations=[builders.toleration("own")])), known
+    )
+
+    assert (found.count.minimum, str(found.accelerators[builders.GPU])) == (1, "1")
+    assert [each["key"] for each in found.tolerations] == ["own"]
+
+
+def test_containers_are_merged_by_name_and_variables_too() -> None:
+    known = config(
+        template=dict(
+            builders.pod_spec(
+                builders.container("proxy", gpus=1),
+                builders.container("main", gpus=2, env={"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "mlx5"}),
+            )
+        )
+    )
+    own = dict(builders.pod_spec(builders.container("main", limits={"cpu": 4}, env={"NCCL_DEBUG": "WARN"})))
+    found = first_of(based("base", template=own), known)
+
+    assert [(each.name, each.path) for each in found.containers] == [
+        ("main", "/spec/template/containers/0"),
+        ("proxy", "/spec/baseRefs/0/name/spec/template/containers/0"),
+    ]
+    assert {name: str(quantity) for name, quantity in found.containers[0].limits.items()} == {
+        builders.GPU: "2",
+        "cpu": "4",
+    }
+    assert {variable.name: variable.value for variable in found.containers[0].environment} == {
+        "NCCL_DEBUG": "WARN",
+        "NCCL_IB_HCA": "mlx5",
+    }
+    assert str(found.accelerators[builders.GPU]) == "3"
+
+
+def test_a_template_of_a_configuration_alone_stands_at_its_name_and_is_not_changed() -> None:
+    found = first_of(based("base"), config(template=pod_spec(gpus=2)))
+
+    assert found.path == "/spec/baseRefs/0/name/spec/template"
+    assert not found.changeable
+
+
+def test_prefill_workers_and_scheduler_may_all_come_from_a_configuration() -> None:
+    known = config(
+        worker=pod_spec(gpus=8),
+        parallelism={"data": 16, "dataLocal": 8},
+        prefill={"replicas": 2, "template": pod_spec(gpus=8)},
+        router={"scheduler": {}},
+    )
+    found = readable_workload(based("base", template=pod_spec(gpus=8)), objects=Objects([known]))
+
+    assert [(each.name, each.count.minimum, each.count.maximum) for each in found.pod_sets] == [
+        ("decode leader", 1, 1),
+        ("decode worker", 1, 1),
+        ("prefill", 2, 3),
+        ("scheduler", 1, 1),
+    ]
+
+
+def test_a_configuration_of_the_namespace_comes_before_one_of_kserves_own() -> None:
+    own = config(template=pod_spec(gpus=1))
+    shared = config(namespace="kserve", template=pod_spec(gpus=8))
+
+    assert str(first_of(based("base"), own, shared).accelerators[builders.GPU]) == "1"
+    assert str(first_of(based("base"), shared).accelerators[builders.GPU]) == "8"
+
+
+def test_a_configuration_that_is_not_known_is_unknown_at_its_name() -> None:
+    value = based("base", template=pod_spec(gpus=1))
+    where = "not known here, neither in ml-research nor in kserve"
+
+    assert unknowns(value) == [
+        ("/spec/baseRefs/0/name", f"LLMInferenceServiceConfig base is {where}: what it adds is not judged")
+    ]
+    assert not workload(value).pod_sets[0].changeable
+
+
+def test_what_is_wrong_in_a_configuration_is_told_at_its_name() -> None:
+    known = Objects([config(replicas="two", template=pod_spec(tolerations="all"))])
+
+    assert unknowns(based("base"), objects=known) == [
+        (
+            "/spec/baseRefs/0/name",
+            "LLMInferenceServiceConfig ml-research/base, spec.replicas: expected a whole number, found a string",
+        ),
+        (
+            "/spec/baseRefs/0/name",
+            "LLMInferenceServiceConfig ml-research/base, spec.template.tolerations: expected a list, found a string",
+        ),
+    ]
+
+
+def test_configurations_that_a_configuration_names_are_not_followed() -> None:
+    loop = config(baseRefs=[{"name": "base"}], template=pod_spec(gpus=1))
+
+    assert len(readable_workload(based("base"), objects=Objects([loop])).pod_sets) == 1
+
+
+def test_a_configuration_that_is_named_twice_counts_where_it_is_named_last() -> None:
+    known = [config("one", replicas=1), config("two", replicas=2)]
+
+    assert first_of(based("one", "two", "one"), *known).count.minimum == 1
+
+
+def test_there_is_an_end_to_configurations() -> None:
+    found = workload(based(*["base"] * 1000), objects=Objects([config()]))
+
+    assert [unknown.path for unknown in found.unknowns] == ["/spec/baseRefs"]
+
+
+def test_a_placeholder_is_what_only_kserve_fills_in() -> None:
+    name = "{{ .ObjectMeta.Name }}"
+    container = builders.container("main", env={"NCCL_TOPO_FILE": name, "NCCL_DEBUG": "INFO"})
+    known = Objects([config(template={"containers": [container], "nodeSelector": {"model": name}})])
+    found = workload(based("base"), objects=known)
+    variables = {variable.name: variable.value for variable in found.pod_sets[0].containers[0].environment}
+
+    assert variables == {"NCCL_TOPO_FILE": None, "NCCL_DEBUG": "INFO"}
+    assert found.pod_sets[0].node_selector == {}
+    assert [unknown.path for unknown in found.unknowns] == ["/spec/baseRefs/0/name"]
+    assert "placeholder" in found.unknowns[0].reason
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "changeable"),
+    [
+        (pod_spec(), {}, True),
+        (pod_spec(), {"template": pod_spec(nodeSelector={"a": "b"})}, True),
+        (pod_spec(), {"template": pod_spec(tolerations=[builders.toleration("gpu")])}, False),
+        (
+            pod_spec(tolerations=[builders.toleration("own")]),
+            {"template": pod_spec(tolerations=[builders.toleration("gpu")])},
+            True,
+        ),
+        (
+            pod_spec(),
+            {"template": pod_spec(affinity=builders.node_affinity(builders.term(builders.expression("a", "Exists"))))},
+            False,
+        ),
+    ],
+)
+def test_only_what_takes_nothing_from_a_configuration_is_changed(
+    own: dict[str, JsonValue], theirs: dict[str, JsonValue], changeable: bool
+) -> None:
+    known = builders.custom("serving.kserve.io/v1alpha2", "LLMInferenceServiceConfig", theirs, name="base")
+
+    assert first_of(based("base", template=own), known).changeable is changeable
+
+
+# The configurations themselves
+
+
+def test_a_configuration_is_a_template_that_has_the_pods_that_it_holds() -> None:
+    assert counts(config()) == []
+    value = config(template=pod_spec(gpus=1), prefill={"template": pod_spec()}, router={"scheduler": {}})
+
+    assert counts(value) == [("decode", "/spec/template", 1, 2), ("prefill", "/spec/prefill/template", 1, 2)]
+    assert readable_workload(value).is_template
+
+
+def test_workers_of_a_configuration_are_as_many_as_the_service_needs() -> None:
+    sized = config(template=pod_spec(), worker=pod_spec(), parallelism={"pipeline": 4})
+
+    assert counts(config(template=pod_spec(), worker=pod_spec())) == [
+        ("leader", "/spec/template", 1, 1),
+        ("worker", "/spec/worker", 0, None),
+    ]
+    assert counts(sized)[1] == ("worker", "/spec/worker", 3, 3)
+
+
+def test_both_are_for_inference() -> None:
+    found = readable_workload(service())
+
+    assert found.role is readable_workload(config()).role is model.Role.INFERENCE
+    assert found.queue_label_path == "/metadata"
+    assert readable_workload(config()).queue_label_path is None
+
+
+@pytest.mark.parametrize("spec", [None, 7, []])
+def test_a_service_without_a_spec_has_no_pods(spec: paths.Json) -> None:
+    assert workload(builders.replaced(service(), "/spec", spec)).pod_sets == ()

@@ -1,0 +1,82 @@
+"""What the names of device classes and of their drivers mean (DRA, gpu-domain 4.6). Nothing is guessed from a name."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from usher.accelerators.names import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceClassMeaning:
+    """What one device of a class is; `accelerator` is None for a class that nobody has described."""
+
+    accelerator: bool | None
+    vendor: str = ""
+    unit: Unit | None = None
+    driver: str = ""
+    resource: str | None = None
+    """The extended resource that stands for a device of the class, where there is one."""
+
+
+UNKNOWN: Final = DeviceClassMeaning(accelerator=None)
+
+
+def device_class(name: str) -> DeviceClassMeaning:
+    return _KNOWN.get(name, UNKNOWN)
+
+
+def driver(name: str) -> bool | None:
+    """Whether the devices of a driver are accelerators; None where that is not known."""
+    return _DRIVERS.get(name)
+
+
+def _accelerator(vendor: str, unit: Unit, driver_name: str, resource: str | None = None) -> DeviceClassMeaning:
+    return DeviceClassMeaning(accelerator=True, vendor=vendor, unit=unit, driver=driver_name, resource=resource)
+
+
+def _other(driver_name: str = "") -> DeviceClassMeaning:
+    return DeviceClassMeaning(accelerator=False, driver=driver_name)
+
+
+_KNOWN: Final = {
+    # kubernetes-sigs/dra-driver-nvidia-gpu deployments/helm/dra-driver-nvidia-gpu/templates/deviceclass-*.yaml.
+    # Channels of IMEX connect the GPUs of several nodes; the GPUs are asked for beside them.
+    "gpu.nvidia.com": _accelerator("nvidia", Unit.DEVICE, "gpu.nvidia.com", "nvidia.com/gpu"),
+    "mig.nvidia.com": _accelerator("nvidia", Unit.PARTITION, "gpu.nvidia.com"),
+    "vfio.gpu.nvidia.com": _accelerator("nvidia", Unit.DEVICE, "gpu.nvidia.com"),
+    "compute-domain-daemon.nvidia.com": _other("compute-domain.nvidia.com"),
+    "compute-domain-default-channel.nvidia.com": _other("compute-domain.nvidia.com"),
+    # NVIDIA/k8s-dra-driver-gpu demo/specs/quickstart/v1/imex-test1.yaml: the older class of such channels.
+    "imex.nvidia.com": _other(),
+    # ROCm/k8s-gpu-dra-driver helm-charts-k8s/templates/deviceclass.yaml; partitions are of this class too.
+    "gpu.amd.com": _accelerator("amd", Unit.DEVICE, "gpu.amd.com", "amd.com/gpu"),
+    # intel/intel-resource-drivers-for-kubernetes charts/*/templates/device-class.yaml.
+    "gpu.intel.com": _accelerator("intel", Unit.DEVICE, "gpu.intel.com"),
+    "gpu-vfio.intel.com": _accelerator("intel", Unit.DEVICE, "gpu.intel.com"),
+    "gaudi.intel.com": _accelerator("intel", Unit.DEVICE, "gaudi.intel.com"),
+    "qat.intel.com": _other("qat.intel.com"),
+    # GKE: set-up-dra (TPU), allocate-network-resources-dra (network cards).
+    "tpu.google.com": _accelerator("google", Unit.DEVICE, "tpu.google.com", "google.com/tpu"),
+    "mrdma.google.com": _other(),
+    "netdev.google.com": _other(),
+    # EKS user guide, device-management-neuron.
+    "neuron.aws.com": _accelerator("aws", Unit.DEVICE, "neuron.aws.com", "aws.amazon.com/neuron"),
+    # Furiosa DRA driver, installation guide.
+    "npu.furiosa.ai": _accelerator("furiosa", Unit.DEVICE, "npu.furiosa.ai", "furiosa.ai/rngd"),
+    # Project-HAMi/k8s-dra-driver chart/hami-dra-driver/templates/deviceclass-hami-gpu.yaml.
+    "hami-core-gpu.project-hami.io": _accelerator("nvidia", Unit.SHARE, "hami-core-gpu.project-hami.io"),
+    # kubernetes-sigs/dra-driver-cpu manifests/base; google/dranet site/content/docs and tests/manifests.
+    "dra.cpu": _other("dra.cpu"),
+    "dra.net": _other("dra.net"),
+    "dranet": _other("dra.net"),
+    # kubernetes-sigs/dra-example-driver: it plays GPUs, and other devices by its profiles.
+    "gpu.example.com": _accelerator("", Unit.DEVICE, "gpu.example.com"),
+    "cpu.example.com": _other("cpu.example.com"),
+    "net.example.com": _other("net.example.com"),
+}
+
+_DRIVERS: Final = {
+    **{known.driver: known.accelerator for known in _KNOWN.values() if known.driver},
+    # intel/intel-resource-drivers-for-kubernetes pkg/npu/device/device.go.
+    "npu.intel.com": True,
+}

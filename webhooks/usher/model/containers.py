@@ -1,0 +1,65 @@
+"""A container of a pod set, as rules see it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from usher import paths, quantities
+from usher.model.accelerators import Resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentVariable:
+    """One entry of a container's `env`; `value` is None when it comes from elsewhere (`valueFrom`, `$(OTHER)`)."""
+
+    name: str
+    value: str | None
+    path: str
+
+
+class ContainerType(StrEnum):
+    """Which list a container stands in, in the words of our messages."""
+
+    APP = "container"
+    INIT = "init container"
+    SIDECAR = "sidecar"
+    """An init container with restartPolicy Always: it runs beside the app containers."""
+    EPHEMERAL = "ephemeral container"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    name: str
+    path: str
+    type: ContainerType
+    requests: Resources
+    limits: Resources
+    environment: tuple[EnvironmentVariable, ...]
+    """Only the families of variables that rules read; of several entries of one name the last counts."""
+    accelerators: tuple[str, ...] = ()
+    """The accelerator resources that it names, in requests or limits."""
+    lookalikes: tuple[str, ...] = ()
+    """Resources that it names which nobody has called accelerators, but which look like some."""
+    asks_accelerators: bool = False
+    """Whether it gets any, by whichever route."""
+    trains: bool = False
+    """Whether it is the one that does the pod's work: it gets what is injected for training."""
+    places: Mapping[str, str] | None = None
+    """Where `requests` and `limits` stand, by these keys, in kinds that keep them elsewhere than a container does."""
+
+    def effective(self, resource: str) -> quantities.Quantity:
+        """What the container asks of a resource: its request, or its limit where it has no request.
+
+        API defaulting does the same for Pods, but not for templates inside custom resources (gpu-domain 0.3).
+        """
+        if resource in self.requests:
+            return self.requests[resource]
+        return self.limits.get(resource, quantities.ZERO)
+
+    def first_path(self, resource: str) -> str:
+        """Where a resource stands that the container names: in its requests, or else in its limits."""
+        return self.resource_path("requests" if resource in self.requests else "limits", resource)
+
+    def resource_path(self, list_name: str, resource: str) -> str:
+        """Where an entry of `requests` or `limits` stands."""
+        return paths.join((self.places or {}).get(list_name) or f"{self.path}/resources/{list_name}", resource)

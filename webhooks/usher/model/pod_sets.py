@@ -1,0 +1,74 @@
+"""One pod template of a workload, with how many pods it makes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from usher import paths
+from usher.model.accelerators import AcceleratorRequest, Resources
+from usher.model.containers import Container
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """How many pods a template makes; `maximum` is None when nothing bounds it, and `reason` says why."""
+
+    minimum: int
+    maximum: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduler:
+    """Who places the pods, as far as the object tells; `reason` says why it is another than the template names."""
+
+    name: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet:
+    name: str
+    path: str
+    """The template; intents and findings name the pod set by it."""
+    metadata_path: str
+    spec_path: str
+    count: Count
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    containers: tuple[Container, ...]
+    tolerations: tuple[Mapping[str, paths.Json], ...]
+    node_selector: Mapping[str, str]
+    required_terms: tuple[Mapping[str, paths.Json], ...]
+    """The OR-ed nodeSelectorTerms of required node affinity."""
+    has_required_affinity: bool
+    scheduler_name: str
+    """What the template names; empty where it names none."""
+    scheduler: Scheduler
+    priority_class_name: str
+    runtime_class_name: str
+    node_name: str
+    scheduling_gates: tuple[str, ...]
+    scheduling_group: str
+    """The in-tree PodGroup that the pods point at."""
+    device_claims: int
+    """How many entries `spec.resourceClaims` has, whatever they are for."""
+    accelerators: Resources
+    """Effective request of one pod, by accelerator resource (gpu-domain 1.4)."""
+    requests: tuple[AcceleratorRequest, ...]
+    """What one pod asks for by any route."""
+    overhead: Resources = field(default_factory=dict)
+    pod_requests: Resources = field(default_factory=dict)
+    """What `spec.resources` requests for the pod as a whole."""
+    pod_limits: Resources = field(default_factory=dict)
+    operator_environment: frozenset[str] = frozenset()
+    """Variables that the kind's operator sets itself; names ending in * are prefixes (gpu-domain 1.5)."""
+    ranks_inherit_environment: bool = True
+    """False where the ranks are started by sshd and do not see the container's environment (MPIJob workers)."""
+    changeable: bool = True
+    """False where a change of the template would not reach the pods, or would be refused."""
+    whole: bool = True
+    """False where something that is not known says more about the pods; what seems to be missing may be there."""
+
+    @property
+    def asks_accelerators(self) -> bool:
+        return bool(self.requests)

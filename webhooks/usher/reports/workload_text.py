@@ -1,0 +1,150 @@
+"""Workloads for people: what usher reads from a manifest, and nothing of what is not there."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Final, TextIO
+
+from rich.text import Text
+
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.reports import pod_set_rows, rows, wording
+from usher.reports.lines import Lines
+from usher.reports.pod_set_rows import Common
+from usher.reports.rows import Row
+from usher.shown import Scaler, Shown
+
+_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+
+
+def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary, width: int | None = None) -> None:
+    """Writes the workloads; `width` in columns, by default the terminal's."""
+    lines = Lines(stream, color=False, width=width)
+    for number, each in enumerate(shown):
+        if number:
+            lines.write()
+        # A path that is broken over lines can be neither clicked nor copied.
+        lines.write(wording.printable(f"{each.source}:{each.line}" if each.line else each.source))
+        lines.wrapped(_heading(each.workload), first=Text(""), rest="  ")
+        if _is_recognised(each.workload):
+            rows.write(list(_known(each, vocabulary)), lines)
+        unknown = list(_unknown(each))
+        if unknown:
+            lines.write("  unknown")
+        for text in unknown:
+            lines.wrapped(text, first=Text("    "), rest="      ")
+
+
+def _heading(workload: model.Workload) -> str:
+    version = f"{workload.group}/{workload.version}" if workload.group else workload.version
+    where = f"{workload.namespace}/" if workload.namespace else ""
+    return f"{workload.kind} {where}{workload.name or '(unnamed)'} ({version})"
+
+
+def _is_recognised(workload: model.Workload) -> bool:
+    """Of a kind that is not known, nothing is known but its name."""
+    return bool(workload.pod_sets) or workload.role is not model.Role.UNKNOWN or not workload.unknowns
+
+
+def _known(shown: Shown, vocabulary: Vocabulary) -> Iterator[Row]:
+    workload = shown.workload
+    yield Row("role", workload.role)
+    state = [text for holds, text in ((workload.suspended, "suspended"), (workload.deleting, "being deleted")) if holds]
+    if state:
+        yield Row("state", ", ".join(state))
+    if workload.owner is not None:
+        yield Row("owner", f"{workload.owner.kind} {workload.owner.name}")
+    if workload.is_template:
+        yield Row("makes pods", "only when something refers to it; the numbers are those of one use")
+    unread = workload.unknowns and workload.pods.maximum == 0
+    yield Row("pods", "none that could be read" if unread else _pods(workload.pods))
+    yield from (Row("", text) for text in _idle(shown.scalers))
+    yield from _accelerators(workload, vocabulary)
+    common = Common.of(workload.pod_sets)
+    if common.scheduler:
+        yield Row("scheduler", common.scheduler)
+    if workload.gang.wanted:
+        yield Row("gang", _gang(workload.gang))
+    if workload.queue_labels.get(_QUEUE):
+        yield Row("queue", f"{workload.queue_labels[_QUEUE]} (Kueue)")
+    if common.operator_environment:
+        yield Row("operator sets", common.operator_environment)
+    yield from _pod_sets(workload, vocabulary, common)
+
+
+def _pods(count: model.Count) -> str:
+    """`8`, or `2 to 8: elasticPolicy`."""
+    number = wording.pods(count).removesuffix(" pods").removesuffix(" pod")
+    return f"{number}: {count.reason}" if count.reason else number
+
+
+def _idle(scalers: Iterable[Scaler]) -> Iterator[str]:
+    """What scales the workload in name only, and why."""
+    for scaler in scalers:
+        if not scaler.effective:
+            growth = scaler.growth
+            why = "is paused" if growth.held else f"has no effect: it finds no number of replicas in {growth.target}"
+            yield f"{growth.source.kind} {growth.source.name} {why}"
+
+
+def _accelerators(workload: model.Workload, vocabulary: Vocabulary) -> Iterator[Row]:
+    told = workload.pods.reason
+    texts = [pod_set_rows.asked(total, vocabulary, told=told) for total in workload.totals]
+    totalled = {(total.name, total.route) for total in workload.totals}
+    # Access to all devices adds nothing up, and so is no total.
+    access = (
+        pod_set_rows.asked(request, vocabulary)
+        for pod_set in workload.pod_sets
+        for request in pod_set.requests
+        if request.route is model.Route.ACCESS and (request.name, request.route) not in totalled
+    )
+    texts += dict.fromkeys(access)
+    none = "none that could be read" if workload.unknowns else "none"
+    for number, text in enumerate(texts or [none]):
+        yield Row("" if number else "accelerators", text)
+
+
+def _gang(gang: model.Gang) -> str:
+    formed = f"formed by {gang.formed_by}" if gang.formed_by else "wanted, but nothing in the object forms one"
+    return formed if gang.minimum is None else f"{formed}; at least {wording.count(gang.minimum, 'pod')} at once"
+
+
+def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) -> Iterator[Row]:
+    """A template that is the only one and has no name is not set apart from the workload."""
+    alone = len(workload.pod_sets) == 1
+    for pod_set in workload.pod_sets:
+        shares = any(request.claim for request in pod_set.requests)
+        requests = shares or workload.pods.maximum != 1 or not alone
+        indent = 2
+        if not alone or pod_set.name:
+            reason = f": {pod_set.count.reason}" if pod_set.count.reason and not alone else ""
+            yield Row(f"pod set {pod_set.name or '(unnamed)'}", f"{wording.pods(pod_set.count)}{reason}")
+            indent = 4
+        yield from pod_set_rows.rows(pod_set, vocabulary, indent=indent, requests=requests, common=common)
+
+
+def _unknown(shown: Shown) -> Iterator[str]:
+    """What is not known and why; places that share a reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for path, reason in chain(_of_workload(shown.workload), _of_scalers(shown.scalers)):
+        by_reason.setdefault(reason, []).append(path)
+    for reason, places in by_reason.items():
+        yield f"{', '.join(places)}: {reason}"
+
+
+def _of_workload(workload: model.Workload) -> Iterator[tuple[str, str]]:
+    for unknown in workload.unknowns:
+        yield paths.readable(unknown.path), unknown.reason
+    remedy = "usher.yaml can name it under accelerators"
+    for pod_set in workload.pod_sets:
+        for container in pod_set.containers:
+            for name in container.lookalikes:
+                path = paths.readable(container.first_path(name))
+                yield path, f"whether {name} is an accelerator, as its name suggests; {remedy}"
+
+
+def _of_scalers(scalers: Iterable[Scaler]) -> Iterator[tuple[str, str]]:
+    for scaler in scalers:
+        source = f"{scaler.growth.source.kind} {scaler.growth.source.name}"
+        for unknown in scaler.growth.unknowns:
+            yield f"{paths.readable(unknown.path)} of {source}", unknown.reason

@@ -1,0 +1,56 @@
+"""A pod set against one node of which everything is known: what the scheduler's node affinity would say.
+
+The rules are those of GetRequiredNodeAffinity in k8s.io/component-helpers scheduling/corev1/nodeaffinity. Of the nodes
+of a pool only some labels are known; `affinity` says what can be said of those.
+"""
+
+from collections.abc import Callable, Mapping
+
+from usher import model, paths
+from usher.scheduling import requirements
+from usher.scheduling.requirements import Labels, Requirement
+
+
+def matches(pod_set: model.PodSet, *, labels: Labels, name: str) -> bool:
+    """Whether node selector and required affinity let the pods onto the node of this name with exactly these labels.
+
+    A term that is empty or that cannot be parsed matches no node.
+    """
+    if any(labels.get(key) != value for key, value in pod_set.node_selector.items()):
+        return False
+    if not pod_set.has_required_affinity:
+        return True
+    return any(_term_matches(term, labels, name) for term in pod_set.required_terms)
+
+
+def has_unparsable_term(pod_set: model.PodSet) -> bool:
+    """Whether a term of required node affinity cannot be parsed; Kubernetes does not tell the user of it."""
+    return any(
+        _parsed(term.get("matchExpressions"), requirements.is_for_labels) is None
+        or _parsed(term.get("matchFields"), requirements.is_for_fields) is None
+        for term in pod_set.required_terms
+    )
+
+
+def _term_matches(term: Mapping[str, paths.Json], labels: Labels, name: str) -> bool:
+    on_labels = _parsed(term.get("matchExpressions"), requirements.is_for_labels)
+    on_fields = _parsed(term.get("matchFields"), requirements.is_for_fields)
+    if on_labels is None or on_fields is None or not (on_labels or on_fields):
+        return False
+    # Go asks no field of a node that has no name.
+    return all(requirements.labels_match(requirement, labels) for requirement in on_labels) and (
+        not name or all(requirements.name_matches(requirement, name) for requirement in on_fields)
+    )
+
+
+def _parsed(expressions: paths.Json, is_legal: Callable[[Requirement], bool]) -> list[Requirement] | None:
+    """The requirements of one list; None where one of them cannot be parsed."""
+    if not isinstance(expressions, list | None):
+        return None
+    found: list[Requirement] = []
+    for expression in expressions or ():
+        requirement = requirements.read(expression)
+        if requirement is None or not is_legal(requirement):
+            return None
+        found.append(requirement)
+    return found

@@ -1,0 +1,222 @@
+"""Objects of which each says a part and the first of them wins: what KServe makes one pod template of.
+
+KServe merges them strategically, as `kubectl patch` does: objects field by field, containers and variables by their
+names, other lists as a whole (KS:pkg/utils/container_merge.go, KS:pkg/controller/v1alpha2/llmisvc/config_merge.go).
+Every part keeps the place where it stands. Nothing, and what is empty, says nothing: Go leaves it out.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from usher import model, paths
+from usher.workloads.reading import Reading
+from usher.workloads.templates import LISTS, ContainerPlace, Place
+
+Object = Mapping[str, paths.Json]
+
+Layers = tuple[Place, ...]
+"""The same object in several manifests; their values are objects."""
+
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
+
+_WHOLE: Final = (
+    "tolerations",
+    "schedulerName",
+    "priorityClassName",
+    "runtimeClassName",
+    "nodeName",
+    "overhead",
+    "resources",
+    "schedulingGroup",
+)
+"""Fields of a pod spec that usher reads and that come from one layer."""
+
+NAMED: Final = ("resourceClaims", "schedulingGates")
+"""Lists whose entries are known by their names."""
+
+_TEXTS: Final = ("name", "resourceClaimName", "resourceClaimTemplateName")
+"""All that their entries say."""
+
+_PLACEHOLDER: Final = "{{"
+_DEPTH: Final = 12
+
+
+def says(value: object) -> bool:
+    return not any(value is empty or (type(value) is type(empty) and value == empty) for empty in _EMPTY)
+
+
+def inside(layers: Layers, name: str, reading: Reading) -> Layers:
+    """A field that is an object, in the layers that have it, be it an empty one."""
+    found = []
+    for value, path in layers:
+        if isinstance(value, dict) and value.get(name) is not None:
+            field_path = paths.join(path, name)
+            field = reading.mapping(value[name], field_path)
+            if isinstance(value[name], dict):
+                found.append(Place(field, field_path))
+    return tuple(found)
+
+
+def first(layers: Layers, name: str) -> Place:
+    """A field as a whole, from the first layer that says it; from the first of all where none does."""
+    fields = [Place(value.get(name), paths.join(path, name)) for value, path in layers if isinstance(value, dict)]
+    return next((place for place in fields if says(place.value)), fields[0] if fields else Place(None, ""))
+
+
+def entries(layers: Layers, reading: Reading) -> Place:
+    """An object of plain values, such as labels or resources, entry by entry, as if all stood in the first layer."""
+    if len(layers) <= 1:
+        return layers[0] if layers else Place(None, "")
+    merged: dict[str, paths.Json] = {}
+    for value, path in reversed(layers):
+        merged |= dict(reading.mapping(value, path))
+    return Place(merged, layers[0].path)
+
+
+def pod_fields(layers: Layers, reading: Reading) -> dict[str, Place]:
+    """The fields of a pod spec but for its containers.
+
+    Of affinity only what is required of nodes is read, and that comes from one layer.
+    """
+    found = {name: first(layers, name) for name in _WHOLE}
+    found |= {name: _by_name(layers, name, reading) for name in NAMED}
+    found["nodeSelector"] = _selector(layers, reading)
+    found["affinity"] = required(layers) or first(layers, "affinity")
+    for name, place in list(found.items()):
+        if _has_placeholder(place.value):
+            reading.unknown(place.path, "it holds a placeholder, which only KServe fills in")
+            found[name] = Place(None, place.path)
+    return found
+
+
+def required(layers: Layers) -> Place | None:
+    """The affinity of the first layer that requires something of nodes."""
+    for value, path in layers:
+        affinity = value.get("affinity") if isinstance(value, dict) else None
+        found: object = affinity
+        for name in ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
+            # What is of a wrong type may not be hidden by what stands in another layer.
+            found = found.get(name) if isinstance(found, dict) else found
+        if says(found):
+            return Place(affinity, path + "/affinity")
+    return None
+
+
+def replaces(layers: Layers) -> bool:
+    """Whether the first layer would take something away from the others, were it to say what they say alone."""
+    own, others = layers[:1], layers[1:]
+    tolerates = says(first(own, "tolerations").value) or not says(first(others, "tolerations").value)
+    requires = required(own) is not None or required(others) is None
+    return not (tolerates and requires)
+
+
+def _selector(layers: Layers, reading: Reading) -> Place:
+    selectors = inside(layers, "nodeSelector", reading)
+    if len(selectors) > 1:
+        texts = [Place(dict(reading.strings(*place)), place.path) for place in selectors]
+        return entries(tuple(texts), reading)
+    return selectors[0] if selectors else first(layers[:1], "nodeSelector")
+
+
+def _by_name(layers: Layers, name: str, reading: Reading) -> Place:
+    """As they stand where only one layer has any; or else those of the first one at their places, and then others."""
+    having = [place for place in (first((layer,), name) for layer in layers) if says(place.value)]
+    if len(having) <= 1 or not isinstance(having[0].value, list):
+        return first(layers, name)
+    merged = list(having[0].value)
+    known = {text for item in merged if isinstance(item, dict) and isinstance(text := item.get("name"), str)}
+    for value, path in having[1:]:
+        for item_path, item in reading.items(value, path):
+            texts = {key: reading.text(item.get(key), f"{item_path}/{key}") for key in _TEXTS}
+            if texts["name"] and texts["name"] not in known:
+                merged.append({key: text for key, text in texts.items() if text})
+                known.add(texts["name"])
+    return Place(merged, having[0].path)
+
+
+def containers(layers: Layers, reading: Reading) -> Iterator[ContainerPlace]:
+    """The containers of a pod spec, those of the first layer first; of one name they are one."""
+    for list_name, kind in LISTS:
+        for parts in _grouped(layers, list_name, reading):
+            place = first(parts, "restartPolicy")
+            policy = reading.text(*place)
+            sidecar = kind is model.ContainerType.INIT and policy == "Always"
+            yield container(parts, reading, kind=model.ContainerType.SIDECAR if sidecar else kind)
+
+
+def _grouped(layers: Layers, list_name: str, reading: Reading) -> Iterable[Layers]:
+    groups: dict[object, list[Place]] = {}
+    for layer in layers:
+        here = set()
+        value = layer.value.get(list_name) if isinstance(layer.value, dict) else None
+        for path, item in reading.items(value, paths.join(layer.path, list_name)):
+            name = item.get("name")
+            # Two of one name in one list are no merge but a mistake, and none of them may hide the other.
+            key = name if isinstance(name, str) and name and name not in here else (path,)
+            here.add(key)
+            groups.setdefault(key, []).append(Place(item, path))
+    return [tuple(parts) for parts in groups.values()]
+
+
+def container(
+    parts: Layers, reading: Reading, *, name: str = "", kind: model.ContainerType = model.ContainerType.APP
+) -> ContainerPlace:
+    """A container, of which several layers may say a part: resources one by one, variables by their names."""
+    own, path = parts[0]
+    value = own if isinstance(own, dict) else {}
+    environment = tuple(
+        Place(_filled_in(part.get("env")), part_path + "/env")
+        for part, part_path in reversed(parts)
+        if isinstance(part, dict)
+    )
+    if len(parts) == 1:
+        return ContainerPlace(value=value, path=path, type=kind, name=name, environment=environment)
+    resources = inside(parts, "resources", reading)
+    claims = first(resources, "claims")
+    if resources and claims.path != resources[0].path + "/claims":
+        asked = [
+            {key: reading.text(claim.get(key), f"{claim_path}/{key}") for key in ("name", "request") if key in claim}
+            for claim_path, claim in reading.items(*claims)
+        ]
+        given = value.get("resources")
+        value = {**value, "resources": {**(given if isinstance(given, dict) else {}), "claims": asked}}
+    return ContainerPlace(
+        value=value,
+        path=path,
+        type=kind,
+        name=name,
+        requests=_amounts(resources, "requests", reading),
+        limits=_amounts(resources, "limits", reading),
+        environment=environment,
+    )
+
+
+def _amounts(resources: Layers, name: str, reading: Reading) -> Place | None:
+    lists = inside(resources, name, reading)
+    readable = [
+        Place({key: value[key] for key in reading.resources(value, path)}, path)
+        for value, path in lists[1:]
+        if isinstance(value, dict)
+    ]
+    return entries((lists[0], *readable), reading) if lists else None
+
+
+def _filled_in(env: object) -> object:
+    """Variables, of which those whose value is a placeholder have one that comes from elsewhere."""
+    if not isinstance(env, list) or not any(_is_unfilled(entry) for entry in env):
+        return env
+    return [{"name": entry["name"], "valueFrom": {}} if _is_unfilled(entry) else entry for entry in env]
+
+
+def _is_unfilled(entry: object) -> bool:
+    value = entry.get("value") if isinstance(entry, dict) else None
+    return isinstance(entry, dict) and "name" in entry and isinstance(value, str) and _PLACEHOLDER in value
+
+
+def _has_placeholder(value: object, depth: int = 0) -> bool:
+    if isinstance(value, str):
+        return _PLACEHOLDER in value
+    if depth == _DEPTH or not isinstance(value, dict | list):
+        return False
+    children = value.values() if isinstance(value, dict) else value
+    return any(_has_placeholder(child, depth + 1) for child in children)

@@ -1,0 +1,89 @@
+"""Tasks, pipelines and step actions that Tekton's objects name, and what differs between the versions of its API."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import paths
+from usher.workloads.adapters import layers
+from usher.workloads.lookup import Reference
+from usher.workloads.reading import Reading
+from usher.workloads.templates import NOWHERE, Place
+
+GROUP: Final = "tekton.dev"
+
+PARAMETER: Final = "$("
+"""How a text begins that is known only when something runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """How a version of the API names the fields that differ."""
+
+    resources: str
+    step_specs: str
+    sidecar_specs: str
+
+
+V1: Final = Version(resources="computeResources", step_specs="stepSpecs", sidecar_specs="sidecarSpecs")
+V1BETA1: Final = Version(resources="resources", step_specs="stepOverrides", sidecar_specs="sidecarOverrides")
+
+
+def version_of(value: Mapping[str, paths.Json]) -> Version:
+    """That of a whole object."""
+    return V1BETA1 if value.get("apiVersion") == f"{GROUP}/v1beta1" else V1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A TaskSpec, wherever it was found."""
+
+    spec: Place
+    version: Version
+    is_own: bool
+    """Whether it stands in the object itself."""
+    is_known: bool = True
+    """False for one that is named and not to be had."""
+    metadata: Place = NOWHERE
+
+
+def referenced(ref: Place, kind: str, *, for_want: str, reading: Reading, namespace: str | None = None) -> Place | None:
+    """The object that a reference names, which counts as standing below the name; None where it is not to be had.
+
+    Args:
+        ref: an object with `name`, or with `resolver` or `bundle`, which say where on the network to look.
+        kind: of the object.
+        for_want: what cannot be told without it.
+        reading: looks it up.
+        namespace: where it stands; that of the object itself if None.
+    """
+    value, path = reading.mapping(*ref), ref.path
+    name = reading.text(value.get("name"), path + "/name")
+    for field in ("resolver", "bundle"):
+        if reading.text(value.get(field), f"{path}/{field}"):
+            reading.unknown(f"{path}/{field}", f"the {kind} is fetched only when it runs: {for_want}")
+            return None
+    if not name:
+        return None
+    if PARAMETER in name:
+        reading.unknown(path + "/name", f"which {kind} it is, is known only when it runs: {for_want}")
+        return None
+    within = reading.namespace if namespace is None else namespace
+    reference = Reference(group=GROUP, kind=kind, name=name, namespace=within)
+    found = reading.referenced(reference, path + "/name", for_want=for_want)
+    if found is None:
+        return None
+    reading.stands_for(path + "/name", reference)
+    return Place(found, path + "/name")
+
+
+def task_of_reference(ref: Place, reading: Reading) -> Task:
+    """The task that a `taskRef` names."""
+    value = reading.mapping(*ref)
+    kind = reading.text(value.get("kind"), ref.path + "/kind") or "Task"
+    namespace = "" if kind == "ClusterTask" else None
+    found = referenced(ref, kind, for_want="its steps are not judged", reading=reading, namespace=namespace)
+    if found is None:
+        return Task(spec=Place(None, ref.path), version=V1, is_own=False, is_known=False)
+    (spec,), (metadata,) = layers.field((found,), "spec"), layers.field((found,), "metadata")
+    return Task(spec=spec, version=version_of(reading.mapping(*found)), is_own=False, metadata=metadata)

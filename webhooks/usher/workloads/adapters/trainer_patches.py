@@ -1,0 +1,151 @@
+"""What a TrainJob changes in the pod templates of its runtime. The field for it has had three names.
+
+`podSpecOverrides` (2.0), `podTemplateOverrides` (2.1) and `runtimePatches` (since 2.2), all of which the operator
+merges as kubectl merges patches, one after the other: TR:pkg/runtime/core/trainingruntime.go, mergeRuntimePatches.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from usher import paths
+from usher.workloads.reading import Reading
+from usher.workloads.templates import ContainerPlace, Place, Template
+
+Object = Mapping[str, paths.Json]
+
+MAX_PATCHES: Final = 64
+"""For one pod template; the API server takes 16."""
+
+_DEPTH_OF_AFFINITY: Final = 3
+"""Objects in objects; below them are lists, which a patch replaces as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """Of one pod template."""
+
+    metadata: Place
+    spec: Place
+
+
+def of_train_job(spec: Object, reading: Reading) -> dict[str, list[Patch]]:
+    """The patches in a TrainJobSpec, in the order in which they apply, by the name of the replicated job."""
+    found: dict[str, list[Patch]] = {}
+    for job, patch in (*_overrides(spec, reading), *_runtime_patches(spec, reading)):
+        patches = found.setdefault(job, [])
+        if len(patches) < MAX_PATCHES:
+            patches.append(patch)
+        elif len(patches) == MAX_PATCHES:
+            patches.append(patch)
+            reading.unknown(patch.spec.path.rpartition("/")[0], f"more than {MAX_PATCHES} patches of one job: not read")
+    return {job: patches[:MAX_PATCHES] for job, patches in found.items()}
+
+
+def _overrides(spec: Object, reading: Reading) -> Iterator[tuple[str, Patch]]:
+    for path, override in reading.items(spec.get("podSpecOverrides"), "/spec/podSpecOverrides"):
+        patch = Patch(metadata=Place(None, path + "/metadata"), spec=Place(override, path))
+        yield from ((job, patch) for job in _target_jobs(override, path, reading))
+    for path, override in reading.items(spec.get("podTemplateOverrides"), "/spec/podTemplateOverrides"):
+        patch = Patch(
+            metadata=Place(override.get("metadata"), path + "/metadata"),
+            spec=Place(override.get("spec"), path + "/spec"),
+        )
+        yield from ((job, patch) for job in _target_jobs(override, path, reading))
+
+
+def _target_jobs(override: Object, path: str, reading: Reading) -> Iterator[str]:
+    targets = reading.items(override.get("targetJobs"), path + "/targetJobs")
+    yield from dict.fromkeys(reading.text(target.get("name"), target_path + "/name") for target_path, target in targets)
+
+
+def _runtime_patches(spec: Object, reading: Reading) -> Iterator[tuple[str, Patch]]:
+    for patch_path, patch in reading.items(spec.get("runtimePatches"), "/spec/runtimePatches"):
+        job_set, path = _descend(patch, patch_path, reading, "trainingRuntimeSpec", "template", "spec")
+        for job_path, job in reading.items(job_set.get("replicatedJobs"), path + "/replicatedJobs"):
+            template, path_of_template = _descend(job, job_path, reading, "template", "spec", "template")
+            yield (
+                reading.text(job.get("name"), job_path + "/name"),
+                Patch(
+                    metadata=Place(template.get("metadata"), path_of_template + "/metadata"),
+                    spec=Place(template.get("spec"), path_of_template + "/spec"),
+                ),
+            )
+
+
+def _descend(value: Object, path: str, reading: Reading, *keys: str) -> tuple[Object, str]:
+    for key in keys:
+        path = f"{path}/{key}"
+        value = reading.mapping(value.get(key), path)
+    return value, path
+
+
+def applied(template: Template, patches: list[Patch], reading: Reading) -> Template:
+    """The template with the patches in it, each field with the place that said it last."""
+    if not patches:
+        return template
+    spec = reading.mapping(*template.spec)
+    metadata = template.metadata
+    fields = dict(template.fields)
+
+    for patch in patches:
+        own, path = reading.mapping(*patch.spec), patch.spec.path
+        metadata = _metadata(metadata, patch.metadata, reading)
+        for field in ("nodeSelector", "affinity", "tolerations", "schedulingGates"):
+            if own.get(field) is not None:
+                before = fields[field].value if field in fields else spec.get(field)
+                merged = _added(before, own[field]) if field == "schedulingGates" else _merged(before, own[field])
+                fields[field] = Place(merged, f"{path}/{field}")
+    return replace(
+        template,
+        metadata=metadata,
+        fields=fields,
+        containers=tuple(_containers(template.containers or (), patches, reading)),
+    )
+
+
+def _metadata(before: Place, patch: Place, reading: Reading) -> Place:
+    """Labels and annotations merge by key."""
+    own = reading.mapping(*patch)
+    changes = {field: own[field] for field in ("labels", "annotations") if own.get(field) is not None}
+    return Place(_merged(before.value, changes), patch.path) if changes else before
+
+
+def _merged(before: object, own: object, depth: int = _DEPTH_OF_AFFINITY) -> object:
+    """Objects merge by key, and a list replaces another."""
+    if not isinstance(before, dict) or not depth:
+        return own
+    if isinstance(own, dict):
+        return {**before, **{key: _merged(before.get(key), value, depth - 1) for key, value in own.items()}}
+    return before if own is None else own
+
+
+def _added(before: object, own: object) -> object:
+    """Scheduling gates merge by name, and have nothing else."""
+    return [*own, *before] if isinstance(own, list) and isinstance(before, list) else own
+
+
+def _containers(
+    containers: tuple[ContainerPlace, ...], patches: list[Patch], reading: Reading
+) -> Iterator[ContainerPlace]:
+    """Variables merge by name, and those of a patch come later."""
+    environments: dict[str, list[Place]] = {}
+    for patch in patches:
+        spec = reading.mapping(*patch.spec)
+        for field in ("initContainers", "containers"):
+            for path, own in reading.items(spec.get(field), f"{patch.spec.path}/{field}"):
+                name = reading.text(own.get("name"), path + "/name")
+                environments.setdefault(name, []).append(Place(own.get("env"), path + "/env"))
+    for container in containers:
+        own_name = container.name or container.value.get("name")
+        # No two containers of a pod have the same name.
+        added = environments.pop(own_name, None) if isinstance(own_name, str) else None
+        yield with_variables(container, added) if added else container
+
+
+def with_variables(container: ContainerPlace, added: list[Place]) -> ContainerPlace:
+    """The container with more lists of variables."""
+    before = container.environment
+    if before is None:
+        before = (Place(container.value.get("env"), container.path + "/env"),)
+    return replace(container, environment=(*before, *added))

@@ -1,0 +1,128 @@
+"""What the kinds of autoscalers have in common: a reference to a target, and how many replicas it may have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import NoneType
+
+from usher import paths
+from usher.workloads import lookup
+from usher.workloads.growth import Growth
+from usher.workloads.reading import Reading
+
+UNUSABLE = -1
+"""Stands for a number that is missing or wrong, where no default may stand in."""
+
+_TARGET = "/spec/scaleTargetRef"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """What one kind calls its bounds, and what it takes for what is missing."""
+
+    minimum: str
+    maximum: str
+    default_minimum: int
+    default_maximum: int | None
+    """None where the kind requires a maximum."""
+    default_api_version: str = ""
+    default_kind: str = ""
+
+
+def of_autoscaler(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
+    """The growth with its target and its bounds, as `spec` tells them."""
+    if isinstance(value.get("spec"), dict):
+        return _with_bounds(value, _with_target(value, growth, reading, names), reading, names)
+    if value.get("spec") is None:
+        reading.unknown(nearest(value, "/spec"), "has no spec")
+    else:
+        reading.mapping(value["spec"], "/spec")
+    return growth
+
+
+def of_number(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
+    """The growth to the one number in `spec.replicas`, which is 0 where it is missing."""
+    given = reading.mapping(value.get("spec"), "/spec").get("replicas")
+    growth = replace(growth, maximum_path=nearest(value, "/spec/replicas"))
+    number = reading.count(given, "/spec/replicas", default=UNUSABLE)
+    if given is None and isinstance(value.get("spec"), dict | NoneType):
+        number = 0
+    return growth if number == UNUSABLE else replace(growth, minimum=number, maximum=number, reason="")
+
+
+def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
+    """The growth with its target; without one where any part of the reference is not as it should be.
+
+    No API group means the core group, in which nothing but a ReplicationController can be scaled.
+    """
+    growth = replace(growth, target_path=nearest(value, _TARGET))
+    before = len(reading.unknowns)
+    reference = reading.mapping(fields(value, "spec").get("scaleTargetRef"), _TARGET)
+    api_version = reading.text(reference.get("apiVersion"), _TARGET + "/apiVersion") or names.default_api_version
+    kind = reading.text(reference.get("kind"), _TARGET + "/kind") or names.default_kind
+    name = reading.text(reference.get("name"), _TARGET + "/name")
+    if len(reading.unknowns) > before:
+        return growth
+    if not (kind and name):
+        reading.unknown(growth.target_path, "scaleTargetRef must give the kind and the name of what is scaled")
+        return growth
+    group, _ = group_version(api_version)
+    if not group and kind != "ReplicationController":
+        path = nearest(value, _TARGET + "/apiVersion")
+        reading.unknown(path, f"apiVersion must give the API group of {kind}: without one it is not found")
+        return growth
+    return replace(
+        growth, target=lookup.Reference(group=group, kind=kind, name=name, namespace=growth.source.namespace)
+    )
+
+
+def _with_bounds(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
+    """The growth with its minimum and its maximum, which nowhere may be 0."""
+    spec = fields(value, "spec")
+    path = f"/spec/{names.maximum}"
+    growth = replace(growth, maximum_path=nearest(value, path))
+    given = spec.get(names.maximum)
+    maximum = reading.count(given, path, default=UNUSABLE)
+    if given is None and names.default_maximum is not None:
+        growth = replace(growth, maximum=names.default_maximum, reason=f"the default of {names.maximum}")
+    elif given is None:
+        reading.unknown(growth.maximum_path, f"{names.maximum} is required")
+    elif maximum == 0:
+        reading.unknown(path, "must be at least 1")
+    elif maximum != UNUSABLE:
+        growth = replace(growth, maximum=maximum, reason="")
+    return replace(growth, minimum=_minimum(spec.get(names.minimum), growth.maximum, reading, names))
+
+
+def _minimum(given: paths.Json, maximum: int | None, reading: Reading, names: Fields) -> int:
+    """No less than 0 where it is wrong, and never more than the maximum."""
+    if given is None:
+        return names.default_minimum
+    path = f"/spec/{names.minimum}"
+    minimum = reading.count(given, path, default=0)
+    if maximum is None or minimum <= maximum:
+        return minimum
+    reading.unknown(path, f"is more than the maximum of {maximum}")
+    return maximum
+
+
+def nearest(value: paths.Object, pointer: str) -> str:
+    """The pointer or, where nothing is, the innermost place on the way to it where something is."""
+    while pointer:
+        try:
+            paths.resolve(value, pointer)
+        except LookupError:
+            pointer, _, _ = pointer.rpartition("/")
+        else:
+            break
+    return pointer
+
+
+def fields(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
+    """An object inside the object; empty where there is none, which whoever read it has recorded."""
+    inner = value.get(key)
+    return inner if isinstance(inner, dict) else {}
+
+
+def group_version(api_version: object) -> tuple[str, str]:
+    group, _, version = (api_version if isinstance(api_version, str) else "").rpartition("/")
+    return group, version

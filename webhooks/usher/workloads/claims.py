@@ -1,0 +1,149 @@
+"""Device claims (DRA): which claims a pod has, and what they ask for, as far as they can be looked up (gpu-domain 4.6).
+
+A claim reserves its devices whether or not a container names it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.workloads import claim_specs
+from usher.workloads.claim_specs import Claim, Entry
+from usher.workloads.device_classes import GROUP
+from usher.workloads.lookup import Reference
+from usher.workloads.reading import Reading
+from usher.workloads.templates import Place
+
+POD_GROUPS: Final = "scheduling.k8s.io"
+
+# maxItems of spec.resourceClaims of PodGroup in k8s.io/api scheduling/v1beta1/types.go.
+MAX_CLAIMS_OF_GROUP: Final = 4
+
+_KINDS: Final = {"resourceClaimName": "ResourceClaim", "resourceClaimTemplateName": "ResourceClaimTemplate"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    requests: tuple[model.AcceleratorRequest, ...] = ()
+    giving: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By which `resources.claims` a container gets accelerators: `name`, and `request` or the empty text."""
+
+
+_NOTHING: Final = Claimed()
+_UNKNOWN: Final = Claim()
+
+
+def of_pod(
+    entries: Sequence[Entry], *, group: str, group_path: str, reading: Reading, vocabulary: Vocabulary
+) -> Claimed:
+    """What the entries of `spec.resourceClaims` ask for.
+
+    Args:
+        entries: the entries with their paths.
+        group: the in-tree PodGroup of the pods, which may own claims that all of them share.
+        group_path: where the object names it.
+        reading: looks the claims up; one that is not known is recorded as unknown.
+        vocabulary: which device classes are accelerators.
+    """
+    if not entries:
+        return _NOTHING
+    named = [found for path, entry in entries if (found := _named(path, entry, reading)) is not None]
+    shared = _claims_of_group(group, group_path, named, reading) if group else frozenset()
+    requests: list[model.AcceleratorRequest] = []
+    giving: dict[str, frozenset[str]] = {}
+    counted: set[str] = set()
+    for entry in named:
+        claim = _claim(entry, reading, vocabulary)
+        giving[entry.name] = claim.giving
+        shared_by = ""
+        if entry.reference.kind == "ResourceClaim":
+            shared_by = str(entry.reference)
+        elif (entry.name, entry.reference.name) in shared:
+            shared_by = f"claim {entry.name} of PodGroup {reading.namespace}/{group}"
+        if not shared_by or shared_by not in counted:
+            requests += claim_specs.requests(claim, path=entry.path, shared_by=shared_by)
+            counted.add(shared_by)
+    return Claimed(requests=tuple(requests), giving=giving)
+
+
+class _Named(NamedTuple):
+    """An entry of `spec.resourceClaims`, read."""
+
+    name: str
+    reference: Reference
+    path: str
+    name_path: str
+    """Where the entry names the claim, or the template of claims."""
+
+
+def _named(path: str, entry: Mapping[str, paths.Json], reading: Reading) -> _Named | None:
+    """None and recorded where it names no claim, or two. Up to Kubernetes 1.30 the names stood in `source`."""
+    name = reading.text(entry.get("name"), path + "/name")
+    holder, holder_path = entry, path
+    if entry.get("source") is not None and all(entry.get(field) is None for field in _KINDS):
+        holder_path = path + "/source"
+        holder = reading.mapping(entry["source"], holder_path)
+    texts = {field: reading.text(holder.get(field), f"{holder_path}/{field}") for field in _KINDS}
+    given = [field for field, text in texts.items() if text]
+    if len(given) == 1:
+        (field,) = given
+        reference = Reference(group=GROUP, kind=_KINDS[field], name=texts[field], namespace=reading.namespace)
+        return _Named(name=name, reference=reference, path=path, name_path=f"{holder_path}/{field}")
+    # Of a name that is no text it has been said already that it is none.
+    if given or all(holder.get(field) in (None, "") for field in _KINDS):
+        reading.unknown(path, "it has to name either a resourceClaimName or a resourceClaimTemplateName")
+    return None
+
+
+def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Reading) -> frozenset[tuple[str, str]]:
+    """Name and template of the claims of which the PodGroup has one for all its pods.
+
+    Pods have to name them alike. Only claims made from templates can belong to the group: those that have a name are
+    shared anyhow. A PodGroup holds claims only where the feature gate DRAWorkloadResourceClaims is on, for the API
+    server drops them otherwise.
+    """
+    if all(claim.reference.kind == "ResourceClaim" for claim in named):
+        return frozenset()
+    reference = Reference(group=POD_GROUPS, kind="PodGroup", name=group, namespace=reading.namespace)
+    found = reading.referenced(reference, path, for_want="whether its pods share their device claims is not known")
+    if found is None:
+        return frozenset()
+    inner = Reading()
+    spec = inner.mapping(found.get("spec"), "/spec")
+    of_group = frozenset(
+        (
+            inner.text(entry.get("name"), entry_path + "/name"),
+            inner.text(entry.get("resourceClaimTemplateName"), entry_path + "/resourceClaimTemplateName"),
+        )
+        for entry_path, entry in claim_specs.at_most(
+            MAX_CLAIMS_OF_GROUP, spec.get("resourceClaims"), "/spec/resourceClaims", inner
+        )
+    )
+    _tell(inner, reference, path, reading)
+    return of_group
+
+
+def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary) -> Claim:
+    """What a claim asks for, however many entries name it; what is wrong in it is told at the first of them."""
+    reference, path = entry.reference, entry.name_path
+    if reference in reading.claims:
+        return reading.claims[reference]
+    found = reading.referenced(reference, path, for_want="which devices the pod gets is not known")
+    if found is None:
+        return _UNKNOWN
+    inner = Reading()
+    spec = Place(found.get("spec"), "/spec")
+    if reference.kind == "ResourceClaimTemplate":
+        spec = Place(inner.mapping(*spec).get("spec"), "/spec/spec")
+    claim = claim_specs.read(spec, inner, reading=reading, vocabulary=vocabulary, path=path)
+    _tell(inner, reference, path, reading)
+    reading.claims[reference] = claim
+    return claim
+
+
+def _tell(inner: Reading, reference: Reference, path: str, reading: Reading) -> None:
+    """What is wrong in an object is told where ours names it."""
+    for unknown in inner.found():
+        reading.unknown(path, f"{reference}, {paths.readable(unknown.path)}: {unknown.reason}")

@@ -1,0 +1,121 @@
+"""From a container as it is written to one as rules see it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.workloads.environment import variables
+from usher.workloads.reading import Reading
+from usher.workloads.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
+
+_PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+"""What nearly every container asks for, and nobody would take for an accelerator."""
+
+
+_NOTHING: Final[Mapping[str, paths.Json]] = MappingProxyType({})
+
+
+def read(
+    place: ContainerPlace,
+    template: Template,
+    *,
+    reading: Reading,
+    vocabulary: Vocabulary,
+    giving: Mapping[str, frozenset[str]],
+) -> model.Container:
+    """The container at a place.
+
+    Args:
+        place: the container, and where its parts stand.
+        template: what it belongs to.
+        reading: records what cannot be read.
+        vocabulary: which resources are accelerators.
+        giving: the claims of the pod that give accelerators, with the names of those of their requests that do.
+    """
+    value, path = place.value, place.path
+    resources, resources_path = value.get("resources"), path + "/resources"
+    stated = _NOTHING if resources is None else reading.mapping(resources, resources_path)
+    requests = _quantities("requests", place.requests, stated, resources_path, reading)
+    limits = _quantities("limits", place.limits, stated, resources_path, reading)
+    names = [name for name in {**requests, **limits} if name not in _PLAIN]
+    accelerators = tuple(filter(vocabulary.contains, names))
+    asks = any(requests[name] if name in requests else limits[name] for name in accelerators)
+    if stated.get("claims") is not None:
+        asks = _claims(stated["claims"], resources_path + "/claims", reading, giving) or asks
+    name = place.name or reading.text(value.get("name"), path + "/name")
+    return model.Container(
+        name=name,
+        path=path,
+        type=place.type,
+        requests=requests,
+        limits=limits,
+        environment=_environment(place, reading),
+        accelerators=accelerators,
+        lookalikes=tuple(filter(vocabulary.looks_like, names)),
+        asks_accelerators=asks,
+        trains=_trains(place.type, name, path, template=template, asks=asks),
+        places=_places(place),
+    )
+
+
+def _quantities(
+    name: str, elsewhere: Place | None, resources: Mapping[str, paths.Json], path: str, reading: Reading
+) -> model.Resources:
+    if elsewhere is not None:
+        return reading.resources(*elsewhere)
+    value = resources.get(name)
+    return {} if value is None else reading.resources(value, f"{path}/{name}")
+
+
+def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, frozenset[str]]) -> bool:
+    """Whether any of the claims that the container uses gives it accelerators."""
+    gives = False
+    for claim_path, claim in reading.items(value, path):
+        name = reading.text(claim.get("name"), claim_path + "/name")
+        request = reading.text(claim.get("request"), claim_path + "/request")
+        gives = gives or request in giving.get(name, ())
+    return gives
+
+
+def giving_to(
+    containers: tuple[model.Container, ...], names: frozenset[str], template: Template, *, first: bool
+) -> Iterator[model.Container]:
+    """The containers, of which those of some names, or the first, get accelerators by a route that they do not name."""
+    first_app = next((found for found in containers if found.type is model.ContainerType.APP), None)
+    for found in containers:
+        gets = found.name in names or (first and found is first_app)
+        if not gets:
+            yield found
+            continue
+        trains = _trains(found.type, found.name, found.path, template=template, asks=True)
+        yield replace(found, asks_accelerators=True, trains=trains)
+
+
+def _trains(kind: model.ContainerType, name: str, path: str, *, template: Template, asks: bool) -> bool:
+    """Whether a container is the one that does the work."""
+    wanted = template.traits.trains
+    if wanted == ALL_REQUESTING:
+        return asks
+    if kind is not model.ContainerType.APP:
+        return False
+    if wanted == FIRST:
+        # Of a pod spec, the first of the list; the path tells which one that is.
+        return template.containers is not None or path.endswith("/containers/0")
+    return name == wanted
+
+
+def _environment(place: ContainerPlace, reading: Reading) -> tuple[model.EnvironmentVariable, ...]:
+    if place.environment is not None:
+        return tuple(variable for environment in place.environment for variable in variables(*environment, reading))
+    value = place.value.get("env")
+    return () if value is None else tuple(variables(value, place.path + "/env", reading))
+
+
+def _places(place: ContainerPlace) -> Mapping[str, str] | None:
+    if place.requests is None and place.limits is None:
+        return None
+    both = (("requests", place.requests), ("limits", place.limits))
+    return {name: elsewhere.path for name, elsewhere in both if elsewhere is not None}

@@ -1,0 +1,69 @@
+"""A workload inside another object: its templates, with their places in the whole (AppWrapper, cron kinds)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from usher import model, paths
+from usher.workloads.reading import Reading
+from usher.workloads.templates import NOWHERE, Place, Template
+
+
+def templates(value: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template] | None:
+    """The templates of a whole object that stands at a path; None where its kind is not known.
+
+    What cannot be read in it is recorded at its place in the whole.
+    """
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    group, _, version = api_version.rpartition("/") if isinstance(api_version, str) else ("", "", "")
+    known = reading.kinds.get((group, kind)) if isinstance(kind, str) else None
+    if known is None or version not in known.versions:
+        return None
+    inner = reading.inside()
+    found = [_at(template, path) for template in known.templates(value, inner)]
+    for unknown in inner.found():
+        reading.unknown(path + unknown.path, unknown.reason)
+    for name_path, reference in inner.named.items():
+        reading.stands_for(path + name_path, reference)
+    return iter(found)
+
+
+def _at(template: Template, path: str) -> Template:
+    return replace(
+        template,
+        path=path + template.path,
+        spec=_moved(template.spec, path),
+        metadata=_moved(template.metadata, path),
+        containers=None
+        if template.containers is None
+        else tuple(
+            replace(
+                each,
+                path=path + each.path,
+                requests=each.requests and _moved(each.requests, path),
+                limits=each.limits and _moved(each.limits, path),
+                environment=each.environment and tuple(_moved(place, path) for place in each.environment),
+            )
+            for each in template.containers
+        ),
+        fields={name: _moved(place, path) for name, place in template.fields.items()},
+        requests=tuple(replace(each, path=path + each.path) for each in template.requests),
+        claims=tuple(claim._replace(path=path + claim.path) for claim in template.claims),
+    )
+
+
+def _moved(place: Place, path: str) -> Place:
+    return place if place == NOWHERE else Place(place.value, path + place.path)
+
+
+def times(template: Template, count: model.Count) -> Template:
+    """The template of something that is there several times."""
+    own = template.count
+    maximum = None
+    if own.maximum == 0 or count.maximum == 0:
+        maximum = 0
+    elif own.maximum is not None and count.maximum is not None:
+        maximum = own.maximum * count.maximum
+    reasons = dict.fromkeys(filter(None, (*own.reason.split("; "), *count.reason.split("; "))))
+    return replace(
+        template, count=model.Count(minimum=own.minimum * count.minimum, maximum=maximum, reason="; ".join(reasons))
+    )

@@ -1,0 +1,58 @@
+"""The environment variables of a container that rules read."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from usher import model, paths
+from usher.workloads.reading import Reading
+
+READ_VARIABLES: Final = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_")
+"""The families of variables that rules read. No others leave the manifest: their values may be secrets."""
+
+_INITIALS: Final = frozenset(family[0] for family in READ_VARIABLES)
+
+
+def variables(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
+    """The entries of `env` that belong to these families."""
+    if value is None:
+        return
+    for index, entry in enumerate(reading.sequence(value, path)):
+        # A pod may have hundreds of variables, and nearly all are plain ones that no rule reads.
+        if isinstance(entry, dict):
+            name, text = entry.get("name"), entry.get("value")
+            if name and text and isinstance(name, str) and isinstance(text, str):
+                if name[0] in _INITIALS and name.startswith(READ_VARIABLES):
+                    yield _variable(name, text, f"{path}/{index}")
+                continue
+        yield from _odd_variable(entry, f"{path}/{index}", reading)
+
+
+def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
+    """An entry whose value comes from elsewhere, or which is not as it should be."""
+    if not isinstance(value, dict):
+        reading.no_object(value, path)
+        return
+    name = reading.text(value.get("name"), path + "/name")
+    known = _variable_value(value, path, reading) if name else None
+    if value.get("name") in (None, ""):
+        reading.unknown(path, "this entry has no name")
+    elif name.startswith(READ_VARIABLES):
+        yield _variable(name, known, path)
+
+
+def _variable(name: str, value: str | None, path: str) -> model.EnvironmentVariable:
+    """The kubelet puts other variables in place of `$(NAME)`, and those may come from anywhere."""
+    known = None if value is not None and "$(" in value else value
+    return model.EnvironmentVariable(name=name, value=known, path=path)
+
+
+def _variable_value(entry: Mapping[str, paths.Json], path: str, reading: Reading) -> str | None:
+    """The kubelet looks at `valueFrom` only where `value` is empty."""
+    value = entry.get("value")
+    if value is not None and not isinstance(value, str):
+        reading.text(value, path + "/value")
+        return None
+    if value or entry.get("valueFrom") is None:
+        return value or ""
+    reading.mapping(entry.get("valueFrom"), path + "/valueFrom")
+    return None

@@ -1,0 +1,157 @@
+"""How far another object lets a workload grow, and what the workload is when it has grown. Pure, never raises."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from usher import model, paths
+from usher.workloads import lookup, scales
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """How many replicas one object lets another one have: pods, groups or Workers, as the target counts them."""
+
+    source: lookup.Reference
+    version: str
+    """The API version of the source, without its group."""
+    target: lookup.Reference
+    """Kind and name are empty where the source does not tell them. No version: an autoscaler looks at none."""
+    minimum: int
+    maximum: int | None
+    """None where nothing bounds it or the bound could not be read, which `unknowns` then tells."""
+    reason: str = ""
+    """Why that is the maximum, where the source does not plainly say it."""
+    maximum_path: str = paths.ROOT
+    """What says the maximum, or what lacks it where a default applies. Like all paths here it leads into the source."""
+    target_path: str = paths.ROOT
+    role: str = ""
+    """Which role of the target grows, where it is not the whole of it (DisaggregatedSet)."""
+    held: bool = False
+    """True while the target keeps the number that it has, whatever the bounds are (a paused ScaledObject)."""
+    unknowns: tuple[model.Unknown, ...] = ()
+
+    @property
+    def field(self) -> str:
+        """JSON Pointer, into the target, of the number that is set; empty where we know of no scale of its kind."""
+        return scales.FIELDS.get((self.target.group, self.target.kind), "")
+
+
+def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
+    """Whether an object is the target; `namespace` is the one to assume where the object names none."""
+    metadata = value.get("metadata")
+    fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
+    api_version = value.get("apiVersion")
+    target = growth.target
+    return bool(
+        target.kind
+        and target.name
+        and isinstance(api_version, str)
+        and api_version.rpartition("/")[0] == target.group
+        and value.get("kind") == target.kind
+        and fields.get("name") == target.name
+        and (fields.get("namespace") or namespace) == target.namespace
+    )
+
+
+def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Object:
+    """The target with another number of replicas, for the normaliser to count its pods.
+
+    It shares with the target all that is the same, so neither is to be changed. It is the target itself where the
+    growth cannot change it: where the target has no such field, or while its number is held.
+    """
+    if growth.held:
+        return value
+    if growth.role:
+        return _with_role(value, growth.role, replicas)
+    return scales.with_number(value, growth.field, replicas)
+
+
+def passed_on(growth: Growth, through: Growth) -> Growth:
+    """The growth of the object behind the target, where the target only passes its number on.
+
+    An autoscaler of a role of a DisaggregatedSet targets a DisaggregatedSetRoleScaler, which has no pods itself.
+
+    Args:
+        growth: what lets the target grow.
+        through: what the target lets grow.
+    """
+    return replace(growth, target=through.target, role=through.role, held=growth.held or through.held)
+
+
+def range_of(
+    value: paths.Object,
+    growths: Iterable[Growth],
+    *,
+    normalise: Callable[[paths.Object], model.Workload | None],
+    namespace: str = "",
+) -> model.Count | None:
+    """How many pods an object makes over all that lets it grow; None if it makes none that we know of.
+
+    Of several growths the widest counts: which autoscaler wins is a matter of chance. Without any that can change the
+    object, its own pods count; with one, its own number is but where it starts.
+
+    Args:
+        value: the object.
+        growths: of this object or of any others, which are left out.
+        normalise: the workload of an object.
+        namespace: the namespace to assume where the object names none.
+    """
+    workload = normalise(value)
+    if workload is None or not workload.pod_sets:
+        return None
+    ranges = [
+        _range(value, growth, normalise=normalise, own=workload.pods)
+        for growth in growths
+        if matches(growth, value, namespace=namespace)
+    ]
+    if not ranges:
+        return workload.pods
+    widest = max(ranges, key=lambda count: (count.maximum is None, count.maximum or 0))
+    return replace(widest, minimum=min(count.minimum for count in ranges))
+
+
+def _range(
+    value: paths.Object, growth: Growth, *, normalise: Callable[[paths.Object], model.Workload | None], own: model.Count
+) -> model.Count:
+    smallest = applied(value, growth, replicas=growth.minimum)
+    least = normalise(smallest)
+    if smallest is value or least is None:
+        return own
+    if growth.maximum is None:
+        return model.Count(minimum=least.pods.minimum, maximum=None, reason=f"{growth.source}: {growth.reason}")
+    most = normalise(applied(value, growth, replicas=growth.maximum))
+    pods = own if most is None else most.pods
+    because = f"{growth.source} allows {growth.maximum} replicas"
+    return model.Count(
+        minimum=least.pods.minimum, maximum=pods.maximum, reason=f"{because}; {pods.reason}" if pods.reason else because
+    )
+
+
+def _with_role(value: paths.Object, name: str, replicas: int) -> paths.Object:
+    """A DisaggregatedSet in which a role has a number of its own.
+
+    The controller ignores the number of a role with external scaling and reads that of the scaler, and it keeps no
+    scaler for other roles (LWS 0.10, disaggregatedset/executor.go and scaler_manager.go).
+    """
+    spec = value.get("spec")
+    roles = spec.get("roles") if isinstance(spec, dict) else None
+    if not isinstance(spec, dict) or not isinstance(roles, list):
+        return value
+    changed = [_static(role, replicas) if _is_external(role, name) else role for role in roles]
+    if all(after is before for after, before in zip(changed, roles, strict=True)):
+        return value
+    return {**value, "spec": {**spec, "roles": changed}}
+
+
+def _is_external(role: paths.Json, name: str) -> bool:
+    if not isinstance(role, dict) or role.get("name") != name:
+        return False
+    scaling = role.get("scaling")
+    return isinstance(scaling, dict) and scaling.get("mode") == "External"
+
+
+def _static(role: paths.Json, replicas: int) -> paths.Json:
+    if not isinstance(role, dict) or not isinstance(role.get("spec", {}), dict):
+        return role
+    without_scaling = {key: field for key, field in role.items() if key != "scaling"}
+    return scales.with_number({"spec": {}, **without_scaling}, "/spec/replicas", replicas)

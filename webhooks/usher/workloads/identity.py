@@ -1,0 +1,92 @@
+"""What a workload is for, whose it is, and whether its pods must start together."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from usher import model, paths
+from usher.workloads.kinds import Kind
+from usher.workloads.reading import Reading
+
+ROLE_LABEL: Final = "gpu-usher.io/role"
+
+_NOTEBOOK_LABELS: Final[Mapping[str, str | None]] = {
+    "notebook-name": None,
+    "component": "singleuser-server",
+}
+"""Labels of notebooks' pods, with their value where it matters: Kubeflow's notebook-controller
+(controllers/notebook_controller.go) and JupyterHub's kubespawner (docs, "common labels")."""
+
+MINIMUM_OF_OWNER: Final = "scheduling.volcano.sh/group-min-member"
+"""Volcano's default is 1: pods of which one is enough wait for no other (gpu-domain 3.3)."""
+
+_GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
+    "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
+    MINIMUM_OF_OWNER: "a PodGroup that Volcano makes for the owner",
+    "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
+    "pod-group-name": "a pod group of KAI-Scheduler",
+}
+_GANG_LABELS: Final[Mapping[str, str]] = {
+    "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
+    "scheduling.x-k8s.io/pod-group": "a PodGroup of the coscheduling plugin",
+}
+
+
+def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
+    """The controlling owner; nobody has verified that it is one."""
+    found = None
+    for path, reference in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
+        kind = reading.text(reference.get("kind"), path + "/kind")
+        if reading.flag(reference.get("controller"), path + "/controller") and found is None:
+            group = reading.text(reference.get("apiVersion"), path + "/apiVersion").rpartition("/")[0]
+            found = model.Owner(group=group, kind=kind, name=reading.text(reference.get("name"), path + "/name"))
+    return found
+
+
+def role(labels: Mapping[str, str], kind: Kind, owning: Kind | None, reading: Reading) -> model.Role:
+    """What the label says; or else what notebooks say of themselves, the kind, or for pods the kind of their owner.
+
+    Anybody can write any of them, an owner no less than a label: a role tells what is meant, and is never a reason to
+    trust.
+    """
+    label = labels.get(ROLE_LABEL)
+    if label:
+        try:
+            return model.Role(label)
+        except ValueError:
+            roles = ", ".join(model.Role)
+            reading.unknown(paths.join("/metadata/labels", ROLE_LABEL), f"no such role; the roles are {roles}")
+    if any(key in labels and value in (None, labels[key]) for key, value in _NOTEBOOK_LABELS.items()):
+        return model.Role.INTERACTIVE
+    if kind.role is model.Role.UNKNOWN and owning is not None:
+        return owning.role
+    return kind.role
+
+
+def gang(  # noqa: PLR0913 - all that can make a gang
+    kind: Kind,
+    *,
+    role: model.Role,
+    pod_sets: tuple[model.PodSet, ...],
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+    minimum: int | None,
+) -> model.Gang:
+    """Pods that wait for each other want one, formed or not; what the object says of one is wanted by its author."""
+    formed_by = f"its kind, {kind.kind}" if kind.gang_native else _formed_by(pod_sets, labels, annotations)
+    if not formed_by and minimum is not None:
+        formed_by = "its operator, where it is told to"
+    several = sum(2 if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets) > 1
+    waiting = kind.needs_gang or role is model.Role.TRAINING
+    return model.Gang(wanted=bool(formed_by) or (several and waiting), formed_by=formed_by, minimum=minimum)
+
+
+def _formed_by(pod_sets: tuple[model.PodSet, ...], labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
+    for holder in ((labels, annotations), *((each.labels, each.annotations) for each in pod_sets)):
+        for known, present in zip((_GANG_LABELS, _GANG_ANNOTATIONS), holder, strict=True):
+            if known.keys().isdisjoint(present):
+                continue
+            for key, what in known.items():
+                value = present.get(key)
+                if value and (key != MINIMUM_OF_OWNER or value not in {"0", "1"}):
+                    return what
+    return "an in-tree PodGroup" if any(pod_set.scheduling_group for pod_set in pod_sets) else ""

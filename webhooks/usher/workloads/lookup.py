@@ -1,0 +1,91 @@
+"""What an object refers to by name: claims, runtimes, templates. Whoever asks for a workload says where to look.
+
+Missing knowledge is the third outcome: nothing is concluded from an object that is only not known here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from usher import paths
+from usher.workloads import compute_domains
+
+
+class Absence(Enum):
+    MISSING = "is not there"
+    """Whoever looked would know of it."""
+    NOT_KNOWN = "is not known here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """An object by name; `namespace` is empty for what stands in none."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+class Lookup(Protocol):
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object, which is not to be changed."""
+        ...
+
+
+class _Nothing:
+    def find(self, reference: Reference) -> paths.Object | Absence:  # noqa: ARG002 - knows no object at all
+        return Absence.NOT_KNOWN
+
+
+NOTHING: Lookup = _Nothing()
+"""Knows no object at all."""
+
+
+class Objects:
+    """Knows some objects, such as those of the same files, and nothing of any other."""
+
+    def __init__(self, values: Iterable[paths.Object], *, namespace: str = "") -> None:
+        """Of several objects of one name the last is found, as after `kubectl apply`.
+
+        Args:
+            values: the objects.
+            namespace: the namespace of those that name none.
+        """
+        self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
+        """By group, kind and name, and then by namespace."""
+        for value in values:
+            self._add(value, namespace)
+            if value.get("kind") == compute_domains.KIND:
+                made = compute_domains.claim_template(value)
+                if made is not None:
+                    self._add(made, namespace)
+
+    def _add(self, value: paths.Object, namespace: str) -> None:
+        metadata = value.get("metadata")
+        fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
+        kind, name, within = _text(value.get("kind")), _text(fields.get("name")), _text(fields.get("namespace"))
+        if kind and name:
+            group = _text(value.get("apiVersion")).rpartition("/")[0]
+            self._found[group, kind, name][within or namespace] = value
+
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object of the namespace; of one in no or an unknown namespace, the only one that has the name.
+
+        Files say nothing of the scope of a kind, and what is cluster-scoped may name a namespace all the same.
+        """
+        found = self._found.get((reference.group, reference.kind, reference.name), {})
+        if reference.namespace in found:
+            return found[reference.namespace]
+        if len(found) == 1 and not reference.namespace:
+            return next(iter(found.values()))
+        return Absence.NOT_KNOWN
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

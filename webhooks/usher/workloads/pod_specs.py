@@ -1,0 +1,95 @@
+"""The fields of a pod spec, each read where it stands."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from usher import model, paths
+from usher.workloads.reading import Reading
+from usher.workloads.templates import LISTS, TERMS, ContainerPlace, Place, Template, listed
+
+_OF_TOLERATION: Final = frozenset({"key", "operator", "value", "effect"})
+_EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
+
+
+class PodSpec:
+    """Reads one template's spec; most of its fields are missing in most pods, which costs next to nothing."""
+
+    __slots__ = ("_elsewhere", "_reading", "_spec", "_spec_path")
+
+    def __init__(self, template: Template, reading: Reading) -> None:
+        self._reading = reading
+        self._spec_path = template.spec.path
+        self._spec = reading.mapping(template.spec.value, template.spec.path)
+        self._elsewhere = template.fields
+
+    def path(self, field: str) -> str:
+        return self._elsewhere[field].path if field in self._elsewhere else f"{self._spec_path}/{field}"
+
+    def text(self, field: str) -> str:
+        value = self._value(field)
+        return "" if value is None else self._reading.text(value, self.path(field))
+
+    def strings(self, field: str) -> Mapping[str, str]:
+        value = self._value(field)
+        return {} if value is None else self._reading.strings(value, self.path(field))
+
+    def resources(self, field: str, path: str = "") -> model.Resources:
+        """The quantities of a field, or of one inside it."""
+        value = self._value(field)
+        if value is None:
+            return {}
+        if path:
+            inner = self._reading.mapping(value, self.path(field)).get(path)
+            return self._reading.resources(inner, f"{self.path(field)}/{path}")
+        return self._reading.resources(value, self.path(field))
+
+    def mapping(self, field: str) -> Mapping[str, paths.Json]:
+        value = self._value(field)
+        return _EMPTY if value is None else self._reading.mapping(value, self.path(field))
+
+    def items(self, field: str) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
+        value = self._value(field)
+        if value is not None:
+            yield from self._reading.items(value, self.path(field))
+
+    def containers(self) -> Iterator[ContainerPlace]:
+        present = ((name, self._value(name)) for name, _ in LISTS)
+        return listed(
+            {name: Place(value, self.path(name)) for name, value in present if value is not None}, self._reading
+        )
+
+    def tolerations(self) -> Iterator[Mapping[str, paths.Json]]:
+        for path, toleration in self.items("tolerations"):
+            for field, value in toleration.items():
+                if not isinstance(value, str) and field in _OF_TOLERATION:
+                    self._reading.text(value, f"{path}/{field}")
+            yield toleration
+
+    def required_terms(self) -> tuple[Mapping[str, paths.Json], ...] | None:
+        """None without required node affinity; one without terms is something else, for it matches no node."""
+        place = self._elsewhere.get(TERMS) or self._terms()
+        if place is None:
+            return None
+        terms = tuple(self._reading.items(*place))
+        for term_path, term in terms:
+            for field in ("matchExpressions", "matchFields"):
+                for path, expression in self._reading.items(term.get(field), f"{term_path}/{field}"):
+                    self._reading.text(expression.get("key"), path + "/key")
+                    self._reading.text(expression.get("operator"), path + "/operator")
+                    self._reading.texts(expression.get("values"), path + "/values")
+        return tuple(term for _, term in terms)
+
+    def _terms(self) -> Place | None:
+        value, path = self._value("affinity"), self.path("affinity")
+        for key in ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
+            if value is None:
+                return None
+            value = self._reading.mapping(value, path).get(key)
+            path = f"{path}/{key}"
+        if value is None:
+            return None
+        return Place(self._reading.mapping(value, path).get(TERMS), f"{path}/{TERMS}")
+
+    def _value(self, field: str) -> object:
+        return self._elsewhere[field].value if field in self._elsewhere else self._spec.get(field)
