@@ -1,6 +1,7 @@
 """`usher audit` against an API server that behaves as real ones do on a bad day."""
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from usher import errors, paths
 from usher.scan import batches, cluster, connection
+from usher.workloads.registry import KINDS
 
 
 @pytest.fixture
@@ -117,6 +119,47 @@ def test_what_belongs_to_a_listed_workload_counts_as_part_of_it(api: ApiServer, 
     assert [workload["kind"] for workload in run.json["workloads"]] == ["Deployment"]
     assert run.json["summary"]["owned"] == 2
     assert run.json["summary"]["objects"] == 3
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        ("appwrappers", "pytorchjobs", "pods"),
+        ("trainjobs", "jobsets", "jobs", "pods"),
+        ("raycronjobs", "rayjobs", "rayclusters", "pods"),
+        ("rayservices", "rayclusters", "pods"),
+        ("cronworkflows", "workflows", "pods"),
+        ("pipelineruns", "taskruns", "pods"),
+        ("scheduledsparkapplications", "sparkapplications", "pods"),
+        ("disaggregatedsets", "leaderworkersets", "statefulsets", "pods"),
+        ("llminferenceservices", "leaderworkersets", "statefulsets", "pods"),
+        ("inferenceservices", "services", "configurations", "revisions", "deployments", "replicasets", "pods"),
+        ("notebooks", "statefulsets", "pods"),
+        ("scaledjobs", "jobs", "pods"),
+        ("mpijobs", "jobs", "pods"),
+    ],
+    ids=lambda chain: chain[0],
+)
+def test_owners_are_listed_before_what_they_own(api: ApiServer, chain: tuple[str, ...]) -> None:
+    for kind in KINDS:
+        if kind.plural in chain:
+            api.serve_kind(f"{kind.group}/{kind.versions[0]}" if kind.group else kind.versions[0], kind.plural)
+
+    list(cluster.read(connected(api)))
+
+    asked = [path.rpartition("/")[2] for path, query in api.requests if "limit" in query]
+    positions = [[place for place, plural in enumerate(asked) if plural == each] for each in chain]
+    assert all(positions)
+    assert all(max(before) < min(after) for before, after in pairwise(positions))
+
+
+def test_what_stands_in_no_namespace_is_no_part_of_one(api: ApiServer) -> None:
+    api.serve_kind("trainer.kubeflow.org/v1alpha1", "clustertrainingruntimes")
+    api.serve_kind("v1", "pods")
+
+    list(cluster.read(connected(api), namespace="team-a"))
+
+    assert [path for path, query in api.requests if "limit" in query] == ["/api/v1/namespaces/team-a/pods"]
 
 
 def test_naming_an_owner_that_is_not_there_hides_nothing(api: ApiServer) -> None:

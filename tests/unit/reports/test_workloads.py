@@ -22,6 +22,7 @@ from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.config import models
 from usher.reports import workload_json, workload_shapes, workload_text
+from usher.reports.lines import LOG_WIDTH
 from usher.scan import showing, sources
 from usher.scan.batches import Batch, Item
 from usher.shown import Shown
@@ -157,6 +158,6 @@ def test_the_example_of_the_documentation_is_what_is_shown() -> None:
     stream = io.StringIO()
 
     found = showing.workloads([batch], config=models.Config(), vocabulary=VOCABULARY, namespace="default")
-    workload_text.write(found, stream, vocabulary=VOCABULARY)
+    workload_text.write(found, stream, vocabulary=VOCABULARY, width=LOG_WIDTH)
 
     assert stream.getvalue() in DOCUMENTATION.read_text()

@@ -21,6 +21,13 @@ def condition(kind: str, status: paths.Json = "True") -> paths.Object:
         ("JobSet", condition("Completed")),
         ("Job", {"state": {"phase": "Terminated"}}),
         ("RayJob", {"jobDeploymentStatus": "Complete"}),
+        ("Workflow", {"phase": "Error"}),
+        ("AppWrapper", {"phase": "Succeeded"}),
+        ("TrainJob", condition("Complete")),
+        ("PipelineRun", condition("Succeeded")),
+        ("TaskRun", condition("Succeeded", "False")),
+        ("JobFlow", {"state": {"phase": "Succeed"}}),
+        ("SparkApplication", {"applicationState": {"state": "COMPLETED"}}),
     ],
 )
 def test_what_has_ended_is_finished(kind: str, status: paths.Object) -> None:
@@ -42,6 +49,10 @@ def test_what_has_ended_is_finished(kind: str, status: paths.Object) -> None:
         ("Job", {"state": "Completed", "conditions": {"type": "Complete"}}),
         ("Deployment", condition("ReplicaFailure")),
         ("RayJob", {"jobDeploymentStatus": {"a": 1}}),
+        ("Workflow", {"phase": "Running"}),
+        ("TaskRun", condition("Succeeded", "Unknown")),
+        ("PyTorchJob", condition("Succeeded", "False")),
+        ("SparkApplication", {"applicationState": {"state": "RUNNING"}}),
     ],
 )
 def test_what_may_go_on_is_not(kind: str, status: paths.Json) -> None:

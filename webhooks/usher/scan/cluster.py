@@ -13,15 +13,19 @@ from usher.workloads.kinds import Kind
 PAGE: Final = 500
 """Objects per request, and so in memory at a time; kubectl takes as many."""
 
-# Owners are listed before what they own, so that a page can tell what belongs to a workload that was seen.
+# Owners are listed before what they own, so that a page can tell what belongs to a workload that was seen (gpu-domain
+# 1.1). The longest chain: NIMPipeline, NIMService, InferenceService, Service, Configuration, Revision, Deployment,
+# ReplicaSet, Pod.
 _OWNED_LATE: Final = {
-    "Deployment": 1,
-    "StatefulSet": 1,
-    "JobSet": 1,
-    "RayCluster": 1,
-    "Job": 2,
-    "ReplicaSet": 2,
-    "Pod": 3,
+    "AppWrapper": -1,
+    **dict.fromkeys(("NIMService", "RayJob", "SparkApplication", "TaskRun", "Workflow"), 1),
+    **dict.fromkeys(("InferenceService", "JobSet", "LeaderWorkerSet", "RayCluster"), 2),
+    "Service": 3,
+    "Configuration": 4,
+    "Revision": 5,
+    **dict.fromkeys(("Deployment", "Job", "StatefulSet"), 6),
+    "ReplicaSet": 7,
+    "Pod": 8,
 }
 
 
@@ -74,9 +78,12 @@ def read(api: Api, *, namespace: str = "") -> Iterator[Batch]:
     """
     resources, refused = _served(api)
     yield from refused
+    if namespace:
+        # What stands in no namespace is no part of one.
+        resources = [resource for resource in resources if not resource.kind.cluster_scoped]
     uids: set[str] = set()
     anything_allowed = False
-    for resource in sorted(resources, key=lambda each: (_OWNED_LATE.get(each.kind.kind, 0), each.name)):
+    for resource in sorted(resources, key=_owners_first):
         try:
             for batch in _list(api, resource, namespace=namespace, uids=uids):
                 anything_allowed |= not batch.notes
@@ -94,6 +101,10 @@ def read(api: Api, *, namespace: str = "") -> Iterator[Batch]:
             f"{api.name}: no kind of workload may be listed{where}; the audit needs the verb list on them, "
             "see `kubectl auth can-i --list`"
         )
+
+
+def _owners_first(resource: Resource) -> tuple[int, str]:
+    return _OWNED_LATE.get(resource.kind.kind, 0), resource.name
 
 
 def _served(api: Api) -> tuple[list[Resource], list[Batch]]:
