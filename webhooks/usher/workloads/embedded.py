@@ -36,8 +36,7 @@ def _at(template: Template, path: str) -> Template:
         containers=None
         if template.containers is None
         else tuple(
-            replace(
-                each,
+            each._replace(
                 path=path + each.path,
                 requests=each.requests and _moved(each.requests, path),
                 limits=each.limits and _moved(each.limits, path),

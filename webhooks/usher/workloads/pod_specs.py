@@ -1,6 +1,6 @@
 """The fields of a pod spec, each read where it stands."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -15,13 +15,14 @@ _EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 class PodSpec:
     """Reads one template's spec; most of its fields are missing in most pods, which costs next to nothing."""
 
-    __slots__ = ("_elsewhere", "_reading", "_spec", "_spec_path")
+    __slots__ = ("_elsewhere", "_reading", "_spec", "_spec_path", "_value")
 
     def __init__(self, template: Template, reading: Reading) -> None:
         self._reading = reading
         self._spec_path = template.spec.path
         self._spec = reading.mapping(template.spec.value, template.spec.path)
         self._elsewhere = template.fields
+        self._value: Callable[[str], object] = self._moved if template.fields else self._spec.get
 
     def path(self, field: str) -> str:
         return self._elsewhere[field].path if field in self._elsewhere else f"{self._spec_path}/{field}"
@@ -54,10 +55,8 @@ class PodSpec:
             yield from self._reading.items(value, self.path(field))
 
     def containers(self) -> Iterator[ContainerPlace]:
-        present = ((name, self._value(name)) for name, _ in LISTS)
-        return listed(
-            {name: Place(value, self.path(name)) for name, value in present if value is not None}, self._reading
-        )
+        lists = {name: Place(value, self.path(name)) for name, _ in LISTS if (value := self._value(name)) is not None}
+        return listed(lists, self._reading)
 
     def tolerations(self) -> Iterator[Mapping[str, paths.Json]]:
         for path, toleration in self.items("tolerations"):
@@ -81,7 +80,10 @@ class PodSpec:
         return tuple(term for _, term in terms)
 
     def _terms(self) -> Place | None:
-        value, path = self._value("affinity"), self.path("affinity")
+        value = self._value("affinity")
+        if value is None:
+            return None
+        path = self.path("affinity")
         for key in ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
             if value is None:
                 return None
@@ -91,5 +93,5 @@ class PodSpec:
             return None
         return Place(self._reading.mapping(value, path).get(TERMS), f"{path}/{TERMS}")
 
-    def _value(self, field: str) -> object:
+    def _moved(self, field: str) -> object:
         return self._elsewhere[field].value if field in self._elsewhere else self._spec.get(field)

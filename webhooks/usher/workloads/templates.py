@@ -26,8 +26,7 @@ class Place(NamedTuple):
 NOWHERE = Place(None, "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContainerPlace:
+class ContainerPlace(NamedTuple):
     """A container that does not stand in one of the three lists of a pod spec."""
 
     value: Mapping[str, paths.Json]

@@ -5,7 +5,7 @@ AR:workflow/controller/operator.go (mergedTemplateDefaultsInto).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
@@ -169,7 +169,7 @@ def _main(own: tuple[Place, ...], reading: Reading) -> Iterator[ContainerPlace]:
     if not isinstance(of_kind[0].value, dict):
         return
     if kind in ("container", "script"):
-        yield replace(_container(of_kind, model.ContainerType.APP, reading), name=_MAIN)
+        yield _container(of_kind, model.ContainerType.APP, reading)._replace(name=_MAIN)
     elif kind == "containerSet":
         for path, value in reading.items(*layers.nearest(layers.field(of_kind, "containers"))):
             name = reading.text(value.get("name"), path + "/name")
@@ -200,8 +200,7 @@ def _container(of: tuple[Place, ...], kind: model.ContainerType, reading: Readin
         return found
     for place in layers.field(of, "resources"):
         reading.mapping(*place)
-    return replace(
-        found,
+    return found._replace(
         requests=_resources(of, "requests", reading),
         limits=_resources(of, "limits", reading),
         environment=tuple(reversed(layers.field(of, "env"))),

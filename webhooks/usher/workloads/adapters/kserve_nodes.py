@@ -174,7 +174,7 @@ def _sharing(template: Template, name: str, number: int, reading: Reading) -> Te
                 Place({**(each.value if isinstance(each.value, dict) else {}), key: number}, each.path)
                 for each in (limits, requests)
             ]
-            containers.append(replace(place, limits=written[0], requests=written[1]))
+            containers.append(place._replace(limits=written[0], requests=written[1]))
         else:
             containers.append(place)
     return replace(template, containers=tuple(containers))

@@ -5,7 +5,7 @@ it (SP:internal/webhook/sparkpod_defaulter.go): what stands there wins, and list
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from usher import model, paths
@@ -128,8 +128,7 @@ def _completed(
     )
     amounts = spark_resources.of_role(role, own.place, application.conf, application.memory, reading)
     given = (Place(container.value.get("env"), container.path + "/env"),) if container.path != own.path else ()
-    return replace(
-        container,
+    return container._replace(
         name=_name(container) or ("" if container.value.get("name") else _CONTAINERS[role]),
         requests=spark_resources.over(resources.place("requests"), amounts.requests, reading, path=own.path),
         limits=spark_resources.over(resources.place("limits"), amounts.limits, reading, path=amounts.path or own.path),

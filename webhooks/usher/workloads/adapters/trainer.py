@@ -153,7 +153,7 @@ def _with_resources(container: ContainerPlace, trainer: Object, reading: Reading
             if isinstance(base, dict) and isinstance(changes, dict):
                 changes = {**base, **changes}
             places[field] = Place(changes, f"{path}/{field}")
-    return replace(container, value=value, requests=places.get("requests"), limits=places.get("limits"))
+    return container._replace(value=value, requests=places.get("requests"), limits=places.get("limits"))
 
 
 def _trainer_alone(

@@ -148,4 +148,4 @@ def with_variables(container: ContainerPlace, added: list[Place]) -> ContainerPl
     before = container.environment
     if before is None:
         before = (Place(container.value.get("env"), container.path + "/env"),)
-    return replace(container, environment=(*before, *added))
+    return container._replace(environment=(*before, *added))
