@@ -12,6 +12,7 @@ from typing import NamedTuple
 import orjson
 
 import objects
+import sections
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
@@ -37,10 +38,7 @@ def main() -> None:
     text = "\n".join(report())
     print(text)
     if arguments.write:
-        page: str = arguments.write.read_text()
-        head, _, rest = page.partition("<!-- normalise -->\n")
-        tail = rest.partition("<!-- /normalise -->")[2]
-        arguments.write.write_text(f"{head}<!-- normalise -->\n{text}\n<!-- /normalise -->{tail}")
+        sections.write(arguments.write, "normalise", text)
 
 
 def report() -> list[str]:

@@ -17,6 +17,7 @@ import orjson
 import client
 import objects
 import processes
+import sections
 from usher import paths
 from usher.certs import issue
 from usher.config.load import load
@@ -39,10 +40,7 @@ def main() -> None:
         text = asyncio.run(measure(Path(directory)))
     print(text)
     if arguments.write:
-        page: str = arguments.write.read_text()
-        head, _, rest = page.partition("<!-- review -->\n")
-        tail = rest.partition("<!-- /review -->")[2]
-        arguments.write.write_text(f"{head}<!-- review -->\n{text}\n<!-- /review -->{tail}")
+        sections.write(arguments.write, "review", text)
 
 
 async def measure(directory: Path) -> str:

@@ -5,6 +5,7 @@ Run it through scripts/policies.
 """
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import yaml
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
-from usher.policy import document
+from usher.policy import document, metadata
+from usher.policy.identities import Identities
 from usher.workloads.lookup import Absence
 from usher.workloads.normalise import normalise
 
@@ -22,17 +24,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--policies", type=Path, required=True)
     policies: Path = parser.parse_args().policies
+    keys = {
+        word: entry.key
+        for entry in metadata.read_all(policies)["checks"]
+        for word in (entry.code, entry.name, *entry.aliases)
+    }
     tree: dict[str, Any] = {}
     for folder in sorted((policies / "usher").glob("*/*/*/examples")):
         kind, category, name = folder.relative_to(policies / "usher").parts[:3]
-        config = configuration(folder)
-        for file in sorted(folder.glob("*.yaml")):
-            if file.name != "usher.yaml":
-                tree.setdefault(kind, {}).setdefault(category, {}).setdefault(name, {})[file.stem] = input_document(
-                    file, config
-                )
+        tree.setdefault(kind, {}).setdefault(category, {})[name] = examples(folder.parent, keys)
     text = orjson.dumps({"examples": tree}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     (policies / "examples.json").write_bytes(text)
+
+
+def examples(folder: Path, keys: Mapping[str, str]) -> dict[str, object]:
+    """The input documents of the manifests of one check or mutation, by the names of their files."""
+    config = configuration(folder / "examples")
+    return {
+        file.stem: input_document(file, config, keys)
+        for file in sorted((folder / "examples").glob("*.yaml"))
+        if file.name != "usher.yaml"
+    }
 
 
 def configuration(folder: Path) -> models.Config:
@@ -40,14 +52,29 @@ def configuration(folder: Path) -> models.Config:
     return models.Config.model_validate(yaml.safe_load(file.read_text())) if file.exists() else models.Config()
 
 
-def input_document(file: Path, config: models.Config) -> object:
+def input_document(file: Path, config: models.Config, keys: Mapping[str, str]) -> object:
+    """What the rules see of a manifest, or of an AdmissionReview where it matters who asks or what was there before."""
     vocabulary = Vocabulary(config.accelerators)
-    workload = normalise(yaml.safe_load(file.read_text()), vocabulary=vocabulary)
+    value = yaml.safe_load(file.read_text())
+    request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
+    namespace = request.get("namespace", "")
+    workload = normalise(request["object"], vocabulary=vocabulary, namespace=namespace)
     # What an example refers to is not known to the API server's webhooks either.
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason] if workload else []
     if workload is None or misread:
-        raise SystemExit(f"{file}: not a workload that can be read: {misread}")
-    return orjson.loads(document.Documents(config, vocabulary).build(workload))
+        raise SystemExit(f"{file}: not an object that can be read: {misread}")
+    old = request.get("oldObject")
+    user = request.get("userInfo")
+    review: document.Review | None = None
+    if user is not None:
+        review = {
+            "operation": request["operation"],
+            "subResource": request.get("subResource", ""),
+            "by": list(Identities(config).of(user["username"], user.get("groups", []))),
+        }
+    documents = document.Documents(config, vocabulary, keys=keys)
+    old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
+    return orjson.loads(documents.build(workload, old=old_workload, review=review))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Run it through scripts/policies, which provides the pinned opa.
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -12,11 +13,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import generate_rego
 import orjson
 import pydantic
 
-from usher.policy import bundle, document, metadata
+from usher.policy import bundle, catalogue, document, metadata
 from usher.policy.engine import Entrypoint
+from usher.views import registry
 
 # What OPA compiles to WebAssembly natively (internal/compiler/wasm/wasm.go), less what a policy should not use:
 # print has no place to go, and walk costs more than any check may.
@@ -44,6 +47,8 @@ def main() -> None:
     (policies / "schemas").mkdir(exist_ok=True)
     write_json(policies / "schemas" / "input.json", closed(schema))
     entries = metadata.read_all(policies)
+    refuse_unknown_kinds(entries["checks"])
+    generate_rego_files(arguments.opa, policies, entries)
     write_json(
         policies / bundle.CATALOGUE,
         {kind: [entry.model_dump(mode="json") for entry in entries[kind]] for kind in entries},
@@ -53,6 +58,35 @@ def main() -> None:
     files = bundle.digests(bundle.contents(policies))
     write_json(policies / bundle.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})
     print(f"{sum(map(len, entries.values()))} checks and mutations, revision {bundle.revision(files)}")
+
+
+def generate_rego_files(opa: Path, policies: Path, entries: dict[str, list[catalogue.Entry]]) -> None:
+    """The Rego that follows from the METADATA, formatted as opa fmt would."""
+    rules_of = {
+        entry.key: rules(policies / "usher" / "checks" / entry.key / f"{entry.key.partition('/')[2]}.rego")
+        for entry in entries["checks"]
+    }
+    dispatch = policies / "usher" / "main" / "dispatch.rego"
+    dispatch.write_text(generate_rego.dispatch(entries["checks"], entries["mutations"], rules_of), encoding="utf-8")
+    parameters = policies / "usher" / "lib" / "parameters.rego"
+    parameters.write_text(generate_rego.parameters(entries["checks"]), encoding="utf-8")
+    run(opa, "fmt", "--write", str(dispatch), str(parameters))
+
+
+def rules(file: Path) -> set[str]:
+    """Names of the set rules in a file."""
+    return set(re.findall(r"^(\w+) contains ", file.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
+    known = {view.key for view in registry.VIEWS}
+    for entry in checks:
+        stray = sorted(set(entry.kinds) - known)
+        if stray or (entry.about is catalogue.About.OBJECTS) is not bool(entry.kinds):
+            sys.exit(
+                f"checks/{entry.key}: `kinds` names the kinds of a check that is about objects, by their keys in "
+                f"usher.views; {', '.join(stray) or 'it is there without about: objects, or missing with it'}"
+            )
 
 
 def write_json(path: Path, value: object) -> None:

@@ -54,7 +54,8 @@ def is_known_to_its_schema(cluster: Cluster, stored: Object) -> bool:
 @in_volcano_namespace
 def test_an_mpi_job_is_routed_to_volcano_with_all_its_templates(cluster: Cluster, namespace: str) -> None:
     """Its workers get no variables of the fabric, because sshd would not hand them on to the ranks."""
-    job = cluster.create(builders.mpi_job(TRAINING, workers=2, namespace=namespace))
+    manifest = builders.mpi_job(TRAINING, workers=2, namespace=namespace)
+    job = cluster.create(builders.replaced(manifest, "/spec/slotsPerWorker", 8))
 
     replicas = at(job, "/spec/mpiReplicaSpecs")
     assert {name: each["template"]["spec"]["schedulerName"] for name, each in replicas.items()} == {

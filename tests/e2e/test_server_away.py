@@ -4,8 +4,10 @@ import contextlib
 import signal
 from pathlib import Path
 
+import pytest
+
 import builders
-from e2e.cluster import Cluster, wait_until
+from e2e.cluster import Cluster, KubectlError, wait_until
 from e2e.pods import running_pods
 from e2e.registration import decisions, registered, serving
 
@@ -40,6 +42,17 @@ def test_pods_start_without_the_server_and_are_changed_again_when_it_is_back(
             assert (tmp_path / "tls.crt").read_bytes() == certificate
             assert {entry["name"] for entry in decisions(second, namespace)} >= {"with", "again-0"}
             assert "without" not in {entry["name"] for entry in decisions(second, namespace)}
+
+
+def test_nobody_exempts_a_namespace_while_nobody_can_be_asked(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """All else that happens to namespaces does not wait for us."""
+    with contextlib.ExitStack() as stack:
+        with serving(tmp_path) as server:
+            stack.enter_context(registered(cluster, server))
+
+        with pytest.raises(KubectlError, match=r"exemptions\.gpu-usher\.io"):
+            cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true")
+        cluster.kubectl("label", "namespace", namespace, "team=nlp")
 
 
 def test_a_server_that_is_told_to_end_answers_until_the_api_server_is_gone(

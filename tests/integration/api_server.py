@@ -50,7 +50,7 @@ class ApiServer:
         """Objects as manifests; the server stores them under their kind and gives them a uid."""
         for value in objects:
             group, _, version = str(value["apiVersion"]).rpartition("/")
-            kind = registry.BY_GROUP_AND_KIND[group, str(value["kind"])]
+            (kind,) = [each for each in registry.LISTED if (each.group, each.kind) == (group, value["kind"])]
             metadata = value["metadata"]
             assert isinstance(metadata, dict)
             metadata.setdefault("uid", f"uid-{kind.plural}-{metadata['name']}")

@@ -121,6 +121,17 @@ def test_what_belongs_to_a_listed_workload_counts_as_part_of_it(api: ApiServer, 
     assert run.json["summary"]["objects"] == 3
 
 
+def test_a_pod_that_a_node_runs_by_itself_is_judged(api: ApiServer, kubeconfig: Path) -> None:
+    """A mirror pod is owned by its Node, which is listed and wrote no template."""
+    node = builders.custom("v1", "Node", {}, name="gpu-0", namespace=None)
+    api.add(node)
+    api.add(owned_by(gpu_pod("static-gpu-0"), node))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+
+    assert ("Pod", "static-gpu-0") in {(workload["kind"], workload["name"]) for workload in run.json["workloads"]}
+
+
 @pytest.mark.parametrize(
     "chain",
     [
@@ -378,7 +389,7 @@ def test_the_report_opens_with_gpus_then_says_whose_they_are(api: ApiServer, kub
     assert lines[1] == "2 workloads with 3 pods ask for 17 GPUs."
     assert lines[2] == "1 workload with errors asks for 16 GPUs of these."
     assert lines[4].split() == ["namespace", "workloads", "errors", "warnings", "accelerators"]
-    assert lines[5].split() == ["ml-research", "1", "1", "1", "16", "GPUs"]
+    assert lines[5].split() == ["ml-research", "1", "1", "4", "16", "GPUs"]
 
 
 def test_the_field_stands_where_there_is_no_line_to_show(api: ApiServer, kubeconfig: Path) -> None:

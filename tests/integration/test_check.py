@@ -160,20 +160,24 @@ def test_admitted_judges_what_the_webhook_leaves(tmp_path: Path) -> None:
     assert "USH301" not in usher("check", file, "--admitted", cwd=tmp_path).out
 
 
-def test_the_bad_example_is_wrong_in_six_ways(tmp_path: Path) -> None:
+def test_the_bad_example_is_wrong_in_seven_ways(tmp_path: Path) -> None:
     run = usher("check", BAD_EXAMPLE, "--format", "json", cwd=tmp_path)
 
     codes = {finding["code"] for workload in run.json["workloads"] for finding in workload["findings"]}
     assert run.code == 1
-    assert codes == {"USH101", "USH103", "USH201", "USH301", "USH302", "USH601"}
+    assert codes == {"USH101", "USH103", "USH201", "USH301", "USH302", "USH502", "USH601"}
 
 
-@pytest.mark.parametrize("options", [[], ["--config", str(EXAMPLES / "usher.yaml")]])
-def test_the_good_example_is_clean(tmp_path: Path, options: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("options", "not_evaluated"),
+    [([], ["queueing/integration_not_enabled"]), (["--config", str(EXAMPLES / "usher.yaml")], [])],
+)
+def test_the_good_example_is_clean(tmp_path: Path, options: list[str], not_evaluated: list[str]) -> None:
     run = usher("check", EXAMPLES / "good-pytorchjob.yaml", *options, "--format", "json", cwd=tmp_path)
 
     (workload,) = run.json["workloads"]
-    assert (run.code, workload["outcome"], workload["unknowns"]) == (0, "clean", [])
+    assert (run.code, workload["findings"]) == (0, [])
+    assert [unknown["check"] for unknown in workload["unknowns"]] == not_evaluated
 
 
 def test_the_example_configuration_lies_beside_the_manifests_without_being_in_the_way() -> None:

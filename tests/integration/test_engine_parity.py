@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
+from record_findings import evaluator_of, request_of
 
 import opa_server
 from usher import errors, paths
@@ -109,34 +110,17 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield Pair(policies=policies, wasm=wasm, opa=opa)
 
 
-def configuration(folder: Path) -> models.Config:
-    file = folder / "usher.yaml"
-    return models.Config.model_validate(yaml.safe_load(file.read_text())) if file.exists() else models.Config()
-
-
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: f"{file.parts[-3]}/{file.stem}")
 def test_of_every_example_both_engines_say_the_same(pair: Pair, file: Path) -> None:
     both = BothEngines(pair.wasm, pair.opa)
-    request = Request(value=yaml.safe_load(file.read_text()))
+    request = request_of(file)
 
-    for config in (configuration(file.parent), SITE):
+    for config in (evaluator_of(file.parent).config, SITE):
         evaluator = Evaluator(engine=both, entries=pair.policies.catalogue, config=config)
         evaluator.decide(request)
         evaluator.mutate(request)
 
     assert not both.differences
-
-
-@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: f"{file.parts[-3]}/{file.stem}")
-def test_of_every_example_both_engines_make_the_same(pair: Pair, file: Path) -> None:
-    request = Request(value=yaml.safe_load(file.read_text()))
-    by_wasm, by_opa = (
-        Evaluator(engine=engine, entries=pair.policies.catalogue, config=configuration(file.parent))
-        for engine in (pair.wasm, pair.opa)
-    )
-
-    assert by_opa.decide(request) == by_wasm.decide(request)
-    assert by_opa.mutate(request) == by_wasm.mutate(request)
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="no ../shared/corpus beside the checkout")

@@ -51,7 +51,7 @@ def test_the_wheel_holds_every_module_of_the_sources(wheel: Path) -> None:
     assert "usher/py.typed" in names(wheel)
 
 
-def test_an_installed_wheel_judges_the_example_that_is_wrong_in_six_ways(wheel: Path, tmp_path: Path) -> None:
+def test_an_installed_wheel_judges_the_example_that_is_wrong_in_seven_ways(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     probe = "import sys; sys.path.insert(0, sys.argv.pop(1)); import usher; print(usher.__file__); "
@@ -69,5 +69,5 @@ def test_an_installed_wheel_judges_the_example_that_is_wrong_in_six_ways(wheel: 
 
     assert done.stdout.startswith(str(tmp_path / "site"))
     assert done.returncode == 1, done.stderr
-    assert "4 errors" in done.stdout
-    assert "2 warnings" in done.stdout
+    assert "5 errors" in done.stdout
+    assert "3 warnings" in done.stdout

@@ -6,6 +6,7 @@ thousand objects needs memory for what was found and not for what was read.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
@@ -131,6 +132,8 @@ class Result:
     findings: tuple[Finding, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
     exemption: str = ""
+    makes_pods: bool = True
+    """False for what is no workload: queues, quotas, classes, nodes."""
     change: Change | None = None
     """None when nobody asked for it."""
 
@@ -209,6 +212,26 @@ class Totals:
     """Documents that are no Kubernetes objects."""
 
 
+class ExceptionState(StrEnum):
+    USED = "used"
+    UNUSED = "unused"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExceptionUse:
+    """An exception of usher.yaml, and whether anything still needs it."""
+
+    checks: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    ticket: str
+    owner: str
+    expires: date
+    state: ExceptionState
+    findings: int
+    """How many findings it covers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """All of one run, in the order in which the objects were met."""
@@ -227,6 +250,7 @@ class Report:
     problems: tuple[Problem, ...]
     notes: tuple[Note, ...]
     not_evaluated: tuple[NotEvaluated, ...]
+    exceptions: tuple[ExceptionUse, ...] = ()
     totals: Totals
 
     @property

@@ -53,3 +53,52 @@ pod_set_name(pod_set) := "the pod" if pod_set.name == ""
 makes_several_pods if input.workload.pods.maximum > 1
 
 makes_several_pods if not input.workload.pods.maximum
+
+# METADATA
+# title: Containers
+# description: Every container of every list, with its pod set; a list for the same reason.
+containers := [entry |
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	entry := {"podSet": pod_set, "container": container}
+]
+
+# METADATA
+# title: What is assumed of agents of nodes
+# description: |
+#   Drivers, plugins and monitoring run as DaemonSets, in whatever namespace their vendor gave them, and need what no
+#   other pod may have. Until usher.yaml says which namespaces these are (`priorities.systemNamespaces`), a DaemonSet is
+#   taken for one, and so are the pods that the controller of DaemonSets makes. To be joined to a finding.
+assumption_of_agents := {"assumption": text} if {
+	not input.site.systemNamespacesDeclared
+	_of_a_daemon_set
+	text := "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"
+} else := {}
+
+_of_a_daemon_set if input.workload.kind == "DaemonSet"
+
+_of_a_daemon_set if {
+	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
+	not input.review
+}
+
+# Anybody can write an owner; who makes the pod is what the API server says.
+_of_a_daemon_set if {
+	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
+	"controllers" in input.review.by
+}
+
+# METADATA
+# title: Ordinary pod sets
+# description: Pod sets of which no pod asks for an accelerator, by whichever route.
+ordinary_pod_sets := [pod_set |
+	some pod_set in input.podSets
+	not pod_set.asksAccelerators
+]
+
+# METADATA
+# title: Path of a field of the pod spec
+# description: Below the pod spec, but for kinds that keep the field in a place of its own.
+field_path(pod_set, field) := pod_set.places[field]
+
+field_path(pod_set, field) := $"{pod_set.specPath}/{field}" if not pod_set.places[field]

@@ -18,3 +18,46 @@ test_things_are_named_as_people_say_it if {
 	workload.pod_set_name(pod_set) == "Worker"
 	workload.pod_set_name(pod_set_without_name) == "the pod"
 }
+
+of_daemon_set := {"kind": "Pod", "owner": {"group": "apps", "kind": "DaemonSet"}}
+
+undeclared := {"systemNamespacesDeclared": false}
+
+test_a_daemon_set_and_its_pods_may_be_agents_of_nodes if {
+	made := {"workload": of_daemon_set, "site": undeclared, "review": {"by": ["controllers"]}}
+	every document in [
+		{"workload": {"kind": "DaemonSet"}, "site": undeclared},
+		{"workload": of_daemon_set, "site": undeclared},
+		made,
+	] {
+		workload.assumption_of_agents.assumption with input as document
+	}
+}
+
+test_nobody_becomes_an_agent_by_naming_an_owner if {
+	every document in [
+		{"workload": of_daemon_set, "site": undeclared, "review": {"by": []}},
+		{"workload": of_daemon_set, "site": undeclared, "review": {"by": ["schedulers"]}},
+		{"workload": {"kind": "Pod", "owner": {"group": "apps", "kind": "ReplicaSet"}}, "site": undeclared},
+		{"workload": {"kind": "Deployment"}, "site": undeclared},
+		{"workload": {"kind": "DaemonSet"}, "site": {"systemNamespacesDeclared": true}},
+	] {
+		workload.assumption_of_agents == {} with input as document
+	}
+}
+
+test_containers_and_ordinary_pod_sets_are_listed if {
+	ordinary := {"name": "a", "asksAccelerators": false, "containers": [{"name": "x"}]}
+	asking := {"name": "b", "asksAccelerators": true, "containers": [{"name": "y"}]}
+	workload.ordinary_pod_sets == [ordinary] with input as {"podSets": [ordinary, asking]}
+	workload.containers == [
+		{"podSet": ordinary, "container": {"name": "x"}},
+		{"podSet": asking, "container": {"name": "y"}},
+	] with input as {"podSets": [ordinary, asking]}
+}
+
+test_a_field_stands_below_the_spec_or_at_its_own_place if {
+	moved := {"specPath": "/spec", "places": {"schedulerName": "/spec/other"}}
+	workload.field_path(moved, "schedulerName") == "/spec/other"
+	workload.field_path(moved, "hostPID") == "/spec/hostPID"
+}

@@ -2,7 +2,8 @@
 # title: Entry points
 # description: |
 #   The two rules that usher evaluates. Both yield an object with a version for whatever is an input document, so that
-#   an undefined result is an error of ours and never an answer. Every check and every mutation in the bundle takes part.
+#   an undefined result is an error of ours and never an answer. Every check and every mutation in the bundle takes
+#   part, by the rules in dispatch.rego.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -21,18 +22,3 @@ findings := {"version": 1, "findings": _findings, "unknown": _unknown} if is_arr
 # scope: document
 # entrypoint: true
 intents := {"version": 1, "intents": _intents} if is_array(input.podSets)
-
-_findings contains {"check": $"{category}/{name}", "finding": finding} if {
-	some category, name
-	some finding in data.usher.checks[category][name].deny
-}
-
-_unknown contains {"check": $"{category}/{name}", "unknown": unknown} if {
-	some category, name
-	some unknown in data.usher.checks[category][name].unknown
-}
-
-_intents contains {"mutation": $"{category}/{name}", "intent": intent} if {
-	some category, name
-	some intent in data.usher.mutations[category][name].intents
-}

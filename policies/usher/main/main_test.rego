@@ -3,36 +3,21 @@ package usher.main_test
 import data.examples.checks.isolation.visible_devices_set_by_hand as examples
 import data.usher.main
 
-test_findings_say_of_which_check_they_are_and_what_is_unknown if {
-	main.findings == {
-		"version": 1,
-		"findings": {
-			{
-				"check": "isolation/visible_devices_set_by_hand",
-				"finding": {
-					"path": "/spec/template/spec/containers/0/env/0",
-					"message": `container vllm: NVIDIA_VISIBLE_DEVICES "GPU-7f6d7a5e-2b6e-4c1e-9a52-0f4f7cf5f..." overrides the devices that it is given for its request`,
-					"remedy": "remove it",
-				},
-			},
-			{
-				"check": "placement/gpu_toleration_present",
-				"finding": {
-					"path": "/spec/template/spec",
-					"message": "the pod does not tolerate the taint nvidia.com/gpu",
-					"remedy": "tolerate nvidia.com/gpu with operator Exists",
-					"assumption": "no node pools are declared in usher.yaml; such nodes usually carry the taint nvidia.com/gpu",
-				},
-			},
-		},
-		"unknown": {{
-			"check": "placement/gpu_node_affinity_present",
-			"unknown": {
-				"path": "/spec/template/spec",
-				"reason": "usher.yaml declares no node pool that offers what the pods ask for",
-			},
-		}},
-	} with input as examples.bad_deployment
+test_findings_say_of_which_check_they_are if {
+	some {"check": "isolation/visible_devices_set_by_hand", "finding": finding} in main.findings.findings with input as examples.bad_deployment
+	finding == {
+		"path": "/spec/template/spec/containers/0/env/0",
+		"message": `container vllm: NVIDIA_VISIBLE_DEVICES "GPU-7f6d7a5e-2b6e-4c1e-9a52-0f4f7cf5f..." overrides the devices that it is given for its request`,
+		"remedy": "remove it",
+	}
+}
+
+test_what_is_unknown_says_in_which_check if {
+	some {"check": "placement/gpu_node_affinity_present", "unknown": unknown} in main.findings.unknown with input as examples.bad_deployment
+	unknown == {
+		"path": "/spec/template/spec",
+		"reason": "usher.yaml declares no node pool that offers what the pods ask for",
+	}
 }
 
 test_intents_say_of_which_mutation_they_are if {

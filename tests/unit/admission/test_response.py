@@ -139,7 +139,7 @@ def test_a_denial_gives_each_reason_with_its_remedy_on_a_line_of_its_own() -> No
     assert response.denial(denials, "Pod ml/trainer").splitlines()[1:] == [
         "  USH101 whole-gpus-only: asks 0.5 GPUs. Ask for a whole number.",
         "  USH101 whole-gpus-only: asks 1.5 GPUs",
-        "More: usher policies show USH101",
+        "More: usher explain USH101",
     ]
 
 

@@ -15,7 +15,7 @@ from reviews import UID, as_go_writes, body, review
 from usher import paths
 from usher.admission.review import Review, parse
 from usher.errors import ReviewError
-from usher.policy.evaluator import Operation
+from usher.policy.evaluator import Operation, User
 
 
 def with_object(text: str | bytes) -> bytes:
@@ -35,6 +35,7 @@ def test_what_an_api_server_sends_is_read() -> None:
         namespace="ml-research",
         sub_resource="status",
         dry_run=True,
+        user=User(name="alice", groups=("system:authenticated",)),
         value=after,
         old_value=before,
     )
@@ -52,6 +53,7 @@ def test_a_review_with_no_more_than_it_needs_is_read() -> None:
         namespace="",
         sub_resource="",
         dry_run=False,
+        user=None,
         value={},
         old_value=None,
     )

@@ -9,6 +9,7 @@ from usher import errors, model, paths
 from usher.config import models
 from usher.policy import catalogue, decision
 from usher.policy.catalogue import Severity
+from usher.policy.enforcement import Circumstances
 
 DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
 
@@ -191,12 +192,16 @@ def judged(
 ) -> list[tuple[str, ...]]:
     """Code, outcome and reason of each judgement, in their order."""
     rules = models.Enforcement.model_validate(enforcement)
-    judgements = decision.judge(findings, namespace="research", entries=ENTRIES, rules=rules, before=before)
+    judgements = decision.judge(
+        findings, where=Circumstances(namespace="research"), entries=ENTRIES, rules=rules, before=before
+    )
     return [(judgement.code, judgement.outcome.value, judgement.because) for judgement in judgements]
 
 
 def test_a_judgement_carries_the_identity_of_its_check() -> None:
-    (judgement,) = decision.judge([finding("high")], namespace="", entries=ENTRIES, rules=models.Enforcement())
+    (judgement,) = decision.judge(
+        [finding("high")], where=Circumstances(namespace=""), entries=ENTRIES, rules=models.Enforcement()
+    )
 
     assert judgement == model.Judgement(finding=finding("high"), outcome=DENY, code="USH100", name="high-check")
 

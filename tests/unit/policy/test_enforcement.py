@@ -1,19 +1,36 @@
 """What follows from a finding, by preset, severity and rules."""
 
+from dataclasses import replace
+from datetime import date
+
 import pytest
 
-from usher import model
+from usher import model, paths
 from usher.config import models
 from usher.policy import catalogue, enforcement
 from usher.policy.catalogue import Severity
+from usher.policy.enforcement import Circumstances
 
+HERE = Circumstances(
+    namespace="research",
+    role=model.Role.TRAINING,
+    place="admission",
+    kind="Job",
+    name="trainer-*",
+    today=date(2026, 6, 1),
+)
 DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
 OFF = enforcement.OFF
 
 
 def check(severity: Severity | None = Severity.CRITICAL) -> catalogue.Entry:
     return catalogue.Entry(
-        key="resources/gpu_requests_equal_limits", code="USH103", title="", description="", severity=severity
+        key="resources/gpu_requests_equal_limits",
+        code="USH103",
+        title="",
+        description="",
+        aliases=("requests-are-limits",),
+        severity=severity,
     )
 
 
@@ -29,11 +46,11 @@ def outcome(
     *rules: models.EnforcementRule,
     preset: str = "recommended",
     severity: Severity | None = Severity.CRITICAL,
-    namespace: str = "research",
+    where: Circumstances = HERE,
     assumption: str = "",
 ) -> tuple[model.Outcome | None, str]:
     settings = models.Enforcement.model_validate({"preset": preset, "rules": rules})
-    return enforcement.outcome(finding(assumption), check(severity), namespace=namespace, enforcement=settings)
+    return enforcement.outcome(finding(assumption), check(severity), where=where, enforcement=settings)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +81,8 @@ def test_no_configuration_at_all_means_the_recommended_preset() -> None:
     assert models.Enforcement() == models.Enforcement(preset="recommended", rules=[])
 
 
-@pytest.mark.parametrize("named", ["USH103", "gpu-requests-equal-limits", "*"])
-def test_a_rule_names_a_check_by_code_or_name_or_means_all(named: str) -> None:
+@pytest.mark.parametrize("named", ["USH103", "gpu-requests-equal-limits", "resources", "requests-are-limits", "*"])
+def test_a_rule_names_a_check_by_code_name_category_or_alias_or_means_all(named: str) -> None:
     assert outcome(rule("warn", check=named))[0] is WARN
 
 
@@ -124,10 +141,12 @@ def test_the_last_rule_that_fits_decides(rules: list[models.EnforcementRule], ex
     ],
 )
 def test_a_rule_fits_the_namespaces_of_its_patterns(pattern: str, namespace: str, *, fits: bool) -> None:
-    unchecked = models.EnforcementRule.model_construct(check="USH103", namespaces=[pattern], action="warn")
-    settings = models.Enforcement.model_construct(preset="recommended", rules=[unchecked])
+    unchecked = models.EnforcementRule.model_construct(
+        check="USH103", namespaces=[pattern], roles=[], places=[], action="warn"
+    )
+    settings = models.Enforcement.model_construct(preset="recommended", rules=[unchecked], exceptions=[])
 
-    decided, _ = enforcement.outcome(finding(), check(), namespace=namespace, enforcement=settings)
+    decided, _ = enforcement.outcome(finding(), check(), where=Circumstances(namespace=namespace), enforcement=settings)
 
     assert decided is (WARN if fits else DENY)
 
@@ -151,3 +170,85 @@ def test_an_assumption_makes_nothing_stricter(action: str, expected: model.Outco
 
 def test_a_stricter_outcome_needs_no_reason() -> None:
     assert outcome(rule("warn"), severity=Severity.LOW) == (WARN, "")
+
+
+# Rules for some workloads and some askers
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"),
+    [
+        ({"roles": ["training"]}, WARN),
+        ({"roles": ["inference", "training"]}, WARN),
+        ({"roles": ["inference"]}, DENY),
+        ({"places": ["admission"]}, WARN),
+        ({"places": ["check", "audit"]}, DENY),
+        ({"roles": ["training"], "places": ["audit"]}, DENY),
+        ({"roles": ["inference"], "places": ["admission"]}, DENY),
+        ({"roles": [], "places": []}, WARN),
+    ],
+)
+def test_a_rule_may_be_for_some_roles_and_places(only: paths.Object, expected: model.Outcome) -> None:
+    fitting = models.EnforcementRule.model_validate({"check": "*", "action": "warn", **only})
+
+    assert outcome(fitting)[0] is expected
+
+
+# Exceptions
+
+EXCEPTION: paths.Object = {
+    "checks": ["USH103"],
+    "namespaces": ["research"],
+    "owner": "team-nlp",
+    "reason": "the operator is replaced in autumn",
+    "ticket": "OPS-7",
+    "expires": "2026-06-01",
+}
+
+
+def excepted(
+    fields: paths.Object | None = None, *, where: Circumstances = HERE, preset: str = "recommended"
+) -> model.Outcome | None:
+    settings = models.Enforcement.model_validate({"preset": preset, "exceptions": [{**EXCEPTION, **(fields or {})}]})
+    return enforcement.outcome(finding(), check(), where=where, enforcement=settings)[0]
+
+
+def test_what_an_exception_covers_is_noted_with_who_answers_for_it() -> None:
+    settings = models.Enforcement.model_validate({"exceptions": [EXCEPTION]})
+
+    assert enforcement.outcome(finding(), check(), where=HERE, enforcement=settings) == (
+        AUDIT,
+        "exception OPS-7 of team-nlp until 2026-06-01: the operator is replaced in autumn",
+    )
+
+
+def test_an_exception_holds_on_its_last_day_and_not_on_the_next() -> None:
+    assert excepted() is AUDIT
+    assert excepted(where=replace(HERE, today=date(2026, 6, 2))) is DENY
+
+
+@pytest.mark.parametrize(
+    ("fields", "covered"),
+    [
+        ({"checks": ["gpu-requests-equal-limits"]}, True),
+        ({"checks": ["requests-are-limits"]}, True),
+        ({"checks": ["USH104"]}, False),
+        ({"namespaces": ["rese*"]}, True),
+        ({"namespaces": ["production"]}, False),
+        ({"kinds": ["Job", "CronJob"]}, True),
+        ({"kinds": ["CronJob"]}, False),
+        ({"names": ["trainer-*"]}, True),
+        ({"names": ["trainer"]}, False),
+        ({"kinds": ["Job"], "names": ["other"]}, False),
+    ],
+)
+def test_an_exception_covers_what_it_names(fields: paths.Object, *, covered: bool) -> None:
+    assert excepted(fields) is (AUDIT if covered else DENY)
+
+
+def test_an_exception_covers_warnings_as_well_and_brings_nothing_back() -> None:
+    off = models.EnforcementRule.model_validate({"check": "*", "action": "off"})
+    settings = models.Enforcement.model_validate({"rules": [off], "exceptions": [EXCEPTION]})
+
+    assert excepted(preset="baseline") is AUDIT
+    assert enforcement.outcome(finding(), check(), where=HERE, enforcement=settings)[0] is OFF

@@ -37,31 +37,34 @@ def test_an_entry_has_what_its_metadata_say(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("change", "complaint", "line"),
     [
-        (("# METADATA\n", ""), "no METADATA comment directly above the package"),
-        (("# title: A title\n", ""), "title"),
-        (("USH999", "GPU-1"), "code"),
-        (("severity: high", "severity: terrible"), "severity"),
-        (("#   severity: high", "#   severity: high\n#   colour: red"), "colour"),
-        (("# title: A title", "# title: [A title"), "METADATA"),
+        (("# METADATA\n", ""), "no METADATA comment directly above the package", 1),
+        (("# title: A title\n", ""), "title", 2),
+        (("USH999", "GPU-1"), "code", 8),
+        (("severity: high", "severity: terrible"), "severity", 9),
+        (("#   severity: high", "#   severity: high\n#   colour: red"), "colour", 10),
+        (("# title: A title", "# title: [A title"), "METADATA", 3),
     ],
 )
-def test_broken_metadata_are_refused_with_the_file(tmp_path: Path, change: tuple[str, str], complaint: str) -> None:
+def test_broken_metadata_are_refused_with_file_and_line(
+    tmp_path: Path, change: tuple[str, str], complaint: str, line: int
+) -> None:
     file = write(tmp_path, METADATA.replace(*change))
 
     with pytest.raises(errors.BundleError, match=complaint) as caught:
         metadata.read(tmp_path, file)
 
-    assert str(file) in str(caught.value)
+    assert str(caught.value).startswith(f"{file}:{line}: ")
 
 
 def test_a_code_belongs_to_one_rule(tmp_path: Path) -> None:
-    write(tmp_path, METADATA)
-    write(tmp_path, METADATA, name="made_up_again")
+    files = (write(tmp_path, METADATA), write(tmp_path, METADATA, name="made_up_again"))
 
-    with pytest.raises(errors.BundleError, match="code USH999 belongs to resources/made_up"):
+    with pytest.raises(errors.BundleError, match="code USH999 belongs to resources/made_up") as caught:
         metadata.read_all(tmp_path)
+
+    assert str(caught.value).startswith(tuple(f"{file}:8: " for file in files))
 
 
 def test_a_check_needs_a_severity_and_a_mutation_has_none(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Reports made by hand, so that the formats are tested without the checks that fill them."""
 
 from collections.abc import Sequence
+from datetime import date
 
 from usher import model, paths, report
 from usher.mutation.editing import Operation
@@ -89,6 +90,7 @@ def made(
     problems: Sequence[report.Problem] = (),
     notes: Sequence[report.Note] = (),
     not_evaluated: Sequence[report.NotEvaluated] = (),
+    exceptions: Sequence[report.ExceptionUse] = (),
     configuration: str = "",
     admitted: bool = False,
     owned: int = 0,
@@ -107,6 +109,7 @@ def made(
         failures=tuple(failures),
         problems=tuple(problems),
         notes=tuple(notes),
+        exceptions=tuple(exceptions),
         not_evaluated=tuple(not_evaluated),
         totals=report.Totals(
             files=len({one.source for one in results}),
@@ -187,8 +190,26 @@ def full(command: report.Command = report.Command.CHECK) -> report.Report:
                 workloads=2,
             )
         ],
+        exceptions=[
+            excused(report.ExceptionState.USED, ticket="OPS-1", findings=2),
+            excused(report.ExceptionState.UNUSED, ticket="OPS-2"),
+            excused(report.ExceptionState.EXPIRED, ticket="OPS-3"),
+        ],
         owned=3,
         ignored=2,
+    )
+
+
+def excused(state: report.ExceptionState, *, ticket: str, findings: int = 0) -> report.ExceptionUse:
+    """An exception of usher.yaml for the check privileged-container."""
+    return report.ExceptionUse(
+        checks=("privileged-container",),
+        namespaces=("legacy-*",),
+        ticket=ticket,
+        owner="team-vision",
+        expires=date(2027, 3, 31),
+        state=state,
+        findings=findings,
     )
 
 

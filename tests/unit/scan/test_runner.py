@@ -41,8 +41,8 @@ def run(
 
 
 def unread(found: report.Report) -> list[str]:
-    """Paths of what could not be read of the only workload, whatever its checks say."""
-    (result,) = found.results
+    """Paths of what could not be read of the last object, whatever its checks say."""
+    *_, result = found.results
     return [each.unknown.path for each in result.not_judged if not each.unknown.check]
 
 

@@ -244,3 +244,24 @@ def test_a_way_names_a_label_when_nodes_without_it_do_not_fit(
     names: bool,
 ) -> None:
     assert affinity.names_any_key(alternative, KEYS) is names
+
+
+@pytest.mark.parametrize(
+    ("ways", "numbers"),
+    [
+        ([way(count="8")], {"count": {8}}),
+        ([way(expression("count", "In", "4", "08"))], {"count": {4, 8}}),
+        ([way(expression("count", "In", "4"), count="8")], {"count": set()}),
+        ([way(expression("count", "In", "4")), way(expression("count", "In", "2"))], {"count": {2, 4}}),
+        ([way(expression("count", "In", "4")), way(zone="a")], {}),
+        ([way(expression("count", "Gt", "4"))], {}),
+        ([way(expression("count", "In", "4", "many"))], {}),
+        ([way(count="1234567890")], {}),
+        ([way(count="123456789")], {"count": {123456789}}),
+        ([], {}),
+    ],
+)
+def test_numbers_are_those_that_every_allowed_node_has(
+    ways: list[affinity.Alternative], numbers: dict[str, set[int]]
+) -> None:
+    assert affinity.allowed_numbers(ways) == numbers

@@ -107,3 +107,18 @@ def test_without_pools_the_labels_by_which_people_pick_gpu_nodes_count() -> None
 
 def test_with_pools_a_well_known_label_is_no_better_than_any_other() -> None:
     assert where(gpu_pod(node_selector={"nvidia.com/gpu.present": "true"})).selected == (False,)
+
+
+def test_labels_by_which_people_pick_any_node_pick_no_accelerator_node_for_a_pod_without_accelerators() -> None:
+    def selected(key: str) -> tuple[bool, ...]:
+        return where(builders.pod(nodeSelector={key: "x"}), []).selected
+
+    assert selected("nvidia.com/gpu.present") == (True,)
+    assert selected("karpenter.k8s.aws/instance-gpu-name") == (True,)
+    assert selected("node.kubernetes.io/instance-type") == (False,)
+    assert selected("kubernetes.io/hostname") == (False,)
+    assert selected("karpenter.k8s.aws/instance-category") == (False,)
+
+
+def test_numbers_that_all_allowed_nodes_have_are_told() -> None:
+    assert where(gpu_pod(node_selector={"nvidia.com/gpu.count": "8"})).numbers == {"nvidia.com/gpu.count": {8}}

@@ -24,6 +24,7 @@ from usher.policy.evaluator import Evaluator
 from usher.server import logs
 from usher.server.app import webhook_app
 from usher.server.metrics import Metrics
+from usher.server.reloading import Current
 from usher.server.reviews import MAX_BODY
 
 BOUND = 20.0
@@ -55,7 +56,9 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
 
 def application(evaluator: Evaluator, *, stopping: bool = False) -> tuple[ASGIApp, Metrics]:
     metrics = Metrics(engine=evaluator.engine.name, revision="test")
-    return webhook_app(evaluator, metrics, stopping=lambda: stopping), metrics
+    return webhook_app(
+        Current(evaluator, file=None, make=lambda: evaluator), metrics, stopping=lambda: stopping
+    ), metrics
 
 
 def failing(error: BaseException) -> Evaluator:
@@ -165,13 +168,13 @@ async def test_an_engine_that_waits_holds_up_nobody_else(endpoint: str, written:
     try:
         assert await asyncio.to_thread(asked.wait, BOUND)
         # What makes no pods is decided without the engine.
-        other = await call(app, endpoint, chunks(body(custom("v1", "ConfigMap", {}))))
+        other = await call(app, endpoint, chunks(body(custom("v1", "Service", {}))))
         assert other.response["allowed"] is True
         assert not waiting.done()
     finally:
         go_on.set()
     assert (await asyncio.wait_for(waiting, BOUND)).response["allowed"] is True
-    assert [event["kind"] for event in events(written)] == ["ConfigMap", "Pod"]
+    assert [event["kind"] for event in events(written)] == ["Service", "Pod"]
 
 
 async def test_a_server_that_stops_asks_its_clients_to_connect_to_another(

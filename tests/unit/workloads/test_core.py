@@ -120,3 +120,14 @@ def test_a_pod_template_stands_at_the_top_of_its_object_and_makes_no_pods_itself
 
     assert counts(value) == [("", "/template", 1, 1)]
     assert readable_workload(value).is_template
+
+
+def test_a_pod_with_conditions_is_in_the_cluster_already() -> None:
+    def placed(status: paths.Json) -> bool:
+        return pod_set(builders.replaced(builders.pod(nodeName="node-1"), "/status", status)).placed
+
+    assert placed({"conditions": [{"type": "PodScheduled", "status": "True"}]})
+    assert not placed({"phase": "Pending", "conditions": []})
+    assert not placed({"phase": "Pending"})
+    assert not placed("Pending")
+    assert not pod_set(builders.pod(nodeName="node-1")).placed

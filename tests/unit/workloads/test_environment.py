@@ -76,7 +76,7 @@ def test_variables_of_other_families_do_not_leave_the_manifest() -> None:
     assert [(variable.name, variable.value) for variable in found.containers[0].environment] == [("NCCL_DEBUG", "INFO")]
 
 
-@pytest.mark.parametrize("family", ["NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_"])
+@pytest.mark.parametrize("family", ["NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_", "RDMAV_"])
 def test_the_families_that_rules_read_are_kept(family: str) -> None:
     found = pod_set(builders.pod(builders.container(env={family + "X": "1"})))
 
@@ -122,3 +122,50 @@ def test_init_sidecar_and_ephemeral_containers_have_environments_too() -> None:
     )
 
     assert [len(container.environment) for container in found.containers] == [1, 1, 0, 1]
+
+
+def pytorch_job(*env: paths.Json) -> paths.Object:
+    container: paths.Object = {"name": "pytorch", "env": [*env]}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "train"},
+        "spec": {"pytorchReplicaSpecs": {"Master": {"template": {"spec": {"containers": [container]}}}}},
+    }
+
+
+def test_of_the_operators_variables_the_names_are_known_and_never_the_values() -> None:
+    found = pod_set(
+        pytorch_job(
+            {"name": "TOKEN", "value": "secret"},
+            {"name": "MASTER_ADDR", "value": "10.0.0.1"},
+            {"name": "PET_RDZV_ID", "valueFrom": FROM_FIELD},
+            {"name": "MASTER_ADDRESS", "value": "10.0.0.1"},
+        )
+    )
+    (container,) = found.containers
+
+    place = "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/env"
+    assert container.operator_variables == {"MASTER_ADDR": f"{place}/1", "PET_RDZV_ID": f"{place}/2"}
+    assert container.environment == ()
+
+
+def test_without_variables_of_the_operator_there_is_nothing_to_tell() -> None:
+    assert pod_set(pytorch_job({"name": "TOKEN", "value": "secret"})).containers[0].operator_variables is None
+    assert pod_set(builders.pod(builders.container(env={"MASTER_ADDR": "a"}))).containers[0].operator_variables is None
+
+
+@pytest.mark.parametrize("entry", [None, "MASTER_ADDR=a", {"name": 5}, {"value": "a"}])
+def test_an_entry_that_is_none_is_no_variable_of_the_operator(entry: paths.Json) -> None:
+    (found,) = workload(pytorch_job(entry, {"name": "RANK"})).pod_sets
+
+    place = "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/env/1"
+    assert found.containers[0].operator_variables == {"RANK": place}
+
+
+def test_an_environment_that_is_no_list_has_no_variable_of_the_operator() -> None:
+    value = builders.replaced(
+        pytorch_job(), "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/env", {"RANK": "0"}
+    )
+
+    assert workload(value).pod_sets[0].containers[0].operator_variables is None

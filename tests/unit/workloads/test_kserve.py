@@ -219,7 +219,7 @@ def test_a_runtime_that_is_not_known_is_unknown_at_its_name() -> None:
     assert unknowns(service(served())) == [
         (
             "/spec/predictor/model/runtime",
-            "neither a ServingRuntime nor a ClusterServingRuntime vllm is known here: what it adds is not judged",
+            "runtime vllm is not known here, neither of the namespace nor the cluster: what it adds is not judged",
         )
     ]
 

@@ -149,7 +149,7 @@ def test_an_object_without_a_proper_kind_is_named_too(api_version: paths.Json, k
     "value",
     [
         {},
-        {"apiVersion": "v1", "kind": "ConfigMap", "data": {"containers": "none"}},
+        {"apiVersion": "v1", "kind": "Secret", "stringData": {"containers": "none"}},
         {"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"port": 80}]}},
         {"apiVersion": "example.com/v1", "kind": "Example", "spec": {"containers": []}},
         {"apiVersion": "example.com/v1", "kind": "Example", "spec": {"containers": ["a", 1, None]}},

@@ -91,10 +91,22 @@ class Vocabulary:
         """Whether the devices of a DRA driver are accelerators; None where that is not known."""
         return device_classes.driver(name)
 
+    @property
+    def taint_keys(self) -> list[str]:
+        """Keys of all taints that such nodes usually carry, each once."""
+        return sorted(set(self._taints.values()))
+
     def taint_key(self, name: str) -> str | None:
-        """Key of the taint that nodes with this resource usually carry; the longest prefix that fits knows best."""
+        """Key of the taint that nodes with this resource, or with devices of this class, usually carry.
+
+        The longest prefix that fits knows best. A class without a resource of its own counts as the one of its driver.
+        """
         fitting = [prefix for prefix in self._taints if name.startswith(prefix)]
-        return self._taints[max(fitting, key=len)] if fitting else None
+        if fitting:
+            return self._taints[max(fitting, key=len)]
+        meaning = self.device_class_meaning(name)
+        resource = meaning.resource or self.device_class_meaning(meaning.driver).resource
+        return self.taint_key(resource) if resource and resource != name else None
 
     def _work_out(self, name: str) -> Meaning | None:
         if name in self._ignored:

@@ -88,7 +88,7 @@ def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
             lines.append(f"  ... and {len(denials) - number} more")
             break
         lines.append(line)
-    lines.append(f"More: usher policies show {denials[0].code}")
+    lines.append(f"More: usher explain {denials[0].code}")
     return "\n".join(lines)
 
 

@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import orjson
 
 from usher import errors, paths
-from usher.policy.evaluator import Operation
+from usher.policy.evaluator import Operation, User
 
 API_VERSION: Final = "admission.k8s.io/v1"
 
@@ -27,6 +27,8 @@ class Review:
     namespace: str
     sub_resource: str
     dry_run: bool
+    user: User | None
+    """None where the review does not say who asks; an API server always does."""
     value: paths.Object | None
     old_value: paths.Object | None
 
@@ -61,6 +63,7 @@ def parse(body: bytes) -> Review:
         namespace=_text(request, "namespace"),
         sub_resource=_text(request, "subResource"),
         dry_run=request.get("dryRun") is True,
+        user=_user(request),
         value=value,
         old_value=_object(request, "oldObject"),
     )
@@ -127,6 +130,19 @@ def _text(value: paths.Object, field: str, *, at: str = "request") -> str:
     if not isinstance(text, str):
         raise errors.ReviewError(f"{at}.{field}: expected a text, found {_shown(text)}")
     return text
+
+
+def _user(request: paths.Object) -> User | None:
+    info = request.get("userInfo")
+    if info is None:
+        return None
+    if not isinstance(info, dict):
+        raise errors.ReviewError("request.userInfo: expected an object")
+    groups = info.get("groups")
+    if groups is not None and not (isinstance(groups, list) and all(isinstance(group, str) for group in groups)):
+        raise errors.ReviewError("request.userInfo.groups: expected a list of texts")
+    names = cast(list[str], groups or [])
+    return User(name=_text(info, "username", at="request.userInfo"), groups=tuple(names))
 
 
 def _object(request: paths.Object, field: str) -> paths.Object | None:

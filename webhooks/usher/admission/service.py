@@ -33,7 +33,7 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
     """
     review = parse(body)
-    decision = evaluator.decide(_request(review)) if review.value is not None else model.Decision(workload=None)
+    decision = evaluator.decide(request_of(review)) if review.value is not None else model.Decision(workload=None)
     answer = response.validated(review.uid, decision, display_name=_display_name(review))
     return Answer(
         body=response.encode(answer),
@@ -56,7 +56,7 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
     if review.value is None or review.sub_resource:
         merged = merge.Merged(value={})
     else:
-        merged = evaluator.mutate(_request(review))
+        merged = evaluator.mutate(request_of(review))
     names = tuple(sorted({evaluator.mutation_name(intent.mutation) for intent in merged.applied}))
     conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
     told = _summary(merged, evaluator)
@@ -79,12 +79,15 @@ def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:
     return f"{place} left as it is: different values from {' and '.join(names)}"
 
 
-def _request(review: Review) -> Request:
+def request_of(review: Review) -> Request:
+    """What is to be decided, from what the API server asks."""
     return Request(
         value=review.value or {},
         operation=review.operation,
         namespace=review.namespace,
         old_value=review.old_value if review.operation is Operation.UPDATE else None,
+        sub_resource=review.sub_resource,
+        user=review.user,
     )
 
 

@@ -17,7 +17,7 @@ def check(file: Path) -> None:
     from usher.config.load import load
     from usher.policy import assembly
 
-    assembly.embedded(load(file))
+    assembly.embedded(load(file), file=file)
     click.echo(f"{file}: good")
 
 

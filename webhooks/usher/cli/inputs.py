@@ -125,7 +125,7 @@ def evaluator(config: Path | None, *, engine: str, opa_url: str | None) -> "Iter
         raise click.UsageError("--opa-url goes with --engine opa")
     loaded = load_config(config)
     url = opa_url or DEFAULT_OPA_URL
-    made = assembly.remote(loaded, url=url) if engine == "opa" else assembly.embedded(loaded)
+    made = assembly.remote(loaded, url=url, file=config) if engine == "opa" else assembly.embedded(loaded, file=config)
     with contextlib.closing(made.engine) as its_engine:
         its_engine.ready()  # an engine that is not there is better told once than for every object
         yield made

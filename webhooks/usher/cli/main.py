@@ -32,6 +32,7 @@ class Lazy:
 COMMANDS: Final = {
     "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests as the webhook would."),
     "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on a live cluster or a directory, in GPUs."),
+    "explain": Lazy(module="usher.cli.explain", name="explain", help="Explain a rule, or what each makes of a file."),
     "policies": Lazy(module="usher.cli.policies", name="policies", help="List and explain the checks and mutations."),
     "workload": Lazy(module="usher.cli.workload", name="workload", help="Show what usher reads from a manifest."),
     "serve": Lazy(module="usher.cli.serve", name="serve", help="Run the webhook server."),
@@ -66,7 +67,7 @@ Examples:
   helm template chart/ | usher check -     what a chart renders to
   usher check --diff job.yaml              and what the webhook would add to it
   usher audit                              the cluster of the current kubectl context
-  usher policies show USH103               what a code means and what to do about it
+  usher explain USH103                     what a code means and what to do about it
 
 \b
 Exit codes: 0 nothing is denied, 1 something is, 2 not all could be read or judged.""",

@@ -50,6 +50,50 @@ def list_command(*, config: Path | None, format_name: str) -> None:
 @inputs.format_option
 def show(*, code_or_name: str, config: Path | None, format_name: str) -> None:
     """Explain one check or mutation, by its code (USH103) or name."""
+    explain(code_or_name, config=config, format_name=format_name)
+
+
+@policies.command()
+@click.argument("category")
+@click.argument("name")
+@click.option(
+    "--policies",
+    "directory",
+    type=click.Path(path_type=Path),
+    default=Path("policies"),
+    show_default=True,
+    help="The folder of policies of a checkout.",
+)
+def new(*, category: str, name: str, directory: Path) -> None:
+    """Begin a check: a folder with rule, test and examples, and the next free code of its category.
+
+    docs/writing-checks.md says what to do next.
+    """
+    from usher.policy import metadata, scaffold
+
+    if not (directory / "usher" / "checks").is_dir():
+        raise errors.InputError(f"{directory}: no policies are here; run this in a checkout of gpu-usher")
+    code = scaffold.next_code(category, metadata.read_all(directory)["checks"])
+    folder = directory / "usher" / "checks" / category / name
+    scaffold.write(folder, scaffold.files(category, name, code))
+    click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then scripts/rego {category}/{name}")
+
+
+@policies.command(name="next-code")
+@click.argument("category")
+def next_code(*, category: str) -> None:
+    """Print the next free code of a category."""
+    from usher.policy import bundle, scaffold
+
+    click.echo(scaffold.next_code(category, bundle.load().catalogue.checks.values()))
+
+
+def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None:
+    """Writes the page of one check or mutation.
+
+    Raises:
+        InputError: there is none of that code or name.
+    """
     from usher.policy import bundle
 
     loaded = inputs.load_config(inputs.find_config(config))
@@ -75,10 +119,17 @@ def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
     if entry.severity is not None:
         yield f"  severity  {entry.severity}"
     yield f"  outcome   {_outcome(entry, config)}"
-    for text in (entry.description, f"Remedy: {entry.remediation}" if entry.remediation else ""):
+    remedy = f"Remedy: {entry.remediation}" if entry.remediation else ""
+    for text in (entry.why, entry.description, remedy):
         if text:
             yield ""
             yield from _paragraphs(text)
+    if entry.parameters:
+        yield ""
+        yield "Parameters, which usher.yaml sets under `parameters`:"
+        for name, parameter in sorted(entry.parameters.items()):
+            yield f"  {name}  {json.dumps(parameter.default)}"
+            yield from (f"    {line}" for line in _paragraphs(parameter.description))
     if entry.links:
         yield ""
         yield "Read more:"
@@ -104,11 +155,11 @@ def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
 
     preset = models.Enforcement(preset=config.enforcement.preset)
     finding = model.Finding(check=entry.key, path="", message="")
-    outcome, _ = enforcement.outcome(finding, entry, namespace="", enforcement=preset)
+    outcome, _ = enforcement.outcome(finding, entry, where=enforcement.Circumstances(namespace=""), enforcement=preset)
     everywhere = str(outcome)
     elsewhere: dict[str, str] = {}
     for rule in config.enforcement.rules:
-        if rule.check not in ("*", entry.code, entry.name):
+        if rule.check not in enforcement.words(entry):
             continue
         if "*" in rule.namespaces:
             everywhere, elsewhere = rule.action, {}
@@ -122,16 +173,21 @@ def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
 
 def _described(entry: "catalogue.Entry", config: "models.Config") -> dict[str, object]:
     return {
+        "about": entry.about,
+        "aliases": list(entry.aliases),
         "category": entry.category,
+        "closes": list(entry.closes),
         "code": entry.code,
         "description": entry.description,
         "key": entry.key,
         "links": [{"ref": link.ref, "description": link.description} for link in entry.links],
         "name": entry.name,
         "outcome": _outcome(entry, config),
+        "parameters": {name: parameter.model_dump() for name, parameter in entry.parameters.items()},
         "remediation": entry.remediation,
         "severity": entry.severity,
         "title": entry.title,
+        "why": entry.why,
     }
 
 

@@ -1,8 +1,12 @@
 """`usher serve`: the admission webhooks."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from usher.policy.evaluator import Evaluator
 
 
 @click.command()
@@ -18,7 +22,7 @@ import click
 )
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
 @click.option("--opa-url", default="http://127.0.0.1:8181", show_default=True, help="Where OPA is, with --engine opa.")
-@click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between looks at the certificate.")
+@click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between looks at the files.")
 def serve(
     certificate: Path | None,
     key: Path | None,
@@ -52,14 +56,20 @@ def serve(
     if certificate is None or key is None:
         raise click.UsageError("give --certificate and --key, or --dev to try it on this machine")
     host = host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
-    config = load(config_file) if config_file else Config()
-    evaluator = assembly.remote(config, url=opa_url) if engine == "opa" else assembly.embedded(config)
+
+    def make() -> "Evaluator":
+        config = load(config_file) if config_file else Config()
+        if engine == "opa":
+            return assembly.remote(config, url=opa_url, file=config_file)
+        return assembly.embedded(config, file=config_file)
+
     settings = Settings(
         webhook=Address(host=host, port=port),
         admin=Address(host=admin_host or host, port=admin_port),
         certificate=certificate,
         key=key,
         reload_interval=reload_interval,
+        configuration=config_file,
     )
     logs.configure()
 
@@ -67,4 +77,4 @@ def serve(
         if dev:
             development.hints(webhook, admin)
 
-    run(settings, evaluator, revision=bundle.load().revision, started=started)
+    run(settings, make, revision=bundle.load().revision, started=started)

@@ -1,5 +1,7 @@
 """usher.yaml from a file, with the line and the key of everything that is wrong with it."""
 
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pydantic
@@ -34,9 +36,28 @@ def load(file: Path) -> models.Config:
         raise errors.ConfigError(source, [_problem(detail, where) for detail in error.errors()]) from None
 
 
+def refusal(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:
+    """The error to raise for what is wrong at some pointers of a file that was read before; with lines, if possible."""
+    where = None
+    if file is not None:
+        with contextlib.suppress(OSError, errors.ManifestError):
+            documents = reader.parse(file.read_bytes(), source=str(file))
+            where = places.Places(documents[0]) if documents else None
+    return errors.ConfigError(
+        "usher.yaml" if file is None else str(file),
+        [
+            (0 if where is None else _line(where, pointer), paths.readable(pointer), reason)
+            for pointer, reason in problems
+        ],
+    )
+
+
 def _problem(detail: pydantic_core.ErrorDetails, where: places.Places) -> tuple[int, str, str]:
     pointer = paths.join(paths.ROOT, *detail["loc"])
-    position = where.nearest(pointer)
-    line = position.key.line if position.key is not None else position.line
     reason = "no such key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
-    return line, paths.readable(pointer), reason
+    return _line(where, pointer), paths.readable(pointer), reason
+
+
+def _line(where: places.Places, pointer: str) -> int:
+    position = where.nearest(pointer)
+    return position.key.line if position.key is not None else position.line

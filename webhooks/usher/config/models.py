@@ -1,5 +1,6 @@
 """usher.yaml as pydantic models. Every field has a default that is safe on a cluster we know nothing about."""
 
+from datetime import date
 from typing import Annotated, Final, Literal
 
 from pydantic import (
@@ -26,6 +27,10 @@ ResourceName = Annotated[LabelKey, StringConstraints(max_length=317)]
 ResourcePrefix = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-A-Za-z0-9_./]*$", max_length=317)]
 """What resource names begin with; never empty, or every resource would be meant."""
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=256)]
+UserPattern = Annotated[str, StringConstraints(pattern=r"^[-A-Za-z0-9_.:@/*+=,]+$", max_length=512)]
+"""Name of a user or group in which `*` stands for any characters."""
+Place = Literal["admission", "check", "audit"]
+"""Who asks: the webhooks, `usher check`, `usher audit`."""
 
 _DECIDES_DEVICES: Final = "it decides which devices a container sees, which is the device plugin's to say"
 _DIFFERS_BY_POD: Final = "it differs from pod to pod, and the operator of the job sets it"
@@ -48,6 +53,9 @@ RESERVED_VARIABLES: Final = {
     ),
 }
 """Variables that a fabric cannot set, with the reason (gpu-domain 1.5 and 5.1)."""
+
+EXEMPTION_LABEL: Final = "gpu-usher.io/exempt"
+"""Of a namespace, with the value true: what it holds is neither judged nor changed. A check guards it."""
 
 DEFAULT_EXEMPT_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "gpu-usher", "gpu-operator"]
 
@@ -203,7 +211,24 @@ class Route(_Section):
 
 class Priorities(_Section):
     system_namespaces: list[Pattern] = Field(
-        default=["kube-system", "gpu-operator", "gpu-usher", "kueue-system", "volcano-system"],
+        default=[
+            "gpu-operator",
+            "gpu-usher",
+            "inteldeviceplugins-system",
+            "kai-resource-reservation",
+            "kai-scheduler",
+            "kube-amd-gpu",
+            "kube-system",
+            "kueue-system",
+            "node-feature-discovery",
+            "nvidia-device-plugin",
+            "nvidia-dra-driver-gpu",
+            "nvidia-gpu-operator",
+            "nvidia-network-operator",
+            "runai",
+            "runai-reservation",
+            "volcano-system",
+        ],
         description="Namespaces whose pods may use the classes system-cluster-critical and system-node-critical.",
     )
 
@@ -214,15 +239,87 @@ class Isolation(_Section):
     )
 
 
-class EnforcementRule(_Section):
-    check: str = Field(description="Name or code of a check, or * for all.")
+class Identity(_Section):
+    """Who somebody is, by what the API server says of them; no object can claim it."""
+
+    users: list[UserPattern] = []
+    groups: list[UserPattern] = []
+
+
+_OF_CONTROLLERS: Final = (
+    "gpu-operator",
+    "kueue-system",
+    "node-feature-discovery",
+    "nvidia-gpu-operator",
+    "volcano-system",
+)
+_OF_SCHEDULERS: Final = ("kai-scheduler", "koordinator-system", "runai", "volcano-system", "yunikorn")
+
+DEFAULT_IDENTITIES: Final = {
+    "administrators": Identity(groups=["system:masters"]),
+    "controllers": Identity(
+        users=[
+            "system:kube-controller-manager",
+            "system:apiserver",
+            "system:node:*",
+            "system:serviceaccount:kube-system:*",
+            *(f"system:serviceaccount:{namespace}:*" for namespace in _OF_CONTROLLERS),
+        ]
+    ),
+    "schedulers": Identity(
+        users=[
+            "system:kube-scheduler",
+            "system:serviceaccount:kube-system:*",
+            *(f"system:serviceaccount:{namespace}:*" for namespace in _OF_SCHEDULERS),
+        ]
+    ),
+}
+
+
+class ParameterValues(_Section):
+    """Values for the parameters of one check, in some namespaces."""
+
+    check: str = Field(description="Name or code of a check.")
     namespaces: list[Pattern] = Field(default=["*"], min_length=1)
+    values: dict[str, bool | int | str | list[str]] = Field(
+        min_length=1, description="Values by the names that `usher explain CHECK` lists."
+    )
+
+
+class EnforcementRule(_Section):
+    check: str = Field(description="Name, code or category of a check, or * for all.")
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1)
+    roles: list[Literal["training", "inference", "batch", "interactive", "service", "system", "unknown"]] = Field(
+        default=[], description="Roles of workloads for which the rule is; all, if none is given."
+    )
+    places: list[Place] = Field(
+        default=[],
+        description="Where the rule holds: in the webhooks, `usher check`, `usher audit`; in all, if none is given.",
+    )
     action: Literal["deny", "warn", "audit", "off"]
+
+
+class ExceptionRule(_Section):
+    """A finding that somebody answers for, until a day: it is told, and held against nobody."""
+
+    checks: list[str] = Field(min_length=1, description="Names or codes of checks.")
+    namespaces: list[Pattern] = Field(min_length=1)
+    kinds: list[str] = Field(default=[], description="Kinds of objects; all, if none is given.")
+    names: list[Pattern] = Field(
+        default=[], description="Names of objects, which anybody in the namespace can choose; all, if none is given."
+    )
+    owner: str = Field(min_length=1, max_length=253, description="Who answers for it.")
+    reason: str = Field(min_length=1, max_length=1000)
+    ticket: str = Field(min_length=1, max_length=253)
+    expires: date = Field(description="The last day, in UTC, on which it holds.")
 
 
 class Enforcement(_Section):
     preset: Literal["baseline", "recommended", "strict"] = "recommended"
     rules: list[EnforcementRule] = Field(default=[], description="The last rule that fits a finding decides.")
+    exceptions: list[ExceptionRule] = Field(
+        default=[], description="What would be denied or warned about is only noted, until it expires."
+    )
 
 
 class Config(_Section):
@@ -238,6 +335,14 @@ class Config(_Section):
     routing: list[Route] = []
     priorities: Priorities = Priorities()
     isolation: Isolation = Isolation()
+    identities: dict[Name, Identity] = Field(
+        default={},
+        description="Who is who, by name. administrators, controllers and schedulers have defaults, which an entry of "
+        "that name replaces.",
+    )
+    parameters: list[ParameterValues] = Field(
+        default=[], description="Parameters of checks; the last entry that fits decides about each value."
+    )
     enforcement: Enforcement = Enforcement()
     exempt_namespaces: list[Pattern] = Field(
         default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces in which nothing is judged or changed."

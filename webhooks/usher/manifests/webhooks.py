@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from usher import paths
-from usher.config.models import DEFAULT_EXEMPT_NAMESPACES
+from usher.config.models import DEFAULT_EXEMPT_NAMESPACES, DEFAULT_IDENTITIES, EXEMPTION_LABEL
+from usher.views.kinds import View
 from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS
+from usher.workloads.registry import KINDS, OBJECTS
 
 NAME: Final = "gpu-usher"
 Scope = Literal["Namespaced", "Cluster"]
@@ -20,6 +21,20 @@ Scope = Literal["Namespaced", "Cluster"]
 MUTATE_TIMEOUT: Final = 1
 VALIDATE_TIMEOUT: Final = 3
 """Seconds. Gatekeeper's own; a healthy review takes less than a thousandth of it."""
+
+
+_NO_SCHEDULER: Final = "!(" + " || ".join(
+    f"request.userInfo.username == '{user}'"
+    if "*" not in user
+    else f"request.userInfo.username.startsWith('{user.rstrip('*')}')"
+    for user in DEFAULT_IDENTITIES["schedulers"].users
+) + ")"  # fmt: skip
+
+_EXEMPT: Final = (
+    f"has({{0}}.metadata.labels) && '{EXEMPTION_LABEL}' in {{0}}.metadata.labels "
+    f"&& {{0}}.metadata.labels['{EXEMPTION_LABEL}'] == 'true'"
+)
+_NEWLY_EXEMPT: Final = f"{_EXEMPT.format('object')} && !(oldObject != null && {_EXEMPT.format('oldObject')})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,26 +70,56 @@ def configurations(
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=validate_failure_policy),
             "rules": [
                 *_rules(KINDS, operations=["CREATE", "UPDATE"]),
-                # Debug containers come through a subresource of their own, and may set what others may not.
-                _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
+                # Debug containers come through a subresource of their own, and may set what others may not; a resize
+                # changes what was judged.
+                _rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
             ],
+        },
+        {
+            # Whatever the choice for workloads, queues and autoscalers of others must not stand still with us.
+            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="objects"),
+            "rules": _rules(_objects(), operations=["CREATE", "UPDATE"]),
+        },
+        {
+            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="namespaces"),
+            # Without a selector: a Namespace is selected by its own labels, so that whoever exempts it would pass by.
+            "namespaceSelector": {},
+            "rules": [_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
+        },
+        {
+            # Ignored while we are away, it would let every tenant exempt himself for good. Nobody else waits for it.
+            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Fail", name="exemptions"),
+            "namespaceSelector": {},
+            "matchConditions": [{"name": "newly-exempt", "expression": _NEWLY_EXEMPT}],
+            "rules": [_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
+        },
+        {
+            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="bindings"),
+            # Every pod is bound once; the schedulers that bind nearly all of them are not worth a question.
+            "matchConditions": [{"name": "no-scheduler", "expression": _NO_SCHEDULER}],
+            "rules": [_rule("", ["v1"], ["pods/binding", "bindings"], operations=["CREATE"])],
         },
     )
     return [mutating, validating]
 
 
-def _configuration(prefix: str, webhook: paths.Object) -> paths.Object:
+def _objects() -> list[View]:
+    """Kinds without pods that rules read, but for those with a webhook of their own."""
+    return [view for view in OBJECTS if view.kind not in {"Namespace", "Binding"}]
+
+
+def _configuration(prefix: str, *webhooks: paths.Object) -> paths.Object:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": f"{prefix}WebhookConfiguration",
         "metadata": {"name": NAME, "labels": {"app.kubernetes.io/name": NAME}},
-        "webhooks": [webhook],
+        "webhooks": list(webhooks),
     }
 
 
-def _webhook(endpoint: str, client: Client, *, timeout: int, failure_policy: str) -> paths.Object:
+def _webhook(endpoint: str, client: Client, *, timeout: int, failure_policy: str, name: str = "") -> paths.Object:
     return {
-        "name": f"{endpoint}.gpu-usher.io",
+        "name": f"{name or endpoint}.gpu-usher.io",
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "matchPolicy": "Equivalent",
@@ -88,7 +133,9 @@ def _webhook(endpoint: str, client: Client, *, timeout: int, failure_policy: str
                     "key": "kubernetes.io/metadata.name",
                     "operator": "NotIn",
                     "values": list(DEFAULT_EXEMPT_NAMESPACES),
-                }
+                },
+                # Only administrators may set this one: the check exemption-by-tenant guards it.
+                {"key": EXEMPTION_LABEL, "operator": "NotIn", "values": ["true"]},
             ]
         },
     }
@@ -105,7 +152,7 @@ def _client_config(endpoint: str, client: Client) -> paths.Object:
     return config
 
 
-def _rules(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:
+def _rules(kinds: Iterable[Kind | View], *, operations: Sequence[str]) -> list[paths.Json]:
     """One rule for each group and set of versions; a rule for a kind that is not installed does no harm.
 
     What no API server serves is not asked about either.

@@ -4,7 +4,7 @@ Every value that a finding or a patch may point at keeps its `path`, a JSON Poin
 """
 
 from usher.model.accelerators import AcceleratorRequest, Resources, Route, Total
-from usher.model.containers import Container, ContainerType, EnvironmentVariable
+from usher.model.containers import Container, ContainerType, EnvironmentVariable, Processes
 from usher.model.pod_sets import Count, PodSet, Scheduler
 from usher.model.verdicts import Decision, Finding, Intent, Judgement, Outcome
 from usher.model.workloads import Gang, Owner, Role, Unknown, Workload
@@ -23,6 +23,7 @@ __all__ = [
     "Outcome",
     "Owner",
     "PodSet",
+    "Processes",
     "Resources",
     "Role",
     "Route",

@@ -1,8 +1,9 @@
 """A container of a pod set, as rules see it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from usher import paths, quantities
 from usher.model.accelerators import Resources
@@ -14,6 +15,14 @@ class EnvironmentVariable:
 
     name: str
     value: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processes:
+    """How many processes a container's launcher starts on its node, and where that is said."""
+
+    number: int
     path: str
 
 
@@ -36,6 +45,8 @@ class Container:
     limits: Resources
     environment: tuple[EnvironmentVariable, ...]
     """Only the families of variables that rules read; of several entries of one name the last counts."""
+    operator_variables: Mapping[str, str] | None = None
+    """Where `env` sets variables that the kind's operator sets as well, by their names; None where it has none."""
     accelerators: tuple[str, ...] = ()
     """The accelerator resources that it names, in requests or limits."""
     lookalikes: tuple[str, ...] = ()
@@ -44,6 +55,12 @@ class Container:
     """Whether it gets any, by whichever route."""
     trains: bool = False
     """Whether it is the one that does the pod's work: it gets what is injected for training."""
+    processes: Processes | None = None
+    """None where the launcher works the number out itself, where nobody knows it, and without accelerators."""
+    idle_command: str = ""
+    """Path of a command that does nothing but wait while the container holds accelerators; empty for all others."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What else rules read of it, as it is written: the shape `usher.views.pods.Container`."""
     places: Mapping[str, str] | None = None
     """Where `requests` and `limits` stand, by these keys, in kinds that keep them elsewhere than a container does."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from usher import paths
 from usher.model.accelerators import AcceleratorRequest, Resources
@@ -47,6 +48,8 @@ class PodSet:
     priority_class_name: str
     runtime_class_name: str
     node_name: str
+    placed: bool = False
+    """Whether it is a Pod that the cluster knows already, whose node may well have been chosen by the scheduler."""
     scheduling_gates: tuple[str, ...]
     scheduling_group: str
     """The in-tree PodGroup that the pods point at."""
@@ -56,6 +59,10 @@ class PodSet:
     """Effective request of one pod, by accelerator resource (gpu-domain 1.4)."""
     requests: tuple[AcceleratorRequest, ...]
     """What one pod asks for by any route."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What else rules read of the pod spec, as it is written: the shape `usher.views.pods.PodSpec`."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where the fields of the pod spec stand that are not below `spec_path`, by their names."""
     overhead: Resources = field(default_factory=dict)
     pod_requests: Resources = field(default_factory=dict)
     """What `spec.resources` requests for the pod as a whole."""

@@ -51,6 +51,8 @@ class Judgement:
     name: str
     because: str = ""
     """Why the outcome is milder than the check's own, where it is."""
+    exception: int | None = None
+    """Which exception of usher.yaml covers it, counted from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

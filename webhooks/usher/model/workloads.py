@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from usher.model.accelerators import Total
 from usher.model.pod_sets import Count, PodSet
@@ -77,6 +78,10 @@ class Workload:
     """The labels at that place; empty where there is no such place."""
     gang_policy_path: str | None = None
     """Where the kind keeps its gang settings (`schedulingPolicy` of kubeflow.org kinds); None where it has none."""
+    view: Mapping[str, Any] = field(default_factory=dict)
+    """What else rules read of the object, as it is written, below the key of its kind (`usher.views`)."""
+    makes_pods: bool = True
+    """False for what is judged and is no workload at all: queues, quotas, classes, nodes."""
     gang_native: bool = False
     """True for kinds that always form their own gang (Volcano Job)."""
 

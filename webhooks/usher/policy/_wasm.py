@@ -55,6 +55,7 @@ class WasmEngine:
             self._module = wasmtime.Module(self._engine, module)
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
+        self._module_size = len(module)
         self._memory_limit = memory_limit
         self._process = os.getpid()
         self._clock = Clock(self._engine.increment_epoch, deadline=deadline, owner=self)
@@ -88,7 +89,13 @@ class WasmEngine:
             raise errors.EngineError("the policy engine belongs to the process that forked this one: make another")
         instance: _Instance | None = getattr(self._local, "instance", None)
         if instance is None:
-            instance = _Instance(self._engine, self._module, clock=self._clock, memory_limit=self._memory_limit)
+            instance = _Instance(
+                self._engine,
+                self._module,
+                module_size=self._module_size,
+                clock=self._clock,
+                memory_limit=self._memory_limit,
+            )
             self._local.instance = instance
         return instance
 
@@ -110,7 +117,13 @@ class _Instance:
     """One instantiated policy with its own store: belongs to the thread that made it."""
 
     def __init__(
-        self, wasm_engine: wasmtime.Engine, module: wasmtime.Module, *, clock: Clock, memory_limit: int
+        self,
+        wasm_engine: wasmtime.Engine,
+        module: wasmtime.Module,
+        *,
+        module_size: int,
+        clock: Clock,
+        memory_limit: int,
     ) -> None:
         self._clock = clock
         self._store = wasmtime.Store(wasm_engine)
@@ -119,7 +132,7 @@ class _Instance:
         self._abort_message = ""
         self._set_deadline()
         try:
-            self._memory, self._functions = self._instantiate(wasm_engine, module)
+            self._memory, self._functions = self._instantiate(wasm_engine, module, module_size=module_size)
             self._entrypoints = self._numbers("entrypoints")
             if missing := [entrypoint for entrypoint in engine.Entrypoint if entrypoint not in self._entrypoints]:
                 raise errors.EngineError(f"the compiled policy has no entry point {missing[0]}")
@@ -136,7 +149,7 @@ class _Instance:
             raise errors.EngineError(f"the compiled policy cannot be started: {_last_line(error)}") from None
 
     def _instantiate(
-        self, wasm_engine: wasmtime.Engine, module: wasmtime.Module
+        self, wasm_engine: wasmtime.Engine, module: wasmtime.Module, *, module_size: int
     ) -> tuple[wasmtime.Memory, dict[str, wasmtime.Func]]:
         # wasmtime keeps the host's functions for as long as the store, so they must not keep the store in turn.
         this = weakref.ref(self)
@@ -153,6 +166,10 @@ class _Instance:
         if not isinstance(memory_kind, wasmtime.MemoryType):
             raise errors.EngineError("the compiled policy cannot be started: it imports no memory")
         memory = wasmtime.Memory(self._store, memory_kind)
+        # The import names the least that any policy needs, however many texts ours begins with.
+        missing = module_size - memory.data_len(self._store)
+        if missing > 0:
+            memory.grow(self._store, -(-missing // _PAGE))
         linker = wasmtime.Linker(wasm_engine)
         linker.define(self._store, "env", "memory", memory)
         text = wasmtime.FuncType([wasmtime.ValType.i32()], [])

@@ -2,30 +2,35 @@
 
 from pathlib import Path
 
-from usher import errors
-from usher.config import models
-from usher.policy import bundle, catalogue
+from usher.config import load, models
+from usher.policy import bundle, catalogue, configuration
 from usher.policy._wasm import WasmEngine
 from usher.policy.cache import CachedEngine
 from usher.policy.evaluator import Evaluator
 
 
-def embedded(config: models.Config, *, directory: Path | None = None) -> Evaluator:
+def embedded(config: models.Config, *, file: Path | None = None, directory: Path | None = None) -> Evaluator:
     """An evaluator with the embedded engine and the packaged policies.
+
+    Args:
+        config: usher.yaml.
+        file: where it was read from, to name lines in what is wrong with it.
+        directory: of other policies than the packaged ones.
 
     Raises:
         BundleError: the policies are missing or not those that were built together.
-        ConfigError: usher.yaml names a check that does not exist; it would silently do nothing.
+        ConfigError: usher.yaml names a check or a parameter that does not exist; it would silently do nothing.
     """
     policies = bundle.load(directory)
-    _refuse_unknown_checks(config, policies.catalogue)
+    _refuse(config, policies.catalogue, file)
     return Evaluator(engine=CachedEngine(WasmEngine(policies.module)), entries=policies.catalogue, config=config)
 
 
-def remote(
+def remote(  # noqa: PLR0913 - all that tells which server, and which file to blame
     config: models.Config,
     *,
     url: str,
+    file: Path | None = None,
     ca_file: Path | None = None,
     token_file: Path | None = None,
     directory: Path | None = None,
@@ -36,7 +41,7 @@ def remote(
 
     Raises:
         BundleError: the policies are missing or not those that were built together.
-        ConfigError: usher.yaml names a check that does not exist; it would silently do nothing.
+        ConfigError: usher.yaml names a check or a parameter that does not exist; it would silently do nothing.
         InputError: the URL is none of a server.
         CertificateError: `ca_file` has no certificates to trust the server by.
         EngineError: `token_file` has no bearer token.
@@ -44,18 +49,13 @@ def remote(
     from usher.policy._opa import OpaEngine, Server  # its client takes long to import, and most sites never use it
 
     policies = bundle.load(directory)
-    _refuse_unknown_checks(config, policies.catalogue)
+    _refuse(config, policies.catalogue, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
     opa = OpaEngine(server, revision=policies.source_revision)
     return Evaluator(engine=opa, entries=policies.catalogue, config=config)
 
 
-def _refuse_unknown_checks(config: models.Config, entries: catalogue.Catalogue) -> None:
-    known = {"*", *(name for entry in entries.checks.values() for name in (entry.code, entry.name))}
-    problems = [
-        (0, f"enforcement.rules[{index}].check", f"there is no check {rule.check!r}; `usher policies list` shows all")
-        for index, rule in enumerate(config.enforcement.rules)
-        if rule.check not in known
-    ]
+def _refuse(config: models.Config, entries: catalogue.Catalogue, file: Path | None) -> None:
+    problems = configuration.problems(config, entries)
     if problems:
-        raise errors.ConfigError("usher.yaml", problems)
+        raise load.refusal(file, problems)

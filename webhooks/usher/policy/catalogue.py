@@ -17,6 +17,29 @@ class Severity(StrEnum):
     LOW = "low"
 
 
+class About(StrEnum):
+    """What a check looks at; it is asked about nothing else."""
+
+    PODS = "pods"
+    """Workloads: whatever makes pods."""
+    ACCELERATOR_PODS = "accelerator pods"
+    """Workloads of which some pods ask for accelerators."""
+    ORDINARY_PODS = "ordinary pods"
+    """Workloads of which some pods ask for no accelerator."""
+    OBJECTS = "objects"
+    """What rules read of an object beside its pods; `kinds` names the kinds."""
+
+
+class Parameter(BaseModel):
+    """What usher.yaml may set for a check."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    default: bool | int | str | list[str]
+    """Also says of which type the values are."""
+    description: str
+
+
 class Link(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,6 +59,16 @@ class Entry(BaseModel):
     description: str
     remediation: str = ""
     links: tuple[Link, ...] = ()
+    why: str = ""
+    """Why what the check finds matters, in one line."""
+    about: About = About.PODS
+    kinds: tuple[str, ...] = ()
+    """Of a check about objects, the keys of their kinds in `input.object`."""
+    closes: tuple[str, ...] = ()
+    """Which rules (S) and bypass routes (B) of the field's list it closes; docs/coverage.md."""
+    aliases: tuple[str, ...] = ()
+    """Names that it had, or that others have for it."""
+    parameters: dict[str, Parameter] = {}
     severity: Severity | None = None
     """Of checks; mutations have none."""
     silent: bool = False
@@ -46,6 +79,11 @@ class Entry(BaseModel):
     @property
     def name(self) -> str:
         return self.key.partition("/")[2].replace("_", "-")
+
+    @property
+    def number(self) -> int:
+        """By which checks are put in order."""
+        return int(self.code[3:])
 
     @property
     def category(self) -> str:
@@ -64,11 +102,21 @@ class Catalogue:
         yield from self.mutations.values()
 
     def find(self, code_or_name: str) -> Entry | None:
-        """By code (USH103), name (gpu-requests-equal-limits) or key."""
+        """By code (USH103), name (gpu-requests-equal-limits), alias or key."""
         wanted = code_or_name.casefold()
         return next(
-            (entry for entry in self if wanted in (entry.code.casefold(), entry.name.casefold(), entry.key)), None
+            (
+                entry
+                for entry in self
+                if wanted in (entry.code.casefold(), entry.name.casefold(), entry.key, *entry.aliases)
+            ),
+            None,
         )
+
+    @property
+    def keys_of_checks(self) -> dict[str, str]:
+        """Keys by codes, names and aliases: the words in which usher.yaml speaks of checks."""
+        return {word: entry.key for entry in self.checks.values() for word in (entry.code, entry.name, *entry.aliases)}
 
 
 _ENTRIES = TypeAdapter(dict[str, list[Entry]])

@@ -71,7 +71,7 @@ def intents(result: paths.Object) -> list[model.Intent]:
 def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one call
     found: Iterable[model.Finding],
     *,
-    namespace: str,
+    where: enforcement.Circumstances,
     entries: catalogue.Catalogue,
     rules: models.Enforcement,
     before: Iterable[model.Finding] = (),
@@ -81,7 +81,7 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
 
     Args:
         found: the findings of the object.
-        namespace: where it is.
+        where: where it is, and who asks.
         entries: the catalogue that knows the checks.
         rules: what usher.yaml says about enforcement.
         before: on UPDATE, the findings of the object as it was. What was wrong already is not held against a change
@@ -98,16 +98,23 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
         check = entries.checks.get(finding.check)
         if check is None:
             raise errors.EngineError(f"the policies found something by {finding.check}, which is in no catalogue")
-        outcome, because = enforcement.outcome(finding, check, namespace=namespace, enforcement=rules)
+        outcome, because = enforcement.outcome(finding, check, where=where, enforcement=rules)
         if outcome is None:
             continue
         milder = "it was so before" if (finding.check, finding.message) in known else leniency(check)
         if outcome is model.Outcome.DENY and milder:
             outcome, because = model.Outcome.WARN, milder
         judgements.append(
-            model.Judgement(finding=finding, outcome=outcome, code=check.code, name=check.name, because=because)
+            model.Judgement(
+                finding=finding,
+                outcome=outcome,
+                code=check.code,
+                name=check.name,
+                because=because,
+                exception=enforcement.exception(check, where=where, enforcement=rules),
+            )
         )
-    return tuple(sorted(judgements, key=lambda judgement: (_ORDER[judgement.outcome], judgement.code)))
+    return tuple(sorted(judgements, key=lambda each: (_ORDER[each.outcome], entries.checks[each.finding.check].number)))
 
 
 def _canonical(value: paths.Json) -> bytes:

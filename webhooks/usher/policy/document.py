@@ -8,84 +8,39 @@ of the configuration only the slice that applies to this namespace. Field names 
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import NotRequired  # pydantic reads the standard one only from Python 3.12 on
+from types import MappingProxyType
+from typing import Final, NotRequired, cast  # pydantic reads the standard one only from Python 3.12 on
 
 import orjson
 from typing_extensions import TypedDict
 
-from usher import model, quantities
+from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
-from usher.policy import nodes, site
-from usher.policy.nodes import Nodes
-
-# The families of labels and annotations that rules read. All others differ from pod to pod of one job, or hold what is
-# nobody's business: kubectl keeps whole manifests in one.
-READ_KEYS = ("kueue.x-k8s.io/", "scheduling.k8s.io/", "scheduling.volcano.sh/", "volcano.sh/")
+from usher.policy import mig_facts, nodes, site
+from usher.policy.pod_documents import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
+from usher.views import registry
+from usher.views.shape import Amount, amount_of
 
 
-class Quantity(TypedDict):
-    """`text` is canonical, so equal quantities have equal texts; `value` is rounded up."""
-
-    text: str
-    value: int
-    whole: bool
+class Gang(TypedDict):
+    wanted: bool
+    formedBy: str
+    minimum: NotRequired[int]
 
 
-class Resource(TypedDict):
-    """What a container says of one accelerator resource."""
-
-    requests: NotRequired[Quantity]
-    limits: NotRequired[Quantity]
-    places: NotRequired[dict[str, str]]
-    """Paths of these two, in kinds that keep them elsewhere than in `resources` of a container."""
+class Owner(TypedDict):
+    group: str
+    kind: str
 
 
-class Variable(TypedDict):
-    """`value` is absent when it comes from elsewhere."""
+class Total(TypedDict):
+    """What all pods together ask for; `maximum` is absent when nothing bounds it."""
 
-    path: str
-    value: NotRequired[str]
-
-
-class Container(TypedDict):
     name: str
-    path: str
-    type: str
-    asksAccelerators: bool
-    accelerators: dict[str, Resource]
-    """Also those that it asks 0 of, or of which it gets none because requests and limits contradict each other."""
-    lookalikes: NotRequired[dict[str, str]]
-    """Resources that are in no vocabulary but look like accelerators, with the path of each."""
-    environment: dict[str, Variable]
-    """Of several entries of one name the last, which is the one that counts."""
-
-
-class Pods(TypedDict):
-    """`maximum` is absent when nothing bounds it."""
-
-    minimum: int
-    maximum: NotRequired[int]
-
-
-class PodSet(Nodes):
-    name: str
-    path: str
-    metadataPath: str
-    specPath: str
-    pods: Pods
-    labels: dict[str, str]
-    annotations: dict[str, str]
-    schedulerName: str
-    priorityClassName: str
-    runtimeClassName: str
-    nodeName: str
-    asksAccelerators: bool
-    accelerators: dict[str, int]
-    deviceClaims: int
-    ranksInheritEnvironment: bool
-    containers: list[Container]
+    route: str
+    minimum: Amount
+    maximum: NotRequired[Amount]
 
 
 class Workload(TypedDict):
@@ -94,9 +49,15 @@ class Workload(TypedDict):
     namespace: str
     role: str
     owned: bool
+    owner: NotRequired[Owner]
+    isTemplate: bool
     suspended: bool
+    gang: Gang
+    totals: list[Total]
     labels: dict[str, str]
     annotations: dict[str, str]
+    modelSize: NotRequired[Amount]
+    """As of a pod set."""
     asksAccelerators: bool
     pods: Pods
     gangNative: bool
@@ -106,48 +67,96 @@ class Workload(TypedDict):
     gangPolicyPath: NotRequired[str]
 
 
+class Old(TypedDict):
+    """The object before an UPDATE."""
+
+    suspended: bool
+    asksAccelerators: bool
+    labels: dict[str, str]
+    queueLabels: NotRequired[dict[str, str]]
+    object: NotRequired[registry.Objects]
+
+
+class Review(TypedDict):
+    """Who asks for what; absent where nobody asks, as in CI."""
+
+    operation: str
+    subResource: str
+    by: list[str]
+    """The identities of usher.yaml that the user has."""
+
+
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
     site: site.Site
+    object: NotRequired[registry.Objects]
+    """What else rules read of the object, as it is written."""
+    old: NotRequired[Old]
+    review: NotRequired[Review]
+
+
+NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Documents:
     """Builds the input documents for one configuration."""
 
-    def __init__(self, config: models.Config, vocabulary: Vocabulary) -> None:
-        self._sites = site.Sites(config)
+    def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
+        self._sites = site.Sites(config, keys)
         self._all_nodes = nodes.AllNodes(config, vocabulary)
+        self._all_mig = mig_facts.AllMig(config)
 
-    def build(self, workload: model.Workload) -> bytes:
-        """The input document as JSON."""
+    def build(
+        self, workload: model.Workload, *, old: model.Workload | None = None, review: Review | None = None
+    ) -> bytes:
+        """The input document as JSON.
+
+        Args:
+            workload: the object.
+            old: on UPDATE, the object as it was.
+            review: who asks for what, where anybody asks.
+        """
         document: Input = {
             "workload": _workload(workload),
             "podSets": [self._pod_set(pod_set) for pod_set in workload.pod_sets],
             "site": self._sites.of(workload.namespace, workload.kind),
         }
+        if workload.view:
+            document["object"] = cast(registry.Objects, workload.view)
+        if old is not None:
+            document["old"] = _old(old)
+        if review is not None:
+            document["review"] = review
         return orjson.dumps(document)
 
     def _pod_set(self, pod_set: model.PodSet) -> PodSet:
-        return {
-            **self._all_nodes.of(pod_set),
-            "name": pod_set.name,
-            "path": pod_set.path,
-            "metadataPath": pod_set.metadata_path,
-            "specPath": pod_set.spec_path,
-            "pods": _pods(pod_set.count),
-            "labels": _read(pod_set.labels),
-            "annotations": _read(pod_set.annotations),
-            "schedulerName": pod_set.scheduler_name,
-            "priorityClassName": pod_set.priority_class_name,
-            "runtimeClassName": pod_set.runtime_class_name,
-            "nodeName": pod_set.node_name,
-            "asksAccelerators": pod_set.asks_accelerators,
-            "accelerators": {name: quantity.value for name, quantity in pod_set.accelerators.items()},
-            "deviceClaims": pod_set.device_claims,
-            "ranksInheritEnvironment": pod_set.ranks_inherit_environment,
-            "containers": [_container(container) for container in pod_set.containers],
-        }
+        where = self._all_nodes.of(pod_set)
+        result = pod_set_document(pod_set, where)
+        mig = self._all_mig.of(pod_set, where)
+        if mig is not None:
+            result["mig"] = mig
+        return result
+
+
+def _old(workload: model.Workload) -> Old:
+    result: Old = {
+        "suspended": workload.suspended,
+        "asksAccelerators": workload.asks_accelerators,
+        "labels": read_keys(workload.labels),
+    }
+    if workload.queue_labels is not workload.labels and workload.queue_labels:
+        result["queueLabels"] = read_keys(workload.queue_labels)
+    if workload.view:
+        result["object"] = cast(registry.Objects, workload.view)
+    return result
+
+
+def _total(total: model.Total) -> Total:
+    result: Total = {"name": total.name, "route": total.route.value, "minimum": amount_of(total.minimum)}
+    if total.maximum is not None:
+        result["maximum"] = amount_of(total.maximum)
+    return result
 
 
 def _workload(workload: model.Workload) -> Workload:
@@ -157,66 +166,27 @@ def _workload(workload: model.Workload) -> Workload:
         "namespace": workload.namespace,
         "role": workload.role.value,
         "owned": workload.owner is not None,
+        "isTemplate": workload.is_template,
         "suspended": workload.suspended,
-        "labels": _read(workload.labels),
-        "annotations": _read(workload.annotations),
+        "gang": {"wanted": workload.gang.wanted, "formedBy": workload.gang.formed_by},
+        "totals": [_total(total) for total in workload.totals],
+        "labels": read_keys(workload.labels),
+        "annotations": read_keys(workload.annotations),
         "asksAccelerators": workload.asks_accelerators,
-        "pods": _pods(workload.pods),
+        "pods": pods_document(workload.pods),
         "gangNative": workload.gang_native,
     }
+    size = model_size(workload.annotations)
+    if size is not None:
+        result["modelSize"] = size
+    if workload.owner is not None:
+        result["owner"] = {"group": workload.owner.group, "kind": workload.owner.kind}
+    if workload.gang.minimum is not None:
+        result["gang"]["minimum"] = workload.gang.minimum
     if workload.queue_label_path is not None:
         result["queueLabelPath"] = workload.queue_label_path
         if workload.queue_label_path != "/metadata":
-            result["queueLabels"] = _read(workload.queue_labels)
+            result["queueLabels"] = read_keys(workload.queue_labels)
     if workload.gang_policy_path is not None:
         result["gangPolicyPath"] = workload.gang_policy_path
     return result
-
-
-def _container(container: model.Container) -> Container:
-    result: Container = {
-        "name": container.name,
-        "path": container.path,
-        "type": container.type.value,
-        "asksAccelerators": container.asks_accelerators,
-        "accelerators": {name: _resource(container, name) for name in container.accelerators},
-        "environment": {variable.name: _variable(variable) for variable in container.environment},
-    }
-    if container.lookalikes:
-        result["lookalikes"] = {name: container.first_path(name) for name in container.lookalikes}
-    return result
-
-
-def _resource(container: model.Container, name: str) -> Resource:
-    result: Resource = {}
-    if name in container.requests:
-        result["requests"] = _quantity(container.requests[name])
-    if name in container.limits:
-        result["limits"] = _quantity(container.limits[name])
-    if container.places:
-        result["places"] = {
-            name_of_list: container.resource_path(name_of_list, name) for name_of_list in container.places
-        }
-    return result
-
-
-@lru_cache(maxsize=1024)
-def _quantity(quantity: quantities.Quantity) -> Quantity:
-    return {"text": str(quantity), "value": quantity.value, "whole": quantity.is_whole}
-
-
-def _variable(variable: model.EnvironmentVariable) -> Variable:
-    result: Variable = {"path": variable.path}
-    if variable.value is not None:
-        result["value"] = variable.value
-    return result
-
-
-def _pods(count: model.Count) -> Pods:
-    if count.maximum is None:
-        return {"minimum": count.minimum}
-    return {"minimum": count.minimum, "maximum": count.maximum}
-
-
-def _read(entries: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in entries.items() if key.startswith(READ_KEYS)}

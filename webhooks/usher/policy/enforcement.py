@@ -1,5 +1,7 @@
 """What follows from a finding: deny, warn or audit. Pure."""
 
+from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from usher import model
@@ -33,23 +35,71 @@ _PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
 _MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What an outcome depends on beside the finding and its check."""
+
+    namespace: str
+    role: model.Role = model.Role.UNKNOWN
+    place: models.Place = "admission"
+    kind: str = ""
+    name: str = ""
+    today: date = date.min
+    """In UTC."""
+
+
 def outcome(
-    finding: model.Finding, check: catalogue.Entry, *, namespace: str, enforcement: models.Enforcement
+    finding: model.Finding, check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement
 ) -> tuple[model.Outcome | None, str]:
     """The outcome (None: the check is off here) and, where it is milder than the preset's, the reason.
 
     The last rule that fits decides, else the preset by the check's severity. A finding that rests on an assumption
-    about the cluster warns at most, whatever the rules say: we do not turn work away on a guess.
+    about the cluster warns at most, whatever the rules say: we do not turn work away on a guess. What an exception
+    covers is only noted.
     """
     severity = check.severity or catalogue.Severity.LOW
     preset = _PRESETS[enforcement.preset][severity]
     decided: model.Outcome | None = preset
     because = ""
     for rule in enforcement.rules:
-        if rule.check in ("*", check.code, check.name) and namespaces.matches(namespace, rule.namespaces):
+        if rule.check in words(check) and _holds(rule, where):
             decided = OFF if rule.action == "off" else model.Outcome(rule.action)
             because = f"usher.yaml sets {check.name} to {rule.action} here"
+    excepting = exception(check, where=where, enforcement=enforcement)
+    if excepting is not None and decided in (model.Outcome.DENY, model.Outcome.WARN):
+        covering = enforcement.exceptions[excepting]
+        until = f"{covering.ticket} of {covering.owner} until {covering.expires}"
+        return model.Outcome.AUDIT, f"exception {until}: {covering.reason}"
     if decided is model.Outcome.DENY and finding.assumption:
         return model.Outcome.WARN, finding.assumption
     is_milder = decided is OFF or _MILDNESS[decided] > _MILDNESS[preset]
     return decided, because if is_milder else ""
+
+
+def exception(check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement) -> int | None:
+    """Which exception covers what a check finds here: the first that does, counted from 0."""
+    return next((n for n, each in enumerate(enforcement.exceptions) if covers(each, check, where)), None)
+
+
+def covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circumstances) -> bool:
+    """Whether an exception holds for what a check finds in these circumstances; an expired one holds nowhere."""
+    return (
+        where.today <= exception.expires
+        and not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
+        and namespaces.matches(where.namespace, exception.namespaces)
+        and (not exception.kinds or where.kind in exception.kinds)
+        and (not exception.names or namespaces.matches(where.name, exception.names))
+    )
+
+
+def words(check: catalogue.Entry) -> tuple[str, ...]:
+    """By which a rule of usher.yaml may name a check."""
+    return ("*", check.code, check.name, check.category, *check.aliases)
+
+
+def _holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
+    return (
+        namespaces.matches(where.namespace, rule.namespaces)
+        and (not rule.roles or where.role.value in rule.roles)
+        and (not rule.places or where.place in rule.places)
+    )

@@ -5,6 +5,7 @@ normalise -> engine: findings -> decision;  normalise -> engine: intents -> merg
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
@@ -13,10 +14,16 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models, namespaces
 from usher.mutation import merge
-from usher.policy import catalogue, decision, document, partial
+from usher.policy import catalogue, decision, document, enforcement, partial
 from usher.policy.engine import Engine, Entrypoint
+from usher.policy.identities import Identities
 from usher.workloads import lookup
 from usher.workloads.normalise import normalise
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
 
 PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
 """A denial would stop every rollout of a Deployment from before the webhooks: we change its Pods, and not this."""
@@ -34,6 +41,14 @@ class Operation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """Who asks, as the API server says."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What is to be decided: an object, and how it comes about."""
 
@@ -44,20 +59,34 @@ class Request:
     old_value: paths.Object | None = None
     objects: lookup.Lookup = lookup.NOTHING
     """Where to look up what the object refers to by name."""
+    place: models.Place = "admission"
+    sub_resource: str = ""
+    user: User | None = None
+    """None where nobody asks, as in CI."""
 
 
 class Evaluator:
     """Decides with one engine, one catalogue and one configuration; all three are fixed for its life."""
 
-    def __init__(self, *, engine: Engine, entries: catalogue.Catalogue, config: models.Config) -> None:
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        entries: catalogue.Catalogue,
+        config: models.Config,
+        today: Callable[[], date] = _today,
+    ) -> None:
         self.engine = engine
         self.catalogue = entries
         self.config = config
+        self.today = today
+        """The day by which exceptions expire, in UTC."""
         self._is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: namespaces.matches(namespace, config.exempt_namespaces)
         )
         self.vocabulary = Vocabulary(config.accelerators)
-        self.documents = document.Documents(config, self.vocabulary)
+        self.documents = document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
+        self._identities = Identities(config)
 
     def decide(self, request: Request) -> model.Decision:
         """The decision about an object as it stands.
@@ -71,16 +100,23 @@ class Evaluator:
         exemption = self._exemption(workload, request)
         if exemption:
             return model.Decision(workload=workload, exemption=exemption)
-        findings, unknowns = self._findings(workload)
-        before: list[model.Finding] = []
-        if findings and request.operation is Operation.UPDATE and request.old_value is not None:
-            old_workload = self._workload(request.old_value, request)
-            before = self._findings(old_workload)[0] if old_workload is not None else []
+        old = None
+        if request.operation is Operation.UPDATE and request.old_value is not None:
+            old = self._workload(request.old_value, request)
+        findings, unknowns = self._findings(workload, old=old, review=self._review(request))
+        before = self._findings(old)[0] if findings and old is not None else []
         return model.Decision(
             workload=workload,
             judgements=decision.judge(
                 findings,
-                namespace=workload.namespace,
+                where=enforcement.Circumstances(
+                    namespace=workload.namespace,
+                    role=workload.role,
+                    place=request.place,
+                    kind=workload.kind,
+                    name=workload.name,
+                    today=self.today(),
+                ),
                 entries=self.catalogue,
                 rules=self.config.enforcement,
                 before=before,
@@ -128,10 +164,21 @@ class Evaluator:
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
         return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=request.objects)
 
-    def _findings(self, workload: model.Workload) -> tuple[list[model.Finding], list[model.Unknown]]:
-        if not workload.pod_sets:
+    def _review(self, request: Request) -> document.Review | None:
+        if request.user is None:
+            return None
+        return {
+            "operation": request.operation.value,
+            "subResource": request.sub_resource,
+            "by": list(self._identities.of(request.user.name, request.user.groups)),
+        }
+
+    def _findings(
+        self, workload: model.Workload, *, old: model.Workload | None = None, review: document.Review | None = None
+    ) -> tuple[list[model.Finding], list[model.Unknown]]:
+        if not workload.pod_sets and not workload.view:
             return [], []
-        result = self.engine.evaluate(Entrypoint.FINDINGS, self.documents.build(workload))
+        result = self.engine.evaluate(Entrypoint.FINDINGS, self.documents.build(workload, old=old, review=review))
         return list(partial.with_doubt(decision.findings(result), workload)), decision.unknowns(result)
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:

@@ -1,5 +1,6 @@
 """Where the pods of a pod set could run, by the node pools of usher.yaml, as the policies see it."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NotRequired
@@ -14,6 +15,9 @@ from usher.scheduling import placement, taints
 
 _LARGEST: Final = 2048
 """Bytes of selectors and tolerations that are worth remembering; real pods have a few hundred."""
+
+_USUAL_EFFECT: Final = "NoSchedule"
+"""Of the taint that such nodes carry where no pool says it (gpu-domain 4.3)."""
 
 
 class Taint(TypedDict):
@@ -33,6 +37,14 @@ class PoolFit(TypedDict):
     fabric: NotRequired[str]
 
 
+class Tolerated(TypedDict):
+    """A toleration without which a pod could not run on some accelerator nodes."""
+
+    index: int
+    taint: str
+    """Key of the taint."""
+
+
 class Nodes(TypedDict):
     """The part of a pod set that tells of nodes."""
 
@@ -42,9 +54,19 @@ class Nodes(TypedDict):
     fits: list[PoolFit]
     assumedTaints: list[str]
     """Keys of the taints that such nodes usually carry and that are not tolerated; empty once pools are declared."""
+    tolerated: list[Tolerated]
+    """Of pods that ask for no accelerator: what they tolerate of the taints that would keep them off such nodes."""
+    numbers: NotRequired[dict[str, list[int]]]
+    """Labels that have a whole number on every node that an accelerator pod may run on, with these numbers."""
 
 
-NOWHERE: Final[Nodes] = {"poolsDeclared": False, "selectsAcceleratorNodes": [], "fits": [], "assumedTaints": []}
+NOWHERE: Final[Nodes] = {
+    "poolsDeclared": False,
+    "selectsAcceleratorNodes": [],
+    "fits": [],
+    "assumedTaints": [],
+    "tolerated": [],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +75,15 @@ class _Question:
 
     key: bytes
     pod_set: model.PodSet = field(compare=False)
+
+
+def _looks_at_nodes(pod_set: model.PodSet) -> bool:
+    return bool(pod_set.node_selector or pod_set.required_terms or pod_set.tolerations)
+
+
+def _asked(pod_set: model.PodSet) -> list[str]:
+    """Names of resources and of device classes."""
+    return [*dict.fromkeys((*pod_set.accelerators, *(request.name for request in pod_set.requests)))]
 
 
 class AllNodes:
@@ -65,11 +96,13 @@ class AllNodes:
 
     def of(self, pod_set: model.PodSet) -> Nodes:
         """The answer for one pod set; not to be changed by whoever gets it."""
-        if not pod_set.asks_accelerators:
+        # What is not known of a pod may ask for accelerators.
+        if not pod_set.asks_accelerators and not (pod_set.whole and _looks_at_nodes(pod_set)):
             return NOWHERE
         key = orjson.dumps(
             (
-                list(pod_set.accelerators),
+                pod_set.asks_accelerators,
+                _asked(pod_set),
                 pod_set.node_selector,
                 pod_set.has_required_affinity,
                 pod_set.required_terms,
@@ -82,12 +115,35 @@ class AllNodes:
 
     def _work_out(self, pod_set: model.PodSet) -> Nodes:
         where = placement.placement(pod_set, self._config.pools)
-        return {
+        result: Nodes = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
             "fits": [self._fit(fit) for fit in where.fits],
             "assumedTaints": [] if self._config.pools else self._assumed_taints(pod_set),
+            "tolerated": [] if pod_set.asks_accelerators else list(self._tolerated(pod_set, where.fits)),
         }
+        if pod_set.asks_accelerators and where.numbers:
+            result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
+        return result
+
+    def _tolerated(self, pod_set: model.PodSet, fits: Sequence[placement.PoolFit]) -> Iterator[Tolerated]:
+        # A taint of a pool that another one keeps closed lets nobody in.
+        guards = [guard for fit in fits if not fit.untolerated and (guard := self._guard(fit.pool)) is not None]
+        for index, toleration in enumerate(pod_set.tolerations):
+            if self._config.pools:
+                keys = [guard.key for guard in guards if taints.tolerates(toleration, guard)]
+            elif toleration.get("effect") in (None, "", _USUAL_EFFECT):
+                keys = [key for key in self._vocabulary.taint_keys if taints.names_key(toleration, key)]
+            else:
+                keys = []
+            if keys:
+                yield {"index": index, "taint": keys[0]}
+
+    def _guard(self, pool: models.Pool) -> models.Taint | None:
+        """The taint that keeps other pods off: beside it there may be such as spot nodes carry."""
+        guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
+        usual = (taint for taint in guarding if taint.key in self._vocabulary.taint_keys)
+        return next(usual, guarding[0] if guarding else None)
 
     def _fit(self, fit: placement.PoolFit) -> PoolFit:
         result: PoolFit = {
@@ -103,7 +159,7 @@ class AllNodes:
         return result
 
     def _assumed_taints(self, pod_set: model.PodSet) -> list[str]:
-        keys = {key for name in pod_set.accelerators if (key := self._vocabulary.taint_key(name)) is not None}
+        keys = {key for name in _asked(pod_set) if (key := self._vocabulary.taint_key(name)) is not None}
         return sorted(
             key for key in keys if not any(taints.names_key(toleration, key) for toleration in pod_set.tolerations)
         )

@@ -24,5 +24,6 @@ def with_doubt(findings: Iterable[model.Finding], workload: model.Workload) -> I
 
 
 def _is_about(finding: model.Finding, pod_set: model.PodSet) -> bool:
-    places = (pod_set.path, pod_set.spec_path, *(container.path for container in pod_set.containers))
+    containers = (container.path for container in pod_set.containers)
+    places = (pod_set.path, pod_set.spec_path, *containers, *pod_set.places.values())
     return any(finding.path == place or finding.path.startswith(f"{place}/") for place in places)

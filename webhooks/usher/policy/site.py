@@ -1,5 +1,6 @@
 """The slice of usher.yaml that applies to a namespace and a kind, as the policies see it."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NotRequired
 
@@ -19,10 +20,17 @@ class Route(TypedDict):
     queue: str
 
 
+Parameter = bool | int | str | list[str]
+
+
 class Site(TypedDict):
     systemNamespace: bool
+    systemNamespacesDeclared: bool
+    """Whether usher.yaml says which namespaces are the system's; else they are guessed by the usual names."""
     visibleDevicesAllowed: bool
     volcanoSchedulers: list[str]
+    parameters: NotRequired[dict[str, dict[str, Parameter]]]
+    """Those that usher.yaml sets here, by `category/name` of the check; all others have their defaults."""
     queue: NotRequired[Queue]
     route: NotRequired[Route]
 
@@ -30,8 +38,10 @@ class Site(TypedDict):
 class Sites:
     """All slices of one configuration; kept, because a cluster has few namespaces and many pods in each."""
 
-    def __init__(self, config: models.Config) -> None:
+    def __init__(self, config: models.Config, keys: Mapping[str, str]) -> None:
+        """Takes the keys of the checks by their codes and names, in which usher.yaml speaks of them."""
         self.config = config
+        self._keys = keys
         self._kept = lru_cache(maxsize=1024)(self._slice)
 
     def of(self, namespace: str, kind: str) -> Site:
@@ -42,9 +52,13 @@ class Sites:
         config = self.config
         result: Site = {
             "systemNamespace": namespaces.matches(namespace, config.priorities.system_namespaces),
+            "systemNamespacesDeclared": "system_namespaces" in config.priorities.model_fields_set,
             "visibleDevicesAllowed": namespaces.matches(namespace, config.isolation.visible_devices),
             "volcanoSchedulers": sorted({"volcano", *(route.scheduler_name for route in config.routing)}),
         }
+        parameters = self._parameters(namespace)
+        if parameters:
+            result["parameters"] = parameters
         for queue in config.queues:
             if namespaces.matches(namespace, queue.namespaces):
                 result["queue"] = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
@@ -57,4 +71,13 @@ class Sites:
                     "queue": route.queue,
                 }
                 break
+        return result
+
+    def _parameters(self, namespace: str) -> dict[str, dict[str, Parameter]]:
+        """The last entry of usher.yaml that fits decides about each value."""
+        result: dict[str, dict[str, Parameter]] = {}
+        for entry in self.config.parameters:
+            key = self._keys.get(entry.check)
+            if key is not None and namespaces.matches(namespace, entry.namespaces):
+                result.setdefault(key, {}).update(entry.values)
         return result

@@ -45,6 +45,18 @@ def document(found: report.Report) -> shapes.Document:
             }
             for entry in found.not_evaluated
         ],
+        "exceptions": [
+            {
+                "checks": list(each.checks),
+                "namespaces": list(each.namespaces),
+                "ticket": each.ticket,
+                "owner": each.owner,
+                "expires": each.expires.isoformat(),
+                "state": each.state.value,
+                "findings": each.findings,
+            }
+            for each in found.exceptions
+        ],
         "failures": [_failure(failure) for failure in found.failures],
         "problems": [_problem(problem) for problem in found.problems],
         "notes": [{"source": note.source, "reason": note.reason} for note in found.notes],

@@ -127,6 +127,18 @@ class Summary(TypedDict):
     ignored: int
 
 
+class ExceptionUse(TypedDict):
+    """An exception of usher.yaml; `state` is used, unused or expired."""
+
+    checks: list[str]
+    namespaces: list[str]
+    ticket: str
+    owner: str
+    expires: str
+    state: str
+    findings: int
+
+
 class Document(TypedDict):
     """`complete` is false when an input could not be read or an object not be judged: then no error proves nothing."""
 
@@ -141,6 +153,7 @@ class Document(TypedDict):
     summary: Summary
     workloads: list[Workload]
     notEvaluated: list[NotEvaluated]
+    exceptions: list[ExceptionUse]
     failures: list[Failure]
     problems: list[Problem]
     notes: list[dict[str, str]]

@@ -14,7 +14,7 @@ _SHOWN_NOTES: Final = 10
 
 
 def write(found: report.Report, lines: Lines) -> None:
-    for label, text in (*_not_evaluated(found), *_left_out(found)):
+    for label, text in (*_not_evaluated(found), *_exceptions(found), *_left_out(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
     lines.wrapped(_configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
@@ -53,6 +53,19 @@ def _not_evaluated(found: report.Report) -> Iterator[tuple[str, str]]:
         for entry in entries:
             where = wording.count(entry.workloads, "workload")
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
+
+
+def _exceptions(found: report.Report) -> Iterator[tuple[str, str]]:
+    for each in found.exceptions:
+        name = f"{each.ticket} of {each.owner}"
+        match each.state:
+            case report.ExceptionState.USED:
+                text = f"{name} covers {wording.count(each.findings, 'finding')} until {each.expires}"
+            case report.ExceptionState.UNUSED:
+                text = f"{name} covers nothing here; if nothing else needs it, take it out of usher.yaml"
+            case report.ExceptionState.EXPIRED:
+                text = f"{name} expired on {each.expires} and applies nowhere; renew it or take it out of usher.yaml"
+        yield "exception", text
 
 
 def _left_out(found: report.Report) -> Iterator[tuple[str, str]]:

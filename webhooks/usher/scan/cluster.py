@@ -1,12 +1,14 @@
 """A live cluster -> objects: every kind of workload that usher knows and the API server serves, a page at a time."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from usher import errors, paths, report
+from usher.config.models import EXEMPTION_LABEL
 from usher.scan import lifecycle
 from usher.scan.batches import Batch, Item
+from usher.views.kinds import View
 from usher.workloads import registry
 from usher.workloads.kinds import Kind
 
@@ -17,6 +19,8 @@ PAGE: Final = 500
 # 1.1). The longest chain: NIMPipeline, NIMService, InferenceService, Service, Configuration, Revision, Deployment,
 # ReplicaSet, Pod.
 _OWNED_LATE: Final = {
+    # Before everything, because their labels say what is left out.
+    "Namespace": -2,
     "AppWrapper": -1,
     **dict.fromkeys(("NIMService", "RayJob", "SparkApplication", "TaskRun", "Workflow"), 1),
     **dict.fromkeys(("InferenceService", "JobSet", "LeaderWorkerSet", "RayCluster"), 2),
@@ -53,7 +57,7 @@ class Api(Protocol):
 class Resource:
     """A kind as the API server serves it."""
 
-    kind: Kind
+    kind: Kind | View
     version: str
 
     @property
@@ -82,12 +86,17 @@ def read(api: Api, *, namespace: str = "") -> Iterator[Batch]:
         # What stands in no namespace is no part of one.
         resources = [resource for resource in resources if not resource.kind.cluster_scoped]
     uids: set[str] = set()
+    exempt: set[str] = set()
     anything_allowed = False
     for resource in sorted(resources, key=_owners_first):
         try:
             for batch in _list(api, resource, namespace=namespace, uids=uids):
                 anything_allowed |= not batch.notes
-                yield batch
+                if resource.kind.kind == "Namespace":
+                    exempt.update(_exempt(batch.items))
+                    yield batch
+                else:
+                    yield replace(batch, items=tuple(item for item in batch.items if _namespace(item) not in exempt))
         except errors.ClusterError as error:
             if not anything_allowed:
                 raise
@@ -95,12 +104,27 @@ def read(api: Api, *, namespace: str = "") -> Iterator[Batch]:
             problem = report.Problem(source=resource.name, reason=f"the audit ended here: {error}")
             yield Batch(source=resource.name, problems=(problem,), is_file=False)
             return
+    for name in sorted(exempt):
+        note = report.Note(source=f"namespace {name}", reason=f"its label {EXEMPTION_LABEL} exempts it")
+        yield Batch(source=note.source, notes=(note,), is_file=False)
     if not anything_allowed:
         where = f" in namespace {namespace}" if namespace else ""
         raise errors.ClusterError(
             f"{api.name}: no kind of workload may be listed{where}; the audit needs the verb list on them, "
             "see `kubectl auth can-i --list`"
         )
+
+
+def _exempt(namespaces: Iterable[Item]) -> Iterator[str]:
+    for item in namespaces:
+        metadata = _metadata(item.value)
+        labels, name = metadata.get("labels"), metadata.get("name")
+        if isinstance(labels, dict) and labels.get(EXEMPTION_LABEL) == "true" and isinstance(name, str):
+            yield name
+
+
+def _namespace(item: Item) -> object:
+    return _metadata(item.value).get("namespace")
 
 
 def _owners_first(resource: Resource) -> tuple[int, str]:
@@ -111,7 +135,7 @@ def _served(api: Api) -> tuple[list[Resource], list[Batch]]:
     """The kinds that there are, each in the first version of ours that is served; and what discovery was refused."""
     resources: dict[tuple[str, str], Resource] = {}
     refused = []
-    served = [kind for kind in registry.KINDS if kind.plural]
+    served = registry.LISTED
     versions = dict.fromkeys((kind.group, version) for kind in served for version in kind.versions)
     for group, version in versions:
         answer = api.get(_root(group, version))
@@ -159,7 +183,7 @@ def _list(api: Api, resource: Resource, *, namespace: str, uids: set[str]) -> It
             finished=len(own) - len(live),
             is_file=False,
         )
-        if resource.kind.kind != "Pod":
+        if isinstance(resource.kind, Kind) and resource.kind.kind != "Pod":
             uids.update(map(_uid, fresh))
         token = _continue(answer.value)
         if not token:

@@ -66,6 +66,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         problems=tuple(problems),
         notes=tuple(notes),
         not_evaluated=_not_evaluated(results, evaluator),
+        exceptions=_exceptions(results, evaluator),
         totals=_totals(results, counts),
     )
 
@@ -75,7 +76,7 @@ def _judged(
 ) -> report.Result | report.Failure | None:
     """What was decided about an object; None for one that makes no pods or is in another namespace."""
     line = item.document.line if item.document is not None else 0
-    request = Request(value=item.value, namespace=settings.namespace, objects=objects)
+    request = Request(value=item.value, namespace=settings.namespace, objects=objects, place=settings.command.value)
     try:
         merged = evaluator.mutate(request) if settings.changes or settings.admitted else None
         if merged is not None and settings.admitted:
@@ -108,6 +109,7 @@ def _judged(
             for unknown in decision.unknowns
         ),
         exemption=decision.exemption,
+        makes_pods=workload.makes_pods,
         change=_change(item, merged, workload, evaluator) if merged is not None and settings.changes else None,
     )
 
@@ -190,7 +192,7 @@ def _totals(results: list[report.Result], counts: Counter[str]) -> report.Totals
     return report.Totals(
         files=counts["files"],
         objects=counts["objects"],
-        workloads=len(results),
+        workloads=sum(result.makes_pods for result in results),
         pods=report.total(amount(result.pods) for result in making_pods),
         accelerators=_summed(making_pods),
         accelerators_with_errors=_summed(result for result in making_pods if result.worst is model.Outcome.DENY),
@@ -210,6 +212,30 @@ def _summed(results: Iterable[report.Result]) -> report.Devices:
         for resource, asked in result.accelerators.items():
             devices[resource] = devices.get(resource, report.Amount()) + asked
     return dict(sorted(devices.items()))
+
+
+def _exceptions(results: list[report.Result], evaluator: Evaluator) -> tuple[report.ExceptionUse, ...]:
+    """Every exception of usher.yaml: an expired one covers nothing, and an unused one may go."""
+    used = Counter(finding.judgement.exception for result in results for finding in result.findings)
+    today = evaluator.today()
+    return tuple(
+        report.ExceptionUse(
+            checks=tuple(each.checks),
+            namespaces=tuple(each.namespaces),
+            ticket=each.ticket,
+            owner=each.owner,
+            expires=each.expires,
+            state=_state(each.expires < today, used[number]),
+            findings=used[number],
+        )
+        for number, each in enumerate(evaluator.config.enforcement.exceptions)
+    )
+
+
+def _state(expired: bool, findings: int) -> report.ExceptionState:  # noqa: FBT001 - named where it is called
+    if expired:
+        return report.ExceptionState.EXPIRED
+    return report.ExceptionState.USED if findings else report.ExceptionState.UNUSED
 
 
 def _not_evaluated(results: list[report.Result], evaluator: Evaluator) -> tuple[report.NotEvaluated, ...]:

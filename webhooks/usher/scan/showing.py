@@ -38,7 +38,7 @@ def workloads(
             growths = _of(item.value, by_target, namespace=namespace)
             own = read(item.value)
             workload = grown(item.value, growths, normalise=read, namespace=namespace)
-            if own is not None and workload is not None:
+            if own is not None and own.makes_pods and workload is not None:
                 yield Shown(
                     source=batch.source,
                     line=item.document.line if item.document is not None else 0,

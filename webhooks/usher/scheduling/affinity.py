@@ -5,6 +5,7 @@ some labels, of its nodes' other labels nothing; so there are two questions, "co
 "does this alternative allow nodes of the pools only?".
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from usher import model, paths
@@ -16,6 +17,8 @@ Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
 
 # Operators that no node without the label satisfies.
 _PRESENT = ("In", "Exists", "Gt", "Lt")
+
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def alternatives(pod_set: model.PodSet) -> list[Alternative]:
@@ -59,6 +62,20 @@ def names_any_key(alternative: Alternative, keys: Iterable[str]) -> bool:
     selector, expressions = alternative
     required = [*selector, *(str(item.get("key")) for item in expressions if item.get("operator") in _PRESENT)]
     return any(name.startswith(key[:-1]) if key.endswith("*") else name == key for name in required for key in keys)
+
+
+def allowed_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset[int]]:
+    """Labels that have a whole number on every node that fits, with the numbers that these may be.
+
+    Numbers of more than nine digits count nothing that nodes have.
+    """
+    required = [_required_values(*way) for way in ways]
+    found: dict[str, frozenset[int]] = {}
+    for key in sorted(set.intersection(*map(set, required))) if required else ():
+        values = frozenset().union(*(values[key] for values in required))
+        if all(_NUMBER.fullmatch(value) for value in values):
+            found[key] = frozenset(map(int, values))
+    return found
 
 
 def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:

@@ -1,7 +1,7 @@
 """A pod set against the node pools of usher.yaml: where it could run, and what keeps it from there."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from usher import model
 from usher.config import models
@@ -18,6 +18,18 @@ WELL_KNOWN_KEYS = (
     "kubernetes.azure.com/accelerator",
     "node.kubernetes.io/instance-type",
     "kubernetes.io/hostname",
+)
+
+# Of these, the labels that no other nodes have.
+LABELS_OF_ACCELERATOR_NODES = (
+    "nvidia.com/*",
+    "amd.com/gpu*",
+    "gpu.intel.com/*",
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-tpu-*",
+    "karpenter.k8s.aws/instance-gpu-*",
+    "karpenter.k8s.aws/instance-accelerator-*",
+    "kubernetes.azure.com/accelerator",
 )
 
 
@@ -38,6 +50,8 @@ class Placement:
     """Whether any declared pool offers what the pod set asks; without one, nothing is known about nodes."""
     selected: tuple[bool, ...]
     """For every alternative of the pod set: does it allow accelerator nodes only?"""
+    numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Labels that have a whole number on every node that is allowed, with the numbers that these may be."""
 
 
 def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
@@ -53,7 +67,9 @@ def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
         labels = [pool.node_selector for pool in pools]
         selected = tuple(affinity.allows_only(way, labels) for way in ways)
     else:
-        selected = tuple(affinity.names_any_key(way, WELL_KNOWN_KEYS) for way in ways)
+        # People pick accelerator nodes by the machine's type or name too, and they pick all other nodes so.
+        keys = WELL_KNOWN_KEYS if pod_set.asks_accelerators else LABELS_OF_ACCELERATOR_NODES
+        selected = tuple(affinity.names_any_key(way, keys) for way in ways)
     return Placement(
         fits=tuple(
             PoolFit(pool=pool, untolerated=tuple(taints.untolerated(pod_set.tolerations, pool.taints)))
@@ -61,4 +77,5 @@ def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
         ),
         declared=bool(offering),
         selected=selected,
+        numbers=affinity.allowed_numbers(ways),
     )

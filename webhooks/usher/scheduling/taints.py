@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from usher import paths
 from usher.config import models
 
-_GUARDING_EFFECTS = ("NoSchedule", "NoExecute")
+GUARDING = ("NoSchedule", "NoExecute")
+"""Effects that keep a pod off; PreferNoSchedule keeps none off."""
 
 # What Gt and Lt take for a number: no plus sign, no leading zeros (apimachinery content.IsDecimalInteger), 64 bits.
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
@@ -54,7 +55,7 @@ def untolerated(tolerations: Iterable[Mapping[str, paths.Json]], taints: Iterabl
     return [
         taint
         for taint in taints
-        if taint.effect in _GUARDING_EFFECTS and not any(tolerates(toleration, taint) for toleration in tolerations)
+        if taint.effect in GUARDING and not any(tolerates(toleration, taint) for toleration in tolerations)
     ]
 
 

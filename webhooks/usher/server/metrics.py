@@ -40,6 +40,11 @@ class Metrics:
             "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation.",
             registry=self.registry,
         )  # fmt: skip
+        self._configured = prometheus.Gauge(
+            "usher_configuration_good", "1 while usher.yaml is in use as it stands; 0 while an older one is kept.",
+            registry=self.registry,
+        )  # fmt: skip
+        self._configured.set(1)
         # Looking a child up by its labels costs more than counting.
         self._review = lru_cache(maxsize=256)(reviews.labels)
         self._second = lru_cache(maxsize=16)(seconds.labels)
@@ -69,6 +74,10 @@ class Metrics:
         """No verdict (5xx): failurePolicy decides."""
         self._review(endpoint, "error").inc()
         self._second(endpoint).observe(seconds)
+
+    def configured(self, *, good: bool) -> None:
+        """After a change of usher.yaml: whether it is in use."""
+        self._configured.set(good)
 
     def exposition(self) -> bytes:
         return prometheus.generate_latest(self.registry)

@@ -16,6 +16,7 @@ from usher.admission import service
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
 from usher.server.metrics import Metrics
+from usher.server.reloading import Current
 
 MAX_BODY: Final = 8 * 2**20
 """Bytes. Two objects of at most 3 MiB and their envelope fit; anything larger is not from an API server."""
@@ -41,9 +42,9 @@ class _RefusedError(Exception):
 class Reviews:
     """ASGI middleware that answers reviews itself and hands everything else on."""
 
-    def __init__(self, app: ASGIApp, *, evaluator: Evaluator, metrics: Metrics, stopping: Callable[[], bool]) -> None:
+    def __init__(self, app: ASGIApp, *, current: Current, metrics: Metrics, stopping: Callable[[], bool]) -> None:
         self._app = app
-        self._evaluator = evaluator
+        self._current = current
         self._metrics = metrics
         self._stopping = stopping
 
@@ -78,10 +79,11 @@ class Reviews:
             logs.decision(endpoint, answer, seconds=seconds)
 
     async def _review(self, review: Review, body: bytes) -> service.Answer:
-        if self._evaluator.engine.waits:
-            return await asyncio.to_thread(review, body, self._evaluator)
+        evaluator = self._current.evaluator
+        if evaluator.engine.waits:
+            return await asyncio.to_thread(review, body, evaluator)
         # The embedded engine takes less time than handing over to a thread would.
-        return review(body, self._evaluator)
+        return review(body, evaluator)
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from usher.policy.evaluator import Evaluator, Request
 from usher.server.app import admin_app, webhook_app
 from usher.server.metrics import Metrics
 from usher.server.protocol import BoundedProtocol
+from usher.server.reloading import Current, Looked
 
 KEEP_ALIVE: Final = 120
 """Seconds. The API server keeps idle connections for 90; whoever closes first must not be us (reliability.md 1.4)."""
@@ -50,7 +52,9 @@ class Settings:
     certificate: Path
     key: Path
     reload_interval: float = RELOAD_INTERVAL
-    """Seconds between looks at certificate and key."""
+    """Seconds between looks at certificate, key and usher.yaml."""
+    configuration: Path | None = None
+    """usher.yaml, if there is one."""
 
 
 class _Server(uvicorn.Server):
@@ -62,28 +66,31 @@ class _Server(uvicorn.Server):
 
 
 def run(
-    settings: Settings, evaluator: Evaluator, *, revision: str, started: Callable[[Address, Address], None]
+    settings: Settings, make: Callable[[], Evaluator], *, revision: str, started: Callable[[Address, Address], None]
 ) -> None:
     """Answers reviews until SIGTERM or SIGINT.
 
     Args:
         settings: where to listen, and with which certificate.
-        evaluator: what decides; its engine is closed at the end.
+        make: makes what decides, from usher.yaml as it is then; its engine is closed at the end.
         revision: of the policies, for the metrics.
         started: called once both ports answer, with their addresses: first the webhook's, then the admin side's.
 
     Raises:
         CertificateError: the certificate or key cannot be served.
         InputError: a port cannot be bound.
+        ConfigError: usher.yaml cannot be used.
         EngineError: the policies do not evaluate; a server that cannot decide does not start.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, evaluator, revision=revision, started=started))
+        runner.run(_serve(settings, make, revision=revision, started=started))
 
 
 async def _serve(
-    settings: Settings, evaluator: Evaluator, *, revision: str, started: Callable[[Address, Address], None]
+    settings: Settings, make: Callable[[], Evaluator], *, revision: str, started: Callable[[Address, Address], None]
 ) -> None:
+    evaluator = make()
+    current = Current(evaluator, file=settings.configuration, make=make)
     if not evaluator.engine.waits:
         # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
         evaluator.decide(Request(value=_PROBE))
@@ -93,12 +100,12 @@ async def _serve(
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     reloader = Reloader(settings.certificate, settings.key)
     stopping = asyncio.Event()
-    webhook = _server(webhook_app(evaluator, metrics, stopping=stopping.is_set), reloader=reloader)
+    webhook = _server(webhook_app(current, metrics, stopping=stopping.is_set), reloader=reloader)
 
     async def missing() -> str:
         expires = reloader.leaf.not_valid_after_utc
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
-        return reason or await _engine_missing(evaluator)
+        return reason or await _engine_missing(current.evaluator)
 
     admin = _server(admin_app(metrics, ready=missing))
     servers = (webhook, admin)
@@ -107,6 +114,9 @@ async def _serve(
         addresses = _address(webhook_socket), _address(admin_socket)
         background = [
             asyncio.create_task(reloader.watch(settings.reload_interval, report=_log_certificate)),
+            asyncio.create_task(
+                current.watch(settings.reload_interval, report=partial(_log_configuration, metrics=metrics))
+            ),
             asyncio.create_task(_end_after_drain(servers, stopping)),
         ]
         try:
@@ -118,7 +128,7 @@ async def _serve(
         finally:
             for task in background:
                 task.cancel()
-            evaluator.engine.close()
+            current.evaluator.engine.close()
 
 
 def _missing(*, started: bool, stopping: bool, expires: datetime, now: datetime) -> str:
@@ -222,6 +232,14 @@ def _log_certificate(checked: Checked) -> None:
         structlog.get_logger().error("certificate_problem", reason=str(checked.problem))
     elif checked.reloaded:
         structlog.get_logger().info("certificate_reloaded")
+
+
+def _log_configuration(looked: Looked, *, metrics: Metrics) -> None:
+    metrics.configured(good=looked.problem is None)
+    if looked.problem is not None:
+        structlog.get_logger().error("configuration_problem", reason=str(looked.problem), kept="the last good one")
+    else:
+        structlog.get_logger().info("configuration_reloaded")
 
 
 async def _announce(

@@ -7,7 +7,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.workloads.environment import variables
+from usher.views import pods, shape
+from usher.workloads import launching
+from usher.workloads.environment import of_operator, variables
 from usher.workloads.reading import Reading
 from usher.workloads.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 
@@ -46,17 +48,25 @@ def read(
     if stated.get("claims") is not None:
         asks = _claims(stated["claims"], resources_path + "/claims", reading, giving) or asks
     name = place.name or reading.text(value.get("name"), path + "/name")
+    environment = _environment(place, reading)
+    launch = launching.read(value, path, environment, reading) if asks else launching.NOTHING
     return model.Container(
         name=name,
         path=path,
         type=place.type,
         requests=requests,
         limits=limits,
-        environment=_environment(place, reading),
+        environment=environment,
+        operator_variables=_of_operator(place, template) if template.traits.operator_environment else None,
         accelerators=accelerators,
         lookalikes=tuple(filter(vocabulary.looks_like, names)),
         asks_accelerators=asks,
         trains=_trains(place.type, name, path, template=template, asks=asks),
+        processes=launch.processes,
+        idle_command=launch.idle_command,
+        fields=_NOTHING
+        if pods.CONTAINER_FIELDS.isdisjoint(value)
+        else shape.read(pods.CONTAINER, value, path, reading.unknown),
         places=_places(place),
     )
 
@@ -112,6 +122,14 @@ def _environment(place: ContainerPlace, reading: Reading) -> tuple[model.Environ
         return tuple(variable for environment in place.environment for variable in variables(*environment, reading))
     value = place.value.get("env")
     return () if value is None else tuple(variables(value, place.path + "/env", reading))
+
+
+def _of_operator(place: ContainerPlace, template: Template) -> Mapping[str, str] | None:
+    lists = place.environment
+    if lists is None:
+        lists = (Place(place.value.get("env"), place.path + "/env"),)
+    names = template.traits.operator_environment
+    return dict(found for each in lists for found in of_operator(*each, names)) or None
 
 
 def _places(place: ContainerPlace) -> Mapping[str, str] | None:

@@ -1,12 +1,13 @@
 """The environment variables of a container that rules read."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from usher import model, paths
 from usher.workloads.reading import Reading
 
-READ_VARIABLES: Final = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_")
+READ_VARIABLES: Final = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_", "RDMAV_", "NPROC_PER_NODE", "PET_NPROC_PER_NODE")
 """The families of variables that rules read. No others leave the manifest: their values may be secrets."""
 
 _INITIALS: Final = frozenset(family[0] for family in READ_VARIABLES)
@@ -25,6 +26,29 @@ def variables(value: object, path: str, reading: Reading) -> Iterator[model.Envi
                     yield _variable(name, text, f"{path}/{index}")
                 continue
         yield from _odd_variable(entry, f"{path}/{index}", reading)
+
+
+def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Name and path of the entries that set variables of the kind's operator; values stay in the manifest.
+
+    What is wrong with the list and its entries `variables` records.
+
+    Args:
+        value: a list of variables.
+        path: where it stands.
+        names: those of the operator; names ending in * are prefixes.
+    """
+    whole, prefixes = _whole_and_prefixes(names)
+    for index, entry in enumerate(value if isinstance(value, list) else ()):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, str) and (name in whole or name.startswith(prefixes)):
+            yield name, f"{path}/{index}"
+
+
+@lru_cache(maxsize=64)
+def _whole_and_prefixes(names: frozenset[str]) -> tuple[frozenset[str], tuple[str, ...]]:
+    prefixes = tuple(sorted(name[:-1] for name in names if name.endswith("*")))
+    return frozenset(name for name in names if not name.endswith("*")), prefixes
 
 
 def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.workloads import compiled_pipelines, identity, lookup, search, totals
+from usher.views import registry
+from usher.workloads import compiled_pipelines, identity, lookup, objects_in_view, search, totals
 from usher.workloads.compiled_pipelines import group_version_kind
 from usher.workloads.kinds import Kind
 from usher.workloads.pod_sets import pod_set
@@ -15,7 +16,7 @@ from usher.workloads.registry import BY_GROUP_AND_KIND
 def normalise(
     value: paths.Object, *, vocabulary: Vocabulary, namespace: str = "", objects: lookup.Lookup = lookup.NOTHING
 ) -> model.Workload | None:
-    """The workload that an object is; None for one that makes no pods.
+    """The workload that an object is, or the object without pods that rules read; None for all others.
 
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
@@ -25,6 +26,8 @@ def normalise(
     """
     group, version, kind_name = group_version_kind(value)
     known = BY_GROUP_AND_KIND.get((group, kind_name))
+    if known is None and (group, kind_name) in registry.BY_GROUP_AND_KIND:
+        return objects_in_view.read(value, namespace=namespace)
     if known is None or version not in known.versions:
         return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
     reading = Reading(objects=objects, kinds=BY_GROUP_AND_KIND)
@@ -69,6 +72,7 @@ def normalise(
         is_template=known.is_template,
         queue_label_path=known.queue_label_path,
         queue_labels=_queue_labels(value, labels, known, reading),
+        view=objects_in_view.view(value, group, kind_name, reading),
         gang_policy_path=known.gang_policy_path,
         gang_native=known.gang_native,
         unknowns=reading.found(),

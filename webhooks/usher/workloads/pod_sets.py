@@ -58,6 +58,7 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> 
         priority_class_name=spec.text("priorityClassName"),
         runtime_class_name=spec.text("runtimeClassName"),
         node_name=spec.text("nodeName"),
+        placed=template.placed,
         scheduling_gates=tuple(
             reading.text(gate.get("name"), path + "/name") for path, gate in spec.items("schedulingGates")
         ),
@@ -78,6 +79,8 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> 
         pod_limits=spec.resources("resources", "limits"),
         operator_environment=template.traits.operator_environment,
         ranks_inherit_environment=template.traits.ranks_inherit_environment,
+        fields=spec.fields(),
+        places={field: place.path for field, place in template.fields.items()},
         changeable=template.traits.changeable,
         whole=template.traits.whole,
     )

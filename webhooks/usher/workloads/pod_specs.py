@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from usher import model, paths
+from usher.views import pods, shape
 from usher.workloads.reading import Reading
 from usher.workloads.templates import LISTS, TERMS, ContainerPlace, Place, Template, listed
 
@@ -92,6 +93,25 @@ class PodSpec:
         if value is None:
             return None
         return Place(self._reading.mapping(value, path).get(TERMS), f"{path}/{TERMS}")
+
+    def fields(self) -> Mapping[str, Any]:
+        """What else rules read, as it is written."""
+        found: Mapping[str, Any] = _EMPTY
+        if not pods.POD_SPEC_FIELDS.isdisjoint(self._spec):
+            found = shape.read(pods.POD_SPEC, self._spec, self._spec_path, self._reading.also_unknown)
+        if not self._elsewhere:
+            return found
+        moved = {name: place for name, place in self._elsewhere.items() if name in pods.POD_SPEC_FIELDS}
+        if not moved:
+            return found
+        result = {name: value for name, value in found.items() if name not in moved}
+        for name, place in moved.items():
+            result |= shape.read(pods.POD_SPEC, {name: place.value}, paths.ROOT, self._told_at(name, place.path))
+        return result
+
+    def _told_at(self, field: str, path: str) -> Callable[[str, str], None]:
+        """Tells what is unknown in a field at the place where the field stands."""
+        return lambda found, reason: self._reading.also_unknown(path + found.removeprefix(f"/{field}"), reason)
 
     def _moved(self, field: str) -> object:
         return self._elsewhere[field].value if field in self._elsewhere else self._spec.get(field)

@@ -84,6 +84,11 @@ class Reading:
                 path, reason = holder, f"{self.named[holder]}, {within}: {reason}"
         self.unknowns.append(model.Unknown(path=path, reason=reason))
 
+    def also_unknown(self, path: str, reason: str) -> None:
+        """As `unknown`, for a place that is read twice: what has been told there is enough."""
+        if all(known.path != path for known in self.unknowns):
+            self.unknown(path, reason)
+
     def found(self) -> tuple[model.Unknown, ...]:
         """What could not be read, each once: some places are read for several ends."""
         return tuple(dict.fromkeys(self.unknowns))

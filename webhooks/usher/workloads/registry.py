@@ -1,5 +1,7 @@
 """The one registry of workload kinds. To teach usher a kind, add it to an adapter's KINDS."""
 
+from usher.views import registry
+from usher.views.kinds import View
 from usher.workloads.adapters import (
     apps,
     appwrapper,
@@ -50,3 +52,12 @@ KINDS: list[Kind] = [
 ]
 
 BY_GROUP_AND_KIND: dict[tuple[str, str], Kind] = {(kind.group, kind.kind): kind for kind in KINDS}
+
+OBJECTS: list[View] = [view for view in registry.VIEWS if (view.group, view.kind) not in BY_GROUP_AND_KIND]
+"""Kinds that make no pods and that rules read."""
+
+LISTED: list[Kind | View] = [
+    *(kind for kind in KINDS if kind.plural),
+    *(view for view in OBJECTS if view.plural and view.listed),
+]
+"""Every kind of which an API server lists the objects."""

@@ -91,6 +91,8 @@ class Template:
     requests: tuple[model.AcceleratorRequest, ...] = ()
     """What the pods ask for by a route that only the kind knows."""
     claims: tuple[ClaimPlace, ...] = ()
+    placed: bool = False
+    """Whether it is a Pod that the cluster knows already, whose node may well have been chosen by the scheduler."""
 
 
 TERMS: Final = "nodeSelectorTerms"

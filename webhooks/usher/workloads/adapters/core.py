@@ -9,11 +9,14 @@ from usher.workloads.templates import Place, Template, pod_template
 
 
 def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]:
+    status = pod.get("status")
     yield Template(
         name="",
         path=paths.ROOT,
         spec=Place(pod.get("spec"), "/spec"),
         metadata=Place(pod.get("metadata"), "/metadata"),
+        # Pods of a cluster have conditions; on CREATE the API server drops whatever a user writes here.
+        placed=isinstance(status, dict) and bool(status.get("conditions")),
     )
 
 

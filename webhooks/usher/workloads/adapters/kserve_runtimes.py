@@ -60,7 +60,7 @@ def named(name: str, path: str, reading: Reading) -> Place | None:
         if found is not None:
             reading.stands_for(path, reference)
             return Place(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec")
-    reason = f"neither a ServingRuntime nor a ClusterServingRuntime {name} is known here: what it adds is not judged"
+    reason = f"runtime {name} is not known here, neither of the namespace nor the cluster: what it adds is not judged"
     reading.unknown(path, reason)
     return None
 

@@ -19,7 +19,10 @@
 #   - input: schema.input
 # custom:
 #   code: USH501
+#   about: accelerator pods
 #   severity: high
+#   why: Half of a job may hold its GPUs and wait for the other half, which nobody places.
+#   closes: [S24, S25]
 #   remediation: |
 #     Set the annotation scheduling.volcano.sh/group-min-member on the object to the number of its pods, or make a
 #     PodGroup and name it on every pod template by the annotation scheduling.k8s.io/group-name.
@@ -40,7 +43,7 @@ deny contains finding if {
 	pod_set := _volcano_pod_sets[0]
 
 	finding := {
-		"path": $"{pod_set.specPath}/schedulerName",
+		"path": workload.field_path(pod_set, "schedulerName"),
 		"message": $"{workload.pod_set_name(pod_set)}: schedulerName {pod_set.schedulerName} makes no gang by itself, so {_pods} pods are placed one by one",
 		"remedy": _remedy,
 	}
@@ -67,13 +70,13 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 	other := _volcano_pod_sets[0]
 
 	finding := {
-		"path": $"{pod_set.specPath}/schedulerName",
+		"path": workload.field_path(pod_set, "schedulerName"),
 		"message": $"{workload.pod_set_name(pod_set)} has {_scheduler(pod_set)}, {workload.pod_set_name(other)} has {other.schedulerName}: the gang is split between two schedulers",
 		"remedy": $"set schedulerName to {other.schedulerName} on every template",
 	}
 }
 
-unknown contains {"path": $"{pod_set.specPath}/schedulerName", "reason": _reason} if {
+unknown contains {"path": workload.field_path(pod_set, "schedulerName"), "reason": _reason} if {
 	_no_gang
 	pod_set := _volcano_pod_sets[0]
 }

@@ -14,7 +14,10 @@
 #   - input: schema.input
 # custom:
 #   code: USH201
+#   about: pods
 #   severity: critical
+#   why: It takes GPUs that nobody counted, or those of others.
+#   closes: [B1, B20]
 #   remediation: |
 #     Remove the variable, and ask for as many GPUs as the container needs in its limits; the device plugin then sets
 #     the variable itself.

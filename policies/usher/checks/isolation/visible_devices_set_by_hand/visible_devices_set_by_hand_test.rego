@@ -58,3 +58,39 @@ test_a_value_from_elsewhere_is_unknown if {
 		"reason": "container evaluate: NVIDIA_VISIBLE_DEVICES comes from elsewhere and cannot be read",
 	}} with input as examples.unknown_cronjob
 }
+
+with_value(value) := json.patch(examples.bad_deployment, [{
+	"op": "replace",
+	"path": "/podSets/0/containers/0",
+	"value": {
+		"name": "vllm",
+		"type": "container",
+		"path": "/spec/template/spec/containers/0",
+		"asksAccelerators": false,
+		"environment": {"NVIDIA_VISIBLE_DEVICES": {"path": "/spec/template/spec/containers/0/env/0", "value": value}},
+	},
+}])
+
+test_whatever_names_a_device_is_found if {
+	every value in ["0", "0,1", "all", "GPU-7f6d7a5e", "MIG-1c2d3e4f", "nvidia.com/gpu=all"] {
+		check.deny == {uncounted(
+			"/spec/template/spec/containers/0/env/0",
+			"container vllm",
+			json.marshal(value),
+		)} with input as with_value(value)
+	}
+}
+
+test_only_three_values_name_none if {
+	every value in ["", "none", "void"] {
+		check.deny == set() with input as with_value(value)
+	}
+}
+
+test_a_reference_to_another_variable_is_unknown_in_a_debug_container_too if {
+	check.deny == set() with input as examples.unknown_reference
+	check.unknown == {{
+		"path": "/spec/ephemeralContainers/0/env/0",
+		"reason": "ephemeral container debugger: NVIDIA_VISIBLE_DEVICES comes from elsewhere and cannot be read",
+	}} with input as examples.unknown_reference
+}

@@ -5,8 +5,9 @@
 #   affinity: the request alone lets it onto any node that offers the resource, a notebook's small GPU or a reserved
 #   pool alike. Terms of required affinity are alternatives, so each of them has to select such nodes; preferred
 #   affinity selects nothing. Workloads that Kueue places are left alone, because the flavors of its queues select the
-#   nodes. Where no declared pool offers the accelerator, nothing is known of such nodes but the labels that they
-#   usually carry; then only terms are found of which some use these labels and others do not.
+#   nodes; so are pods whose selectors leave no pool at all, which another check finds. Where no declared pool offers the
+#   accelerator, nothing is known of such nodes but the labels that they usually carry; then only terms are found of
+#   which some use these labels and others do not.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#node-affinity
@@ -15,7 +16,10 @@
 #   - input: schema.input
 # custom:
 #   code: USH302
+#   about: accelerator pods
 #   severity: medium
+#   why: The pods take nodes that are kept for others, or GPUs that are no good for them.
+#   closes: [S6]
 #   mended_on_pods: true
 #   remediation: |
 #     Add the labels of a declared node pool to the node selector, or to every term of the required node affinity, or
@@ -23,17 +27,18 @@
 package usher.checks.placement.gpu_node_affinity_present
 
 import data.usher.lib.kueue
+import data.usher.lib.serving
 import data.usher.lib.workload
 
 deny contains finding if {
 	some pod_set in _open_pod_sets
-	pod_set.poolsDeclared
+	pool := pod_set.fits[0]
 	not true in pod_set.selectsAcceleratorNodes
 
 	finding := {
-		"path": pod_set.specPath,
+		"path": workload.field_path(pod_set, "nodeSelector"),
 		"message": $"{workload.pod_set_name(pod_set)}: neither node selector nor required node affinity picks accelerator nodes",
-		"remedy": _remedy(pod_set),
+		"remedy": $"select the nodes of pool {pool.pool}: {_labels(pool)}",
 	}
 }
 
@@ -44,7 +49,7 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 	open := count([term | some term in terms; not term])
 
 	finding := {
-		"path": $"{pod_set.specPath}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms",
+		"path": _terms_path(pod_set),
 		"message": $"{workload.pod_set_name(pod_set)}: {open} of {count(terms)} OR-ed node affinity terms allow other nodes",
 		"remedy": "let every term select accelerator nodes",
 	}
@@ -61,15 +66,25 @@ _open_pod_sets := [pod_set |
 	false in pod_set.selectsAcceleratorNodes
 	not kueue.places_pods
 	not _labelled
+
+	# Which refuses both fields in its templates: there the pods are judged alone.
+	not serving.on_knative
 ]
 
 # Kueue hands its label on to the ReplicaSets of a Deployment, which it does not queue by themselves.
-_labelled if input.workload.labels[kueue.queue_label] != ""
+_labelled if {
+	input.workload.kind == "ReplicaSet"
+	input.workload.labels[kueue.queue_label] != ""
+}
 
-_remedy(pod_set) := $"select the nodes of pool {fit.pool}: {concat(", ", labels)}" if {
-	fit := pod_set.fits[0]
-	labels := sort([$"{key}={value}" | some key, value in fit.labels])
-} else := "select the nodes of a declared pool"
+# Some kinds have the terms without an affinity around them.
+_terms_path(pod_set) := pod_set.places.nodeSelectorTerms
+
+_terms_path(pod_set) := $"{workload.field_path(pod_set, "affinity")}/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms" if {
+	not pod_set.places.nodeSelectorTerms
+}
+
+_labels(pool) := concat(", ", sort([$"{key}={value}" | some key, value in pool.labels]))
 
 _assumption(pod_set) := {} if pod_set.poolsDeclared
 

@@ -27,7 +27,7 @@ test_a_queue_that_places_no_pods_changes_nothing if {
 		{"op": "replace", "path": "/site/queue/placesPods", "value": false},
 	])
 	check.deny == {{
-		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec",
+		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/nodeSelector",
 		"message": "Worker: neither node selector nor required node affinity picks accelerator nodes",
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as elsewhere
@@ -40,24 +40,30 @@ test_the_label_counts_where_kueue_reads_it_and_on_what_a_queued_deployment_made 
 
 test_another_selector_and_a_preference_pick_no_accelerator_nodes if {
 	check.deny == {{
-		"path": "/spec",
+		"path": "/spec/nodeSelector",
 		"message": "the pod: neither node selector nor required node affinity picks accelerator nodes",
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_pod
 	check.deny == {{
-		"path": "/spec/workerGroupSpecs/0/template/spec",
+		"path": "/spec/workerGroupSpecs/0/template/spec/nodeSelector",
 		"message": "gpu-group: neither node selector nor required node affinity picks accelerator nodes",
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_raycluster
 }
 
-test_where_the_pods_fit_on_no_pool_none_is_named if {
+test_pods_that_fit_on_no_pool_are_found_elsewhere if {
 	misfit := json.patch(examples.bad_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": []}])
-	check.deny == {{
-		"path": "/spec",
-		"message": "the pod: neither node selector nor required node affinity picks accelerator nodes",
-		"remedy": "select the nodes of a declared pool",
-	}} with input as misfit
+	check.deny == set() with input as misfit
+	check.unknown == set() with input as misfit
+}
+
+test_terms_without_an_affinity_around_them_are_pointed_at if {
+	bare := json.patch(examples.bad_jobset, [{
+		"op": "add",
+		"path": "/podSets/0/places",
+		"value": {"nodeSelectorTerms": "/spec/placement/nodeSelectorTerms"},
+	}])
+	check.deny == {object.union(split, {"path": "/spec/placement/nodeSelectorTerms"})} with input as bare
 }
 
 test_one_term_that_selects_is_not_enough if {
@@ -81,4 +87,16 @@ test_without_declared_pools_and_usual_labels_it_is_unknown if {
 test_without_declared_pools_selectors_by_usual_labels_are_good if {
 	check.deny == set() with input as undeclared(examples.good_deployment)
 	check.unknown == set() with input as undeclared(examples.good_deployment)
+}
+
+test_what_knative_runs_is_judged_as_pods if {
+	check.deny == set() with input as examples.good_knative_service
+}
+
+test_a_label_that_kueue_does_not_read_places_nothing if {
+	check.deny == {{
+		"path": "/spec/tasks/0/template/spec/nodeSelector",
+		"message": "worker: neither node selector nor required node affinity picks accelerator nodes",
+		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+	}} with input as examples.bad_volcano_job
 }

@@ -15,7 +15,10 @@
 #   - input: schema.input
 # custom:
 #   code: USH601
+#   about: pods
 #   severity: critical
+#   why: Such a pod evicts every training run and every service that stands in its way.
+#   closes: [S23]
 #   remediation: |
 #     Use a priority class of your own, whose value is 1000000000 at most, or name the namespace in usher.yaml under
 #     `priorities.systemNamespaces`.
@@ -23,13 +26,13 @@ package usher.checks.priority.system_class_outside_system_namespaces
 
 import data.usher.lib.workload
 
-deny contains finding if {
+deny contains object.union(finding, workload.assumption_of_agents) if {
 	not input.site.systemNamespace
 	some pod_set in input.podSets
 	startswith(pod_set.priorityClassName, "system-")
 
 	finding := {
-		"path": $"{pod_set.specPath}/priorityClassName",
+		"path": workload.field_path(pod_set, "priorityClassName"),
 		"message": $"{workload.pod_set_name(pod_set)}: priority class {pod_set.priorityClassName}, which outranks every other workload, is kept for system namespaces",
 		"remedy": "use a priority class of your own, of value 1000000000 at most",
 	}

@@ -44,3 +44,20 @@ test_tasks_of_a_volcano_job_are_judged if {
 		"system-cluster-critical",
 	)} with input as examples.bad_volcano_job
 }
+
+test_the_class_of_a_volcano_job_itself_is_found_where_it_stands if {
+	place := {"priorityClassName": "/spec/priorityClassName"}
+	of_job := json.patch(examples.bad_volcano_job, [{"op": "add", "path": "/podSets/0/places", "value": place}])
+	check.deny == {found("/spec/priorityClassName", "worker", "system-cluster-critical")} with input as of_job
+}
+
+test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
+	undeclared := object.union(examples.good_daemonset, {"site": {"systemNamespace": false}})
+	some finding in check.deny with input as undeclared
+	finding.assumption == "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"
+	declared := object.union(undeclared, {"site": {"systemNamespacesDeclared": true}})
+	found := check.deny with input as declared
+	every each in found {
+		not each.assumption
+	}
+}

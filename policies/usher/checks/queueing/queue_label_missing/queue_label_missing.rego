@@ -3,9 +3,8 @@
 # description: |
 #   Kueue counts and holds back only workloads with the label kueue.x-k8s.io/queue-name. Where usher.yaml says that
 #   GPU workloads of a namespace belong into a queue, one without the label passes by the quota. Kueue reads the label
-#   on the object itself, of a CronJob on the template of its Jobs, never on a pod template of a job; the annotation
-#   of that name it ignores. What a controller made is left alone, because Kueue queues the outermost object, and so
-#   are kinds that Kueue does not know.
+#   on the object itself, of a CronJob on the template of its Jobs, never on a pod template of a job. What a controller
+#   made is left alone, because Kueue queues the outermost object, and so are kinds that Kueue does not know.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
@@ -14,7 +13,10 @@
 #   - input: schema.input
 # custom:
 #   code: USH401
+#   about: accelerator pods
 #   severity: high
+#   why: Kueue neither counts nor holds back what names no queue.
+#   closes: [S20, B33]
 #   remediation: |
 #     Set the label kueue.x-k8s.io/queue-name to the LocalQueue of the namespace, or let the mutation queue-label do it.
 package usher.checks.queueing.queue_label_missing
@@ -30,18 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{path}/labels",
-		"message": $"no label {kueue.queue_label}, so the workload passes by queue {queue} of its namespace{_annotation}",
+		"message": $"no label {kueue.queue_label}, so the workload passes by queue {queue} of its namespace",
 		"remedy": $"set the label {kueue.queue_label}: {queue}",
 	}
-}
-
-default _annotation := ""
-
-_annotation := "; Kueue ignores the annotation of that name" if _annotated
-
-_annotated if input.workload.annotations[kueue.queue_label]
-
-_annotated if {
-	some pod_set in input.podSets
-	pod_set.annotations[kueue.queue_label]
 }

@@ -12,6 +12,9 @@
 #   - input: schema.input
 # custom:
 #   code: USH103
+#   about: accelerator pods
+#   why: Its pods are refused when their operator makes them, and the job waits for ever.
+#   closes: [S1, B21, B44]
 #   severity: critical
 #   remediation: Set requests and limits of the accelerator to the same number, or leave the request out.
 package usher.checks.resources.gpu_requests_equal_limits

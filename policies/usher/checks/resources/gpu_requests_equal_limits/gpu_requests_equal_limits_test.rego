@@ -30,3 +30,15 @@ test_a_request_without_limit_is_found_in_a_worker_group if {
 		"remedy": "set limits of nvidia.com/gpu to 1 as well",
 	}} with input as examples.bad_rayjob
 }
+
+test_templates_of_templates_are_judged_too if {
+	check.deny == {{
+		"path": "/spec/jobTemplate/spec/template/spec/containers/0/resources/requests/nvidia.com~1gpu",
+		"message": "container embed: nvidia.com/gpu requests 2 and sets no limit",
+		"remedy": "set limits of nvidia.com/gpu to 2 as well",
+	}} with input as examples.bad_cronjob
+}
+
+test_a_limit_alone_is_good if {
+	check.deny == set() with input as examples.good_statefulset
+}

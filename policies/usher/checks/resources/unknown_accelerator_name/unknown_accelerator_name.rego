@@ -13,6 +13,9 @@
 #   - input: schema.input
 # custom:
 #   code: USH104
+#   about: pods
+#   why: Accelerators that nobody knows are counted by nobody.
+#   closes: [B13]
 #   severity: medium
 #   remediation: |
 #     Correct the name, or tell usher what it is: in usher.yaml under accelerators.resources (or names), or under

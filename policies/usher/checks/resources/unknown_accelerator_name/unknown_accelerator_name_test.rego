@@ -9,6 +9,7 @@ assumption := "the name alone tells; what the resource is, nobody has said"
 
 test_known_accelerators_and_other_devices_are_good if {
 	check.deny == set() with input as examples.good_pod
+	check.deny == set() with input as examples.good_deployment
 }
 
 test_a_renamed_resource_is_found_once_in_each_container if {

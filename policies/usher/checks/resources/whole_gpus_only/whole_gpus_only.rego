@@ -15,6 +15,9 @@
 #   - input: schema.input
 # custom:
 #   code: USH101
+#   about: accelerator pods
+#   why: Such a pod is never created, and its job waits for ever.
+#   closes: [S2]
 #   severity: critical
 #   remediation: |
 #     Ask for a whole number. Where less than one GPU is enough, ask for a MIG profile such as nvidia.com/mig-1g.10gb,

@@ -1,0 +1,91 @@
+"""What the embedded engine takes for one document with every check on, against the limit that we set ourselves.
+
+Machines differ and are shared: a loop in plain Python, timed in the same rounds, tells how fast this one is.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import objects
+import sections
+from usher.admission import review, service
+from usher.config.load import load
+from usher.policy import assembly, bundle
+from usher.policy._wasm import WasmEngine
+from usher.policy.engine import Entrypoint
+from usher.workloads.normalise import normalise
+
+ROOT = Path(__file__).parents[1]
+ROUNDS = 60
+REPETITIONS = 20
+LIMIT = 0.30
+"""Milliseconds for the findings about a GPU pod of 4 kB."""
+
+YARDSTICK = "yardstick: 3,000 additions in a loop of Python"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="write the table into this Markdown file")
+    arguments = parser.parse_args()
+    text = "\n".join(report())
+    print(text)
+    if arguments.write:
+        sections.write(arguments.write, "engine", text)
+
+
+def report() -> list[str]:
+    policies = bundle.load()
+    engine = WasmEngine(policies.module)
+    document = input_document()
+    findings = f"findings of {len(policies.catalogue.checks)} checks about a GPU pod, {len(document)} bytes of input"
+    cases: dict[str, Callable[[], object]] = {
+        findings: partial(engine.evaluate, Entrypoint.FINDINGS, document),
+        f"intents of {len(policies.catalogue.mutations)} mutations about it": partial(
+            engine.evaluate, Entrypoint.INTENTS, document
+        ),
+        YARDSTICK: add_up,
+    }
+    taken: dict[str, list[float]] = {name: [] for name in cases}
+    for _ in range(ROUNDS):
+        for name, call in cases.items():
+            taken[name].append(measured(call))
+    unit = statistics.median(taken[YARDSTICK])
+    lines = ["| what | processor ms: median (min-max) | of the yardstick |", "| --- | ---: | ---: |"]
+    for name, values in taken.items():
+        median = statistics.median(values)
+        lines.append(f"| {name} | {median:.3f} ({min(values):.3f}-{max(values):.3f}) | {median / unit:.2f} |")
+    share = statistics.median(taken[findings]) / LIMIT
+    return [*lines, "", f"The limit for the findings is {LIMIT:.2f} ms: the median is {share:.2f} of it."]
+
+
+def input_document() -> bytes:
+    """Of the pod of the other benchmarks, as the webhook asks about it."""
+    evaluator = assembly.embedded(load(ROOT / "examples" / "usher.yaml"))
+    request = service.request_of(review.parse(objects.review(objects.gpu_pod())))
+    workload = normalise(request.value, vocabulary=evaluator.vocabulary, namespace=request.namespace)
+    assert workload is not None
+    return evaluator.documents.build(workload, review={"operation": "CREATE", "subResource": "", "by": []})
+
+
+def add_up() -> int:
+    total = 0
+    for number in range(3000):
+        total += number
+    return total
+
+
+def measured(call: Callable[[], object]) -> float:
+    """Milliseconds of processor time for one call."""
+    before = time.process_time()
+    for _ in range(REPETITIONS):
+        call()
+    return (time.process_time() - before) / REPETITIONS * 1000
+
+
+if __name__ == "__main__":
+    main()

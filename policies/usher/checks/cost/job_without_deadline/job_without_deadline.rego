@@ -1,0 +1,76 @@
+# METADATA
+# title: Jobs with accelerators have a deadline
+# description: |
+#   A job that hangs, in a collective operation that one rank never reaches for example, holds its GPUs until somebody
+#   looks. A deadline ends it: activeDeadlineSeconds of the job or of its pods, or Kueue's label
+#   kueue.x-k8s.io/max-exec-time-seconds. It counts from the start of the job, so it should leave room for the longest
+#   run that is meant. Of the kinds that have no deadline of their own, such as JobSet and Volcano's Job, nothing is
+#   said. What a controller made is left alone: its owner was judged.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup
+#     description: Kubernetes on deadlines of Jobs
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload/#maximum-execution-time
+#     description: Kueue on the maximum execution time
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1305
+#   about: accelerator pods
+#   severity: low
+#   why: A job that hangs holds its GPUs until somebody looks.
+#   closes: [S44]
+#   remediation: Set activeDeadlineSeconds to more than the longest run that is meant.
+package usher.checks.cost.job_without_deadline
+
+import data.usher.lib.kubeflow
+import data.usher.lib.workload
+
+deny contains finding if {
+	not input.workload.owned
+	place := _place
+	not _deadline
+	not _deadline_of_pods
+	not _deadline_of_queue
+
+	finding := {
+		"path": place,
+		"message": $"without a deadline this {input.workload.kind} holds its accelerators for as long as it hangs",
+		"remedy": $"set {_field} to more than the longest run that is meant",
+	}
+}
+
+# Where each kind keeps its deadline.
+_place := "/spec/activeDeadlineSeconds" if input.object.job
+
+_place := "/spec/activeDeadlineSeconds" if input.object.rayJob
+
+_place := "/spec/activeDeadlineSeconds" if input.object.trainJob
+
+_place := "/spec/jobTemplate/spec/activeDeadlineSeconds" if input.object.cronJob
+
+_place := "/spec/runPolicy/activeDeadlineSeconds" if kubeflow.job
+
+_deadline := input.object.job.spec.activeDeadlineSeconds
+
+_deadline := input.object.rayJob.spec.activeDeadlineSeconds
+
+_deadline := input.object.trainJob.spec.activeDeadlineSeconds
+
+_deadline := input.object.cronJob.spec.jobTemplate.spec.activeDeadlineSeconds
+
+_deadline := kubeflow.job.spec.runPolicy.activeDeadlineSeconds
+
+_deadline_of_pods if {
+	every pod_set in workload.accelerator_pod_sets {
+		pod_set.activeDeadlineSeconds
+	}
+}
+
+_deadline_of_queue if input.workload.labels[_label]
+
+_deadline_of_queue if input.workload.queueLabels[_label]
+
+_label := "kueue.x-k8s.io/max-exec-time-seconds"
+
+_field := replace(trim_prefix(_place, "/"), "/", ".")

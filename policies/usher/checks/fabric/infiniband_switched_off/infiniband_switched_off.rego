@@ -1,0 +1,56 @@
+# METADATA
+# title: Ranks use the fabric of their nodes
+# description: |
+#   NCCL_IB_DISABLE=1 and NCCL_NET=Socket make NCCL send everything through the ordinary network of the pod. On nodes with
+#   InfiniBand or RoCE that leaves the fabric idle, and training across nodes is many times slower, without a word. It is
+#   a means of searching for errors that tends to stay. Only workloads of several pods are held to it, whose pools all
+#   have a fabric in usher.yaml, and one that itself sets variables of NCCL_IB_*.
+# scope: package
+# related_resources:
+#   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-disable
+#     description: NVIDIA on NCCL_IB_DISABLE
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH902
+#   about: accelerator pods
+#   severity: medium
+#   why: GPUs on an expensive fabric wait for an ordinary network.
+#   closes: [S29]
+#   remediation: Remove the variable; the fabric profile of the pool sets what NCCL needs.
+package usher.checks.fabric.infiniband_switched_off
+
+import data.usher.lib.fabric
+import data.usher.lib.text
+import data.usher.lib.workload
+
+_switches := {"NCCL_IB_DISABLE": "1", "NCCL_NET": "socket"}
+
+deny contains finding if {
+	workload.makes_several_pods
+	some entry in fabric.rank_containers
+	some name, off in _switches
+	variable := entry.container.environment[name]
+	lower(variable.value) == off
+	_on_infiniband(entry.podSet)
+
+	finding := {
+		"path": variable.path,
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} {text.excerpt(variable.value)} keeps the ranks off fabric {entry.podSet.fits[0].fabric} of their nodes",
+		"remedy": $"remove {name}",
+	}
+}
+
+_on_infiniband(pod_set) if {
+	count(pod_set.fits) > 0
+	every fit in pod_set.fits {
+		_is_infiniband(fit)
+	}
+}
+
+# A profile for other networks sets none of these, or switches InfiniBand off itself.
+_is_infiniband(fit) if {
+	object.get(fit.variables, "NCCL_IB_DISABLE", "0") == "0"
+	some name, _ in fit.variables
+	startswith(name, "NCCL_IB_")
+}

@@ -1,0 +1,64 @@
+package usher.checks.fabric.infiniband_switched_off_test
+
+import data.examples.checks.fabric.infiniband_switched_off as examples
+import data.usher.checks.fabric.infiniband_switched_off as check
+
+found(path, name, variable) := {{
+	"path": path,
+	"message": $"{name}: {variable} keeps the ranks off fabric infiniband of their nodes",
+	"remedy": $"remove {split(variable, " ")[0]}",
+}}
+
+test_a_switch_is_found_on_nodes_with_a_fabric if {
+	check.deny == found(
+		"/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/env/0",
+		"container pytorch of Worker",
+		`NCCL_IB_DISABLE "1"`,
+	) with input as examples.bad_pytorchjob
+	check.deny == found(
+		"/spec/template/spec/containers/0/env/0",
+		"container train",
+		`NCCL_IB_DISABLE "1"`,
+	) with input as examples.bad_job
+}
+
+test_sockets_by_name_are_the_same if {
+	check.deny == found(
+		"/spec/workerGroupSpecs/0/template/spec/containers/0/env/0",
+		"container ray-worker of gpu",
+		`NCCL_NET "Socket"`,
+	) with input as examples.bad_raycluster
+}
+
+test_switched_on_is_good if {
+	check.deny == set() with input as examples.good_pytorchjob
+}
+
+test_a_pool_without_infiniband_is_why_it_is_switched_off if {
+	check.deny == set() with input as examples.good_job_on_ethernet
+}
+
+test_one_pool_without_a_fabric_is_reason_enough if {
+	check.deny == set() with input as examples.good_job_on_either
+}
+
+test_a_profile_that_switches_it_off_itself_is_for_another_network if {
+	off := json.patch(examples.bad_job, [{"op": "add", "path": "/podSets/0/fits/0/variables/NCCL_IB_DISABLE", "value": "1"}])
+	check.deny == set() with input as off
+	on := json.patch(examples.bad_job, [{"op": "add", "path": "/podSets/0/fits/0/variables/NCCL_IB_DISABLE", "value": "0"}])
+	count(check.deny) == 1 with input as on
+}
+
+test_without_a_pool_nothing_is_known_of_the_fabric if {
+	homeless := json.patch(examples.bad_job, [{"op": "replace", "path": "/podSets/0/fits", "value": []}])
+	check.deny == set() with input as homeless
+}
+
+test_a_single_pod_needs_no_fabric if {
+	alone := json.patch(examples.bad_job, [{"op": "replace", "path": "/workload/pods/maximum", "value": 1}])
+	check.deny == set() with input as alone
+}
+
+test_ranks_that_do_not_see_it_use_the_fabric if {
+	check.deny == set() with input as examples.good_mpijob
+}

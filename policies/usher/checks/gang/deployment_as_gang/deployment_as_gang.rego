@@ -1,0 +1,38 @@
+# METADATA
+# title: The gang of a Deployment survives a rollout
+# description: |
+#   Volcano makes a gang for every ReplicaSet. During a rolling update a Deployment has two of them, the new one with its
+#   few pods of the surge, which wait for a gang that the old one keeps from growing: the rollout needs room for both, or
+#   hangs. Volcano reads the size of the gang from the annotation scheduling.volcano.sh/group-min-member.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
+#     description: Kubernetes on the strategies of a Deployment
+#   - ref: https://volcano.sh/en/docs/podgroup/
+#     description: Volcano on PodGroups
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH508
+#   about: accelerator pods
+#   severity: low
+#   why: An update of the Deployment can hang until somebody deletes its old pods.
+#   closes: [S24]
+#   remediation: |
+#     Set `strategy.type: Recreate`, or use a kind that is made for groups of pods: a LeaderWorkerSet, or a Volcano Job.
+package usher.checks.gang.deployment_as_gang
+
+import data.usher.lib.volcano
+
+deny contains finding if {
+	input.workload.kind == "Deployment"
+	volcano.places_pods
+	volcano.min_member > 1
+	object.get(input.workload.pods, "maximum", -1) != input.workload.pods.minimum
+
+	finding := {
+		"path": "/metadata/annotations/scheduling.volcano.sh~1group-min-member",
+		"message": $"a rolling update makes a second gang of {volcano.min_member} pods beside the first, and may hang without room for both",
+		"remedy": "set strategy.type to Recreate",
+	}
+}

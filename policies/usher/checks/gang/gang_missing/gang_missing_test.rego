@@ -1,0 +1,145 @@
+package usher.checks.gang.gang_missing_test
+
+import data.examples.checks.gang.gang_missing as examples
+import data.usher.checks.gang.gang_missing as check
+
+found(number) := {
+	"path": "",
+	"message": $"its {number} pods with accelerators are placed one by one: neither a queue of Kueue nor a PodGroup holds them together",
+	"remedy": "set the label kueue.x-k8s.io/queue-name, or let a gang scheduler place the pods",
+}
+
+changed(path, value) := json.patch(examples.bad_jobset, [{"op": "add", "path": path, "value": value}])
+
+silent(document) if {
+	check.deny == set() with input as document
+	check.unknown == set() with input as document
+}
+
+test_pods_with_accelerators_that_nothing_holds_together_are_found if {
+	check.deny == {found(8)} with input as examples.bad_jobset
+	check.unknown == set() with input as examples.bad_jobset
+	check.deny == {found(4)} with input as examples.bad_statefulset
+}
+
+test_where_an_operator_might_make_the_gang_it_rests_on_an_assumption if {
+	kubeflow := {"assumption": "the training operator and the MPI operator run without gang scheduling"}
+	check.deny == {object.union(found(8), kubeflow)} with input as examples.bad_pytorchjob
+	ray := {"assumption": "KubeRay runs without a batch scheduler"}
+	check.deny == {object.union(found(4), ray)} with input as examples.bad_rayjob
+	hyperpod := {"assumption": "the HyperPod operator makes no gangs"}
+	check.deny == {object.union(found(8), hyperpod)} with input as changed("/workload/group", "sagemaker.amazonaws.com")
+}
+
+test_a_kind_that_kueue_does_not_know_is_not_sent_to_it if {
+	elsewhere := json.patch(examples.bad_jobset, [{"op": "remove", "path": "/workload/queueLabelPath"}])
+	check.deny == {object.union(
+		found(8),
+		{"remedy": "let a gang scheduler place the pods"},
+	)} with input as elsewhere
+}
+
+test_a_queue_holds_them_together if {
+	silent(examples.good_jobset_in_a_queue)
+}
+
+test_that_a_queue_is_missing_is_told_by_another_check if {
+	queue := {"localQueue": "research", "placesPods": true}
+	silent(changed("/site/queue", queue))
+	elsewhere := json.patch(examples.bad_jobset, [
+		{"op": "add", "path": "/site/queue", "value": queue},
+		{"op": "remove", "path": "/workload/queueLabelPath"},
+	])
+	count(check.deny) == 1 with input as elsewhere
+}
+
+test_one_pod_with_accelerators_waits_for_none if {
+	silent(examples.good_mpijob_with_one_worker)
+	two := json.patch(examples.good_mpijob_with_one_worker, [
+		{"op": "replace", "path": "/podSets/1/pods", "value": {"minimum": 2, "maximum": 2}},
+	])
+	count(check.deny) == 1 with input as two
+}
+
+test_elastic_jobs_begin_with_fewer if {
+	silent(examples.good_elastic_pytorchjob)
+	silent(changed("/podSets/0/pods", {"minimum": 2, "maximum": 8}))
+	silent(changed("/podSets/0/pods", {"minimum": 2}))
+}
+
+test_what_an_operator_is_told_to_make_is_a_gang if {
+	silent(examples.good_pytorchjob_with_gang_settings)
+	silent(examples.good_routed_pytorchjob)
+	count(check.deny) == 1 with input as changed("/site/route", examples.good_routed_pytorchjob.site.route)
+	every label in [
+		"kai.scheduler/queue",
+		"ray.io/gang-scheduling-enabled",
+		"ray.io/priority-class-name",
+		"volcano.sh/network-topology-mode",
+		"volcano.sh/queue-name",
+	] {
+		labelled := object.union(examples.bad_rayjob, {"workload": {"labels": {label: "research"}}})
+		silent(labelled)
+	}
+	count(check.deny) == 1 with input as changed("/workload/labels", {"volcano.sh/queue-name": "research"})
+	other := object.union(examples.bad_rayjob, {"workload": {"labels": {"ray.io/user": "alice"}}})
+	count(check.deny) == 1 with input as other
+}
+
+test_other_schedulers_that_place_gangs_are_left_alone if {
+	silent(changed("/podSets/0/schedulerName", "volcano"))
+	silent(changed("/podSets/0/schedulerName", "kai-scheduler"))
+}
+
+test_of_other_schedulers_it_is_unknown if {
+	check.deny == set() with input as examples.unknown_jobset_on_another_scheduler
+	check.unknown == {{
+		"path": "/spec/replicatedJobs/0/template/spec/template/spec/schedulerName",
+		"reason": "whether scheduler koord-scheduler places the pods as a gang is not known here",
+	}} with input as examples.unknown_jobset_on_another_scheduler
+}
+
+test_of_pods_without_accelerators_the_scheduler_does_not_matter if {
+	check.unknown == set() with input as changed("/podSets/1/schedulerName", "koord-scheduler")
+}
+
+test_of_a_train_job_the_runtime_says_it if {
+	check.deny == set() with input as examples.unknown_trainjob
+	check.unknown == {{
+		"path": "/spec/runtimeRef",
+		"reason": "whether its runtime has a podGroupPolicy is not known here, and without one only a queue of Kueue makes a gang",
+	}} with input as examples.unknown_trainjob
+	small := json.patch(examples.unknown_trainjob, [
+		{"op": "replace", "path": "/podSets/0/pods/minimum", "value": 1},
+	])
+	count(check.unknown) == 1 with input as small
+	elsewhere := json.patch(examples.unknown_trainjob, [
+		{"op": "replace", "path": "/podSets/0/schedulerName", "value": "koord-scheduler"},
+	])
+	count(check.unknown) == 1 with input as elsewhere
+}
+
+test_a_train_job_in_a_queue_is_a_gang_whatever_its_runtime_says if {
+	silent(object.union(
+		examples.unknown_trainjob,
+		{"workload": {"labels": {"kueue.x-k8s.io/queue-name": "research"}}},
+	))
+}
+
+test_pods_that_do_not_wait_for_each_other_need_no_gang if {
+	silent(examples.good_job_of_batch_work)
+	silent(changed("/workload/role", "batch"))
+	silent(changed("/workload/gang/wanted", false))
+}
+
+test_a_gang_that_is_formed_already_is_left_alone if {
+	silent(changed("/workload/gang/formedBy", "a PodGroup of Volcano"))
+}
+
+test_what_a_controller_made_was_judged_at_its_owner if {
+	silent(changed("/workload/owned", true))
+}
+
+test_a_template_makes_no_pods_by_itself if {
+	silent(changed("/workload/isTemplate", true))
+}

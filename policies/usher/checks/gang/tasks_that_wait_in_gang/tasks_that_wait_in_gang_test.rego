@@ -1,0 +1,41 @@
+package usher.checks.gang.tasks_that_wait_in_gang_test
+
+import data.examples.checks.gang.tasks_that_wait_in_gang as examples
+import data.usher.checks.gang.tasks_that_wait_in_gang as check
+
+found(path, minimum, first) := {{
+	"path": $"{path}/dependsOn",
+	"message": $"the gang is {minimum} pods, but only {first} are made before this task, so none is ever placed",
+	"remedy": $"set minAvailable to {first}, or remove dependsOn",
+}}
+
+test_without_a_minimum_the_gang_is_all_pods if {
+	check.deny == found("/spec/tasks/1", 9, 1) with input as examples.bad_job
+}
+
+test_a_minimum_above_those_that_wait_for_none_is_found if {
+	check.deny == found("/spec/tasks/1", 2, 1) with input as examples.bad_jobtemplate
+	check.deny == found("/spec/jobTemplate/spec/tasks/1", 6, 4) with input as examples.bad_cronjob
+}
+
+test_those_that_wait_for_none_are_enough if {
+	check.deny == set() with input as examples.good_job
+	check.deny == set() with input as examples.good_cronjob
+}
+
+test_who_waits_for_nothing_does_not_wait if {
+	check.deny == set() with input as examples.good_job_that_waits_for_nothing
+}
+
+test_a_gang_larger_than_the_job_is_told_by_another_check if {
+	minimum := "/object/volcanoJobTemplate/spec/minAvailable"
+	largest := json.patch(examples.bad_jobtemplate, [{"op": "replace", "path": minimum, "value": 9}])
+	check.deny == found("/spec/tasks/1", 9, 1) with input as largest
+	larger := json.patch(examples.bad_jobtemplate, [{"op": "replace", "path": minimum, "value": 10}])
+	check.deny == set() with input as larger
+}
+
+test_a_task_without_replicas_makes_no_pods if {
+	none := json.patch(examples.bad_jobtemplate, [{"op": "remove", "path": "/object/volcanoJobTemplate/spec/tasks/0/replicas"}])
+	check.deny == found("/spec/tasks/1", 2, 0) with input as none
+}

@@ -1,0 +1,42 @@
+package usher.checks.gang.volcano_queue_not_allowed_test
+
+import data.examples.checks.gang.volcano_queue_not_allowed as examples
+import data.usher.checks.gang.volcano_queue_not_allowed as check
+
+found(path) := {{
+	"path": path,
+	"message": `Volcano queue "production" is not for this namespace`,
+	"remedy": "name one of its queues: research, research-spot",
+}}
+
+annotation := "annotations/scheduling.volcano.sh~1queue-name"
+
+test_a_queue_of_others_is_found_wherever_it_is_named if {
+	check.deny == found("/spec/queue") with input as examples.bad_volcano_job
+	check.deny == found("/spec/runPolicy/schedulingPolicy/queue") with input as examples.bad_pytorchjob
+	check.deny == found("/metadata/labels/volcano.sh~1queue-name") with input as examples.bad_raycluster
+	check.deny == found($"/metadata/{annotation}") with input as examples.bad_pod
+	check.deny == found($"/metadata/{annotation}") with input as examples.bad_trainjob
+	check.deny == found($"/spec/template/metadata/{annotation}") with input as examples.bad_deployment
+}
+
+test_a_queue_of_the_namespace_is_good if {
+	check.deny == set() with input as examples.good_volcano_job
+	check.deny == set() with input as examples.good_raycluster
+}
+
+test_no_queue_at_all_is_good if {
+	check.deny == set() with input as examples.good_pytorchjob_without_queue
+}
+
+test_without_a_list_every_queue_is_good if {
+	check.deny == set() with input as examples.good_deployment_elsewhere
+}
+
+test_on_other_kinds_the_label_names_no_queue if {
+	pod := object.union(examples.good_raycluster, {"workload": {
+		"group": "",
+		"labels": {"volcano.sh/queue-name": "production"},
+	}})
+	check.deny == set() with input as pod
+}

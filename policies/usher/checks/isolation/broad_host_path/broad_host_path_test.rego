@@ -1,0 +1,68 @@
+package usher.checks.isolation.broad_host_path_test
+
+import data.examples.checks.isolation.broad_host_path as examples
+import data.usher.checks.isolation.broad_host_path as check
+
+finding(path, volume, written) := {
+	"path": path,
+	"message": $"volume {volume} is all of {written} on the node, with what controls the node and its devices",
+	"remedy": "mount the one directory below it that is needed",
+}
+
+assumption := {"assumption": "its user can use the devices and sockets in there"}
+
+test_the_root_of_the_node_is_found_in_a_debug_container if {
+	check.deny == {finding("/spec/volumes/0/hostPath/path", "host", `"/"`)} with input as examples.bad_debug_pod
+}
+
+test_one_mount_that_can_be_written_is_enough if {
+	check.deny == {
+		finding(
+			"/spec/mpiReplicaSpecs/Worker/template/spec/volumes/0/hostPath/path",
+			"devices of Worker",
+			`"/dev"`,
+		),
+		finding(
+			"/spec/mpiReplicaSpecs/Worker/template/spec/volumes/1/hostPath/path",
+			"runtime of Worker",
+			`"/var/run"`,
+		),
+	} with input as examples.bad_mpijob
+}
+
+test_mounted_read_only_it_is_a_matter_of_the_user if {
+	check.deny == {object.union(
+		finding("/spec/template/spec/volumes/0/hostPath/path", "root", `"/"`),
+		assumption,
+	)} with input as examples.bad_node_exporter
+}
+
+test_narrow_paths_and_volumes_that_nobody_mounts_are_good if {
+	check.deny == set() with input as examples.good_raycluster
+}
+
+test_system_namespaces_may_have_them if {
+	check.deny == set() with input as examples.good_node_agent
+	check.deny == {finding("/spec/volumes/0/hostPath/path", "root", `"/"`)} with input as object.union(
+		examples.good_node_agent,
+		{"site": {"systemNamespace": false}},
+	)
+}
+
+test_usher_yaml_decides_which_directories_are_too_wide if {
+	other := {"parameters": {"isolation/broad_host_path": {"directories": ["/sys"]}}}
+	check.deny == {object.union(
+		finding("/spec/template/spec/volumes/1/hostPath/path", "sys", `"/sys"`),
+		assumption,
+	)} with input as object.union(examples.bad_node_exporter, {"site": other})
+}
+
+test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
+	of_daemon_set := object.union(examples.bad_debug_pod, {"workload": {"kind": "DaemonSet"}})
+	some finding in check.deny with input as of_daemon_set
+	finding.assumption == "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"
+	found := check.deny with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": true}})
+	every each in found {
+		not each.assumption
+	}
+}

@@ -1,0 +1,70 @@
+package usher.checks.isolation.device_injector_annotations_test
+
+import data.examples.checks.isolation.device_injector_annotations as examples
+import data.usher.checks.isolation.device_injector_annotations as check
+
+finding(path, name, key, given) := {
+	"path": path,
+	"message": $"{name} takes {given} from its node by the annotation {key}, past every request and quota",
+	"remedy": "remove the annotation, and ask for devices in limits",
+}
+
+test_devices_and_mounts_are_found if {
+	check.deny == {
+		finding(
+			"/metadata/annotations/devices.noderesource.dev~1pod",
+			"the pod",
+			"devices.noderesource.dev/pod",
+			`"- path: /dev/nvidia0\n"`,
+		),
+		finding(
+			"/metadata/annotations/mounts.noderesource.dev~1container.jupyter",
+			"the pod",
+			"mounts.noderesource.dev/container.jupyter",
+			`"- source: /var/run\n"`,
+		),
+	} with input as examples.bad_pod
+}
+
+test_devices_by_their_kind_are_found if {
+	check.deny == {
+		finding(
+			"/spec/template/metadata/annotations/cdi-devices.nri.io",
+			"the pod",
+			"cdi-devices.nri.io",
+			`"[gpu.intel.com/gpu=all]"`,
+		),
+		finding(
+			"/spec/template/metadata/annotations/cdi-devices.noderesource.dev~1container.transcode",
+			"the pod",
+			"cdi-devices.noderesource.dev/container.transcode",
+			`"[gpu.intel.com/gpu=1]"`,
+		),
+	} with input as examples.bad_deployment
+}
+
+test_the_older_domains_are_found if {
+	check.deny == {
+		finding(
+			"/spec/rayClusterSpec/headGroupSpec/template/metadata/annotations/devices.nri.io~1container.head",
+			"head",
+			"devices.nri.io/container.head",
+			`"[{path: /dev/kfd}]"`,
+		),
+		finding(
+			"/spec/rayClusterSpec/headGroupSpec/template/metadata/annotations/mounts.nri.io",
+			"head",
+			"mounts.nri.io",
+			`"[{source: /}]"`,
+		),
+	} with input as examples.bad_rayjob
+}
+
+test_other_domains_are_good if {
+	check.deny == set() with input as examples.good_pod
+}
+
+test_monitoring_and_system_namespaces_may_take_them if {
+	check.deny == set() with input as examples.good_agent
+	check.deny == set() with input as object.union(examples.bad_pod, {"site": {"visibleDevicesAllowed": true}})
+}

@@ -1,0 +1,84 @@
+# METADATA
+# title: Annotations of GKE name no more GPUs than the pod asks for
+# description: |
+#   GKE's device injector gives a container the device files that the annotation devices.gke.io/container.<name> of its
+#   pod lists, whatever the pod asked for; devices.gke.io/pod and devices.gke.io do so for all containers. Recipes for
+#   GPUDirect give all GPUs of a node to a helper beside the container that asks for all of them. Without as many GPUs
+#   asked for by the same pod, those of others are taken. Files that are no GPUs, such as /dev/nvidiactl, are not
+#   counted. Namespaces of monitoring, which need to see all GPUs, can be named in usher.yaml under
+#   `isolation.visibleDevices`.
+# scope: package
+# related_resources:
+#   - ref: https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx
+#     description: Google on GPUDirect, with the annotation
+#   - ref: https://github.com/GoogleCloudPlatform/container-engine-accelerators/tree/master/nri_device_injector
+#     description: Google on its device injector
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH210
+#   about: pods
+#   severity: high
+#   why: It takes GPUs that belong to other pods.
+#   closes: [B9]
+#   remediation: |
+#     Remove the annotation, or let a container of the same pod ask for as many GPUs as the annotation names.
+package usher.checks.isolation.gke_device_annotations
+
+import data.usher.lib.isolation
+import data.usher.lib.workload
+
+deny contains finding if {
+	some entry in _annotations
+	named := _named(entry.podSet)
+	named > _asked(entry.podSet)
+	not _claims_unread(entry.podSet)
+
+	finding := {
+		"path": entry.path,
+		"message": $"{workload.pod_set_name(entry.podSet)} names more GPUs in annotations of devices.gke.io ({named}) than it asks for ({_asked(entry.podSet)})",
+		"remedy": "ask for as many GPUs in limits of the same pod, or remove the annotation",
+	}
+}
+
+unknown contains {
+	"path": entry.path,
+	"reason": $"whether {workload.pod_set_name(entry.podSet)} asks for as many GPUs as it names in annotations of devices.gke.io depends on device claims that are not known",
+} if {
+	some entry in _annotations
+	_named(entry.podSet) > _asked(entry.podSet)
+	_claims_unread(entry.podSet)
+}
+
+# YAML can write any letter of a path as an escape.
+unknown contains {
+	"path": entry.path,
+	"reason": $"which devices the annotation {entry.key} of {workload.pod_set_name(entry.podSet)} names cannot be read, because of a backslash",
+} if {
+	some entry in _annotations
+	contains(entry.value, "\\")
+}
+
+_annotations := [entry |
+	some entry in isolation.device_annotations
+	entry.domain == "devices.gke.io"
+	not isolation.may_see_all_devices
+]
+
+_named(pod_set) := count({file[0] |
+	some entry in _annotations
+	entry.podSet.path == pod_set.path
+	some file in regex.find_all_string_submatch_n("nvidia[0-9]+", entry.value, -1)
+})
+
+_claims_unread(pod_set) if {
+	pod_set.deviceClaims > 0
+	every request in pod_set.requests {
+		request.route != "device claim"
+	}
+}
+
+_asked(pod_set) := sum([request.minimum.value |
+	some request in pod_set.requests
+	request.route in {"extended resource", "device claim"}
+])

@@ -1,0 +1,40 @@
+package usher.checks.isolation.host_namespaces_test
+
+import data.examples.checks.isolation.host_namespaces as examples
+import data.usher.checks.isolation.host_namespaces as check
+
+processes(path, name) := {
+	"path": path,
+	"message": $"{name} has hostPID, so it shares the processes of its node with all that runs there",
+	"remedy": "remove hostPID",
+}
+
+memory(path, name) := {
+	"path": path,
+	"message": $"{name} has hostIPC, so it shares the memory segments of its node with all that runs there",
+	"remedy": "remove hostIPC, and mount an emptyDir of medium Memory at /dev/shm",
+}
+
+test_the_processes_of_the_node_are_found if {
+	check.deny == {processes("/spec/template/spec/hostPID", "the pod")} with input as examples.bad_deployment
+}
+
+test_only_the_template_that_shares_is_found if {
+	check.deny == {memory("/spec/pytorchReplicaSpecs/Worker/template/spec/hostIPC", "Worker")} with input as examples.bad_pytorchjob
+}
+
+test_both_are_found_and_the_network_is_not if {
+	check.deny == {processes("/spec/hostPID", "the pod"), memory("/spec/hostIPC", "the pod")} with input as examples.bad_pod
+}
+
+test_the_network_of_the_node_and_sharing_within_the_pod_are_good if {
+	check.deny == set() with input as examples.good_mpijob
+}
+
+test_system_namespaces_may_share_them if {
+	check.deny == set() with input as examples.good_driver
+	check.deny == {processes("/spec/template/spec/hostPID", "the pod")} with input as object.union(
+		examples.good_driver,
+		{"site": {"systemNamespace": false}},
+	)
+}

@@ -1,0 +1,61 @@
+package usher.checks.isolation.host_path_to_devices_test
+
+import data.examples.checks.isolation.host_path_to_devices as examples
+import data.usher.checks.isolation.host_path_to_devices as check
+
+finding(path, volume, written) := {
+	"path": path,
+	"message": $"volume {volume} takes devices of the node by host path, {written}, past every request and quota",
+	"remedy": "remove the volume, and ask for the devices in limits",
+}
+
+test_device_files_are_found_however_they_are_spelt if {
+	check.deny == {
+		finding("/spec/volumes/0/hostPath/path", "gpu", `"/dev//nvidia0"`),
+		finding("/spec/volumes/1/hostPath/path", "control", `"/dev/nvidiactl"`),
+	} with input as examples.bad_pod
+}
+
+test_network_cards_are_devices_too if {
+	check.deny == {finding(
+		"/spec/leaderWorkerTemplate/workerTemplate/spec/volumes/1/hostPath/path",
+		"ib of worker",
+		`"/dev/infiniband/"`,
+	)} with input as examples.bad_leaderworkerset
+}
+
+test_links_of_the_node_hide_nothing if {
+	check.deny == {
+		finding("/spec/template/spec/volumes/0/hostPath/path", "driver", `"/var/run/nvidia/driver"`),
+		finding("/spec/template/spec/volumes/1/hostPath/path", "cards", `"/proc/1/root/dev/dri/card0"`),
+	} with input as examples.bad_job_past_links
+}
+
+test_libraries_shared_memory_and_names_that_only_begin_alike_are_good if {
+	check.deny == set() with input as examples.good_fabric_recipe
+}
+
+test_system_namespaces_may_have_them if {
+	check.deny == set() with input as examples.good_device_plugin
+	check.deny == {finding(
+		"/spec/template/spec/volumes/0/hostPath/path",
+		"driver",
+		`"/run/nvidia"`,
+	)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false, "systemNamespacesDeclared": true}})
+}
+
+test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
+	check.deny == {object.union(
+		finding("/spec/template/spec/volumes/0/hostPath/path", "driver", `"/run/nvidia"`),
+		{"assumption": "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"},
+	)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false}})
+}
+
+test_usher_yaml_decides_which_places_count if {
+	other := {"parameters": {"isolation/host_path_to_devices": {"paths": ["/dev/drivers"]}}}
+	check.deny == {finding("/spec/volumes/4/hostPath/path", "drivers", `"/dev/drivers"`)} with input as object.union(
+		examples.good_fabric_recipe,
+		{"site": other},
+	)
+	check.deny == set() with input as object.union(examples.bad_pod, {"site": other})
+}

@@ -1,0 +1,66 @@
+package usher.checks.isolation.host_path_to_node_control_test
+
+import data.examples.checks.isolation.host_path_to_node_control as examples
+import data.usher.checks.isolation.host_path_to_node_control as check
+
+finding(path, volume, written) := {
+	"path": path,
+	"message": $"volume {volume} is the host path {written}, by which a pod controls its node",
+	"remedy": "remove the volume",
+}
+
+test_a_socket_is_found_even_where_it_is_mounted_read_only if {
+	check.deny == {finding(
+		"/spec/template/spec/volumes/0/hostPath/path",
+		"docker",
+		`"/var/run/docker.sock"`,
+	)} with input as examples.bad_runner
+}
+
+test_the_directories_of_device_plugins_and_of_cdi_are_found if {
+	check.deny == {
+		finding(
+			"/spec/template/spec/volumes/0/hostPath/path",
+			"plugins",
+			`"/var/lib/kubelet/pods/../device-plugins"`,
+		),
+		finding("/spec/template/spec/volumes/1/hostPath/path", "cdi", `"/var/run/cdi/"`),
+	} with input as object.union(examples.bad_fake_plugin, {"site": {"systemNamespacesDeclared": true}})
+}
+
+test_static_pods_are_found_in_the_templates_of_other_kinds if {
+	check.deny == {finding(
+		"/spec/pytorchReplicaSpecs/Worker/template/spec/volumes/0/hostPath/path",
+		"manifests of Worker",
+		`"/etc/kubernetes/manifests/"`,
+	)} with input as examples.bad_pytorchjob
+}
+
+test_other_directories_of_the_node_are_good if {
+	check.deny == set() with input as examples.good_statefulset
+}
+
+test_system_namespaces_may_have_them if {
+	check.deny == set() with input as examples.good_node_agent
+	check.deny == {finding(
+		"/spec/template/spec/volumes/0/hostPath/path",
+		"plugins",
+		`"/var/lib/kubelet/device-plugins"`,
+	)} with input as object.union(examples.good_node_agent, {"site": {"systemNamespace": false, "systemNamespacesDeclared": true}})
+}
+
+test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
+	check.deny == {object.union(
+		finding("/spec/template/spec/volumes/0/hostPath/path", "plugins", `"/var/lib/kubelet/device-plugins"`),
+		{"assumption": "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"},
+	)} with input as object.union(examples.good_node_agent, {"site": {"systemNamespace": false}})
+}
+
+test_usher_yaml_decides_which_places_count if {
+	other := {"parameters": {"isolation/host_path_to_node_control": {"paths": ["/run/tcpx"]}}}
+	check.deny == {finding("/spec/template/spec/volumes/1/hostPath/path", "tcpx", `"/run/tcpx"`)} with input as object.union(
+		examples.good_statefulset,
+		{"site": other},
+	)
+	check.deny == set() with input as object.union(examples.bad_runner, {"site": other})
+}

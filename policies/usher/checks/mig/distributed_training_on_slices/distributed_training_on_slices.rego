@@ -1,0 +1,45 @@
+# METADATA
+# title: Training over several pods has whole GPUs
+# description: |
+#   The pods of one training job exchange gradients at every step. Slices of GPUs by MIG reach each other neither over
+#   NVLink nor by peer-to-peer, and most versions of NCCL refuse two ranks on one GPU, which is where the scheduler may
+#   put two such pods. Slices are for training that fits on one of them.
+# scope: package
+# related_resources:
+#   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/deployment-considerations.html
+#     description: NVIDIA on what applications can expect of slices
+#   - ref: https://github.com/NVIDIA/nccl/issues/1716
+#     description: The authors of NCCL on what slices would need of it
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH707
+#   about: accelerator pods
+#   severity: medium
+#   why: The job fails when two of its pods land on one GPU, or waits for the network at every step.
+#   closes: [S14]
+#   remediation: |
+#     Train on whole GPUs, or in one pod on one slice. Where the pods do not depend on each other, say so by the label
+#     gpu-usher.io/role: batch.
+package usher.checks.mig.distributed_training_on_slices
+
+import data.usher.lib.mig
+
+deny contains finding if {
+	input.workload.role == "training"
+	_pods > 1
+
+	finding := {
+		"path": min([mig.path(slice.container, slice.name) | some slice in mig.own_slices]),
+		"message": "its pods train together on MIG slices, which cannot reach each other over NVLink or peer-to-peer",
+		"remedy": "train on whole GPUs, or in one pod on one slice",
+	}
+}
+
+# What nothing bounds may always be several.
+_pods := sum([object.get(pod_set.pods, "maximum", 2) |
+	some pod_set in input.podSets
+	pod_set.path in _paths
+])
+
+_paths := {slice.podSet.path | some slice in mig.own_slices}

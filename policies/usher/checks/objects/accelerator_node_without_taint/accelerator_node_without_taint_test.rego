@@ -1,0 +1,43 @@
+package usher.checks.objects.accelerator_node_without_taint_test
+
+import data.examples.checks.objects.accelerator_node_without_taint as examples
+import data.usher.checks.objects.accelerator_node_without_taint as check
+
+found(names) := {
+	"path": "/spec/taints",
+	"message": $"the node has {names}, and no taint keeps off pods that do not need it",
+	"remedy": "taint the nodes of this pool, for instance with nvidia.com/gpu=present:NoSchedule",
+}
+
+test_a_node_without_taints_is_found if {
+	check.deny == {found("nvidia.com/gpu")} with input as examples.bad_node
+}
+
+test_taints_that_come_and_go_guard_nothing if {
+	check.deny == {found("nvidia.com/gpu")} with input as examples.bad_node_that_is_cordoned
+	check.deny == {found("nvidia.com/gpu")} with input as with_taints([{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}])
+	check.deny == {found("nvidia.com/gpu")} with input as with_taints([{
+		"key": "node.cloudprovider.kubernetes.io/uninitialized",
+		"effect": "NoSchedule",
+	}])
+	check.deny == {found("nvidia.com/gpu")} with input as with_taints([{
+		"key": "ToBeDeletedByClusterAutoscaler",
+		"effect": "NoSchedule",
+	}])
+}
+
+with_taints(taints) := object.union(examples.bad_node, {"object": {"node": {"spec": {"taints": taints}}}})
+
+test_a_preference_keeps_nobody_off if {
+	check.deny == {found("nvidia.com/mig-1g.10gb and nvidia.com/mig-3g.40gb")} with input as examples.bad_node_of_slices
+}
+
+test_any_taint_that_stays_will_do if {
+	check.deny == set() with input as examples.good_node
+	check.deny == set() with input as with_taints([{"key": "sku", "value": "gpu", "effect": "NoExecute"}])
+}
+
+test_nodes_without_accelerators_need_none if {
+	check.deny == set() with input as examples.good_cpu_node
+	check.deny == set() with input as examples.good_node_whose_gpus_are_gone
+}

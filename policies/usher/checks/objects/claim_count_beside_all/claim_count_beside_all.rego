@@ -1,0 +1,35 @@
+# METADATA
+# title: A claim of all devices has no count
+# description: |
+#   allocationMode All and a count contradict each other: the API server refuses the claim. A count of 0 is the same as
+#   none.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+#     description: Kubernetes on device claims
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1418
+#   about: objects
+#   kinds: [resourceClaim, resourceClaimTemplate]
+#   severity: high
+#   why: The claim is refused, and no pod that uses it starts.
+#   closes: [B11]
+#   remediation: Remove allocationMode to get as many devices as count says, or remove count.
+package usher.checks.objects.claim_count_beside_all
+
+import data.usher.lib.device_claims
+
+deny contains finding if {
+	some entry in device_claims.asked
+	entry.asked.allocationMode == "All"
+	number := entry.asked.count
+	number != 0
+
+	finding := {
+		"path": $"{entry.path}/count",
+		"message": $"request {entry.name} has count {number} beside allocationMode All, which the API server refuses",
+		"remedy": "remove allocationMode, or count",
+	}
+}

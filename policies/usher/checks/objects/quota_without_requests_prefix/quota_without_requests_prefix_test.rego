@@ -1,0 +1,39 @@
+package usher.checks.objects.quota_without_requests_prefix_test
+
+import data.examples.checks.objects.quota_without_requests_prefix as examples
+import data.usher.checks.objects.quota_without_requests_prefix as check
+
+found(key, name, amount) := {
+	"path": $"/spec/hard/{key}",
+	"message": $"{name} is never counted without requests. before it, so {amount} of it caps nothing",
+	"remedy": $"write requests.{name}: {amount}",
+}
+
+test_the_name_alone_caps_nothing if {
+	check.deny == {found("nvidia.com~1gpu", "nvidia.com/gpu", "16")} with input as examples.bad_gpu
+}
+
+test_nor_do_slices_and_other_devices if {
+	check.deny == {
+		found("nvidia.com~1mig-1g.10gb", "nvidia.com/mig-1g.10gb", "7"),
+		found("rdma~1ib", "rdma/ib", "8"),
+	} with input as examples.bad_slices
+	check.deny == {found("habana.ai~1gaudi", "habana.ai/gaudi", "8")} with input as examples.bad_gaudi
+}
+
+test_with_the_prefix_they_count if {
+	check.deny == set() with input as examples.good_requests
+}
+
+test_other_keys_with_a_slash_are_good if {
+	check.deny == set() with input as examples.good_counts
+}
+
+test_what_stands_behind_two_slashes_is_no_resource if {
+	odd := json.patch(examples.bad_gpu, [{
+		"op": "replace",
+		"path": "/object/resourceQuota/spec/hard",
+		"value": {"a/b/c": {"text": "1"}},
+	}])
+	check.deny == set() with input as odd
+}

@@ -1,0 +1,42 @@
+package usher.checks.placement.no_pool_fits_test
+
+import data.examples.checks.placement.no_pool_fits as examples
+import data.usher.checks.placement.no_pool_fits as check
+
+found(path, name) := {
+	"path": path,
+	"message": $"{name} fits on no declared node pool: those that offer what it asks for lack the labels that it selects",
+	"remedy": "select labels of a pool in usher.yaml, or declare the pool that is meant",
+}
+
+test_a_product_that_no_pool_has_is_found if {
+	check.deny == {found("/spec/nodeSelector", "the pod")} with input as examples.bad_pod
+	check.deny == {found(
+		"/spec/pytorchReplicaSpecs/Worker/template/spec/affinity",
+		"Worker",
+	)} with input as examples.bad_pytorchjob
+}
+
+test_the_pool_of_another_accelerator_does_not_count if {
+	check.deny == {found("/spec/template/spec/nodeSelector", "the pod")} with input as examples.bad_deployment
+}
+
+test_affinity_that_matches_no_node_is_found if {
+	check.deny == {found("/spec/template/spec/affinity", "the pod")} with input as examples.bad_job
+}
+
+test_labels_that_are_not_declared_may_be_there if {
+	check.deny == set() with input as examples.good_job
+}
+
+test_one_alternative_that_fits_is_enough if {
+	check.deny == set() with input as examples.good_statefulset
+}
+
+test_where_no_pool_has_what_is_asked_nothing_is_known if {
+	check.deny == set() with input as examples.good_pod_that_no_pool_serves
+}
+
+test_a_pod_set_without_accelerators_needs_no_pool if {
+	check.deny == set() with input as examples.good_raycluster
+}

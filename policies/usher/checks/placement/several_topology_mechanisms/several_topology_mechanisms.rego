@@ -1,0 +1,86 @@
+# METADATA
+# title: One mechanism keeps a job together
+# description: |
+#   Kueue, Volcano and the exclusive placement of JobSet and LeaderWorkerSet each choose the rack or switch of a job by
+#   themselves, as required pod affinity does; none of them knows what another has chosen. Kueue reserves nodes in one
+#   rack, another mechanism insists on a second, and the pods are pending for ever while their quota is used. Pod
+#   affinity counts only over the same label: over hosts or zones people use it for other ends. What a controller made is
+#   left alone, because JobSet itself turns its annotation into pod affinity.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
+#     description: Kueue on topology aware scheduling
+#   - ref: https://volcano.sh/en/docs/network_topology_aware_scheduling/
+#     description: Volcano on network topology
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH310
+#   about: accelerator pods
+#   severity: medium
+#   why: Two schedulers choose different racks, and the job never starts.
+#   closes: [S9]
+#   remediation: |
+#     Keep one. Where Kueue admits the job and knows the topology, keep its annotation and remove the others; where
+#     Volcano places the job, keep its own.
+package usher.checks.placement.several_topology_mechanisms
+
+import data.usher.lib.kueue
+import data.usher.lib.workload
+
+_exclusive_annotations := [
+	"alpha.jobset.sigs.k8s.io/exclusive-topology",
+	"leaderworkerset.sigs.k8s.io/exclusive-topology",
+]
+
+_volcano_mode := "volcano.sh/network-topology-mode"
+
+deny contains finding if {
+	not input.workload.owned
+	asked := [asked | some asked in [_kueue, _volcano, _exclusive, _affinity]; asked != []]
+	second := asked[1][0]
+
+	finding := {
+		"path": second.path,
+		"message": $"the job is to be kept together by {concat(" and by ", [ways[0].name | some ways in asked])}, which do not know of each other",
+		"remedy": "keep one of them",
+	}
+}
+
+_kueue := [{"name": "Kueue's topology annotation", "path": path, "label": label} |
+	some pod_set in input.podSets
+	some annotation in kueue.topology_annotations
+	label := pod_set.annotations[annotation]
+	label != "false"
+	path := _annotation_path(pod_set.metadataPath, annotation)
+]
+
+_volcano := array.concat(_volcano_on_pods, _volcano_on_object)
+
+_volcano_on_pods := [{"name": "Volcano's network topology", "path": path} |
+	some pod_set in input.podSets
+	pod_set.annotations[_volcano_mode]
+	path := _annotation_path(pod_set.metadataPath, _volcano_mode)
+]
+
+# KubeRay reads labels, the other operators annotations.
+_volcano_on_object := [{"name": "Volcano's network topology", "path": $"/metadata/{list}/volcano.sh~1network-topology-mode"} |
+	some list in ["annotations", "labels"]
+	input.workload[list][_volcano_mode]
+]
+
+_exclusive := [{"name": "exclusive placement", "path": path, "label": label} |
+	some annotation in _exclusive_annotations
+	label := input.workload.annotations[annotation]
+	path := _annotation_path("/metadata", annotation)
+]
+
+_affinity := [{"name": "required pod affinity", "path": path} |
+	some pod_set in input.podSets
+	some index, term in pod_set.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution
+	some way in array.concat(_kueue, _exclusive)
+	way.label == term.topologyKey
+	path := $"{workload.field_path(pod_set, "affinity")}/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/{index}"
+]
+
+_annotation_path(metadata, annotation) := $"{metadata}/annotations/{replace(annotation, "/", "~1")}"

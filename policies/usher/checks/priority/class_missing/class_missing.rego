@@ -1,0 +1,39 @@
+# METADATA
+# title: Pods with accelerators have a priority class
+# description: |
+#   A pod without class gets the one that is the default of the cluster, or priority 0 where none is. Then any pod with a
+#   class of higher value may evict it, and a training run loses what it has not saved. Where a class is the default,
+#   Kubernetes writes it into pods before this check sees them, but not into templates. The label
+#   kueue.x-k8s.io/priority-class is taken for a choice as well: it orders the queue. System namespaces and what a
+#   controller made are left alone.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
+#     description: Kubernetes on priority and preemption
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH602
+#   about: accelerator pods
+#   severity: low
+#   why: Any pod that has a class can push the training run off its GPUs.
+#   closes: [S23]
+#   remediation: Name a priority class in every template whose pods ask for accelerators.
+package usher.checks.priority.class_missing
+
+import data.usher.lib.priority
+import data.usher.lib.workload
+
+deny contains finding if {
+	not input.workload.owned
+	not input.site.systemNamespace
+	not priority.workload_class
+	some pod_set in workload.accelerator_pod_sets
+	pod_set.priorityClassName == ""
+
+	finding := {
+		"path": workload.field_path(pod_set, "priorityClassName"),
+		"message": $"{workload.pod_set_name(pod_set)} has no priority class, so its pods have priority 0 unless the cluster has a default",
+		"remedy": "name a priority class",
+	}
+}

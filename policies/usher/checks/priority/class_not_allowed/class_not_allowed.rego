@@ -1,0 +1,59 @@
+# METADATA
+# title: Pods have the priority classes of their namespace
+# description: |
+#   Every namespace may use every priority class, unless a quota forbids it, so everything becomes critical by and by.
+#   Where a site lists the classes of a namespace, no pod may have another, whether it asks for accelerators or not: a pod
+#   without may evict one that does. The class of the PodGroup that an operator makes counts too. Where a class is the
+#   default of the cluster, Kubernetes writes it into pods, so the list has to hold it. Without a list every class is
+#   allowed; the classes of the system and system namespaces are for another check.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#limit-priority-class-consumption-by-default
+#     description: Kubernetes on limiting the use of priority classes
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH603
+#   about: pods
+#   severity: high
+#   why: Who may name any class can evict the pods of every other team.
+#   closes: [S23]
+#   parameters:
+#     allowed:
+#       default: []
+#       description: Priority classes that pods may have; without any, all of them.
+#   remediation: |
+#     Name a class of your namespace, or have the class allowed in usher.yaml (parameters, class-not-allowed, allowed).
+package usher.checks.priority.class_not_allowed
+
+import data.usher.lib.kubeflow
+import data.usher.lib.parameters
+import data.usher.lib.text
+import data.usher.lib.workload
+
+deny contains finding if {
+	count(_allowed) > 0
+	not input.site.systemNamespace
+	some named in _named
+	named.class != ""
+	not startswith(named.class, "system-")
+	not named.class in _allowed
+
+	finding := {
+		"path": named.path,
+		"message": $"priority class {text.excerpt(named.class)} is not for this namespace",
+		"remedy": $"name one of its classes: {concat(", ", _allowed)}",
+	}
+}
+
+_allowed := parameters.priority.class_not_allowed.allowed
+
+_named contains {"path": workload.field_path(pod_set, "priorityClassName"), "class": pod_set.priorityClassName} if {
+	some pod_set in input.podSets
+}
+
+_named contains {"path": $"{input.workload.gangPolicyPath}/priorityClass", "class": kubeflow.scheduling_policy.priorityClass}
+
+_named contains {"path": "/metadata/labels/ray.io~1priority-class-name", "class": class} if {
+	class := input.workload.labels["ray.io/priority-class-name"]
+}

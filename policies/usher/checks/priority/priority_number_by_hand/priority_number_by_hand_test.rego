@@ -1,0 +1,42 @@
+package usher.checks.priority.priority_number_by_hand_test
+
+import data.examples.checks.priority.priority_number_by_hand as examples
+import data.usher.checks.priority.priority_number_by_hand as check
+
+found(path, name, number) := {{
+	"path": $"{path}/priority",
+	"message": $"{name} sets priority {number} without a class, so its pods are refused",
+	"remedy": "remove priority, and name a priority class",
+}}
+
+test_a_number_without_class_is_found if {
+	check.deny == found("/spec/template/spec", "the pod", 1000000) with input as examples.bad_job
+	check.deny == found("/spec", "the pod", 1000) with input as examples.bad_pod
+	check.unknown == set() with input as examples.bad_pod
+}
+
+test_a_number_below_0_is_found_and_pods_without_accelerators_are_judged if {
+	launcher := "/spec/mpiReplicaSpecs/Launcher/template/spec"
+	check.deny == found(launcher, "Launcher", -10) with input as examples.bad_mpijob
+	check.unknown == set() with input as examples.bad_mpijob
+}
+
+test_0_is_what_pods_without_class_get if {
+	check.deny == set() with input as examples.good_job
+	check.unknown == set() with input as examples.good_job
+}
+
+test_on_pods_kubernetes_has_filled_in_both if {
+	check.deny == set() with input as examples.good_pod_as_kubernetes_fills_it_in
+	check.unknown == set() with input as examples.good_pod_as_kubernetes_fills_it_in
+}
+
+test_of_a_number_beside_a_class_it_is_unknown if {
+	check.deny == set() with input as examples.unknown_deployment
+	check.unknown == {{
+		"path": "/spec/template/spec/priority",
+		"reason": "whether priority class serving has the value 1000 is not known here; with any other its pods are refused",
+	}} with input as examples.unknown_deployment
+	without := json.patch(examples.unknown_deployment, [{"op": "remove", "path": "/podSets/0/priority"}])
+	check.unknown == set() with input as without
+}

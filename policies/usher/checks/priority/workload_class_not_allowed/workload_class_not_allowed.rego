@@ -1,0 +1,44 @@
+# METADATA
+# title: Workloads have the queue classes of their namespace
+# description: |
+#   Whoever may make a job may name any WorkloadPriorityClass in its label, and by it overtake the jobs of all teams that
+#   share a queue, and evict them. Where a site lists the classes of a namespace, its workloads may name no other. Without
+#   a list every class is allowed.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/
+#     description: Kueue on workload priority classes
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH609
+#   about: pods
+#   severity: high
+#   why: One label takes the GPUs of a team whose job was running.
+#   closes: [S22]
+#   parameters:
+#     allowed:
+#       default: []
+#       description: Classes that workloads may name; without any, all of them.
+#   remediation: |
+#     Name a class of your namespace, or have the class allowed in usher.yaml (parameters, workload-class-not-allowed,
+#     allowed).
+package usher.checks.priority.workload_class_not_allowed
+
+import data.usher.lib.parameters
+import data.usher.lib.priority
+import data.usher.lib.text
+
+deny contains finding if {
+	class := priority.workload_class
+	count(_allowed) > 0
+	not class in _allowed
+
+	finding := {
+		"path": priority.workload_class_path,
+		"message": $"queue class {text.excerpt(class)} is not for this namespace",
+		"remedy": $"name one of its classes: {concat(", ", _allowed)}",
+	}
+}
+
+_allowed := parameters.priority.workload_class_not_allowed.allowed

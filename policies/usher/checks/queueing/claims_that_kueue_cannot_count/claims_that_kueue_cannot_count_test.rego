@@ -1,0 +1,63 @@
+package usher.checks.queueing.claims_that_kueue_cannot_count_test
+
+import data.examples.checks.queueing.claims_that_kueue_cannot_count as examples
+import data.usher.checks.queueing.claims_that_kueue_cannot_count as check
+
+found(path, name, claim) := {{
+	"path": $"{path}/resourceClaims/0/resourceClaimName",
+	"message": $"{name} names the ResourceClaim {claim} directly, which Kueue cannot count, so it never admits the workload",
+	"remedy": "name a ResourceClaimTemplate with resourceClaimTemplateName",
+}}
+
+unknown(path, name) := {{
+	"path": $"{path}/resourceClaims",
+	"reason": $"{name}: whether Kueue counts its device claims is not known: resources.deviceClassMappings of Kueue's configuration says it, and the parameter deviceClassesMapped",
+}}
+
+mapped := {"site": {"parameters": {"queueing/claims_that_kueue_cannot_count": {"deviceClassesMapped": true}}}}
+
+test_a_claim_that_is_named_directly_is_found if {
+	check.deny == found("/spec/template/spec", "the pod", `"big-gpu"`) with input as examples.bad_job
+	check.deny == found("/spec", "the pod", `"my-gpu"`) with input as examples.bad_pod
+	check.deny == found(
+		"/spec/replicatedJobs/1/template/spec/template/spec",
+		"workers",
+		`"shared-gpus"`,
+	) with input as examples.bad_jobset
+	check.unknown == set() with input as examples.bad_job
+}
+
+test_it_is_found_where_device_classes_are_mapped_as_well if {
+	check.deny == found("/spec", "the pod", `"my-gpu"`) with input as object.union(examples.bad_pod, mapped)
+}
+
+test_a_claim_from_a_template_is_unknown if {
+	check.deny == set() with input as examples.unknown_job
+	check.unknown == unknown("/spec/template/spec", "the pod") with input as examples.unknown_job
+}
+
+test_beside_one_that_is_named_directly_it_is_unknown_too if {
+	check.unknown == unknown(
+		"/spec/replicatedJobs/1/template/spec/template/spec",
+		"workers",
+	) with input as examples.bad_jobset
+}
+
+test_with_mapped_device_classes_it_is_good if {
+	check.unknown == set() with input as object.union(examples.unknown_job, mapped)
+}
+
+test_a_pod_in_no_queue_is_good if {
+	check.deny == set() with input as examples.good_pod
+	check.unknown == set() with input as examples.good_pod
+}
+
+test_a_workload_without_claims_is_good if {
+	check.deny == set() with input as examples.good_job
+	check.unknown == set() with input as examples.good_job
+}
+
+test_what_a_controller_made_is_left_alone if {
+	check.deny == set() with input as object.union(examples.bad_pod, {"workload": {"owned": true}})
+	check.unknown == set() with input as object.union(examples.unknown_job, {"workload": {"owned": true}})
+}

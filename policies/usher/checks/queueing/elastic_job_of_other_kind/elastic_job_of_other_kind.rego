@@ -1,0 +1,48 @@
+# METADATA
+# title: Only Jobs and Ray clusters are elastic jobs
+# description: |
+#   The annotation kueue.x-k8s.io/elastic-job: "true" lets a queued workload change its number of pods while it runs, of
+#   Jobs, RayClusters, RayJobs and RayServices alone. Kueue's webhooks refuse it on the other kinds that they know, where
+#   the feature is on, and elsewhere nothing reads it: the number of pods is counted once and for all. What a controller
+#   made is left alone.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/elastic_workload/
+#     description: Kueue on elastic workloads
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH415
+#   about: pods
+#   severity: medium
+#   why: The workload is refused, or grows beyond what Kueue counted.
+#   closes: [S20]
+#   remediation: |
+#     Remove the annotation, or use a Job or one of Ray's kinds.
+package usher.checks.queueing.elastic_job_of_other_kind
+
+import data.usher.lib.kueue
+
+_elastic := "kueue.x-k8s.io/elastic-job"
+
+deny contains finding if {
+	input.workload.annotations[_elastic] == "true"
+	not _can_be_elastic
+	not input.workload.owned
+
+	finding := {
+		"path": $"/metadata/annotations/{kueue.escaped(_elastic)}",
+		"message": $"Kueue makes no elastic jobs of {input.workload.kind}s, and refuses the annotation {_elastic} where it knows the kind",
+		"remedy": "remove it, or use a Job, RayCluster, RayJob or RayService",
+	}
+}
+
+_can_be_elastic if {
+	input.workload.group == "batch"
+	input.workload.kind == "Job"
+}
+
+_can_be_elastic if {
+	input.workload.group == "ray.io"
+	input.workload.kind in {"RayCluster", "RayJob", "RayService"}
+}

@@ -1,0 +1,77 @@
+# METADATA
+# title: Kueue's integration of the kind is switched on
+# description: |
+#   Kueue reads the queue label of a kind only when its configuration lists the kind among integrations.frameworks. The
+#   configuration that Kueue ships leaves out PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and SparkApplication: with
+#   the right label on them, in the right place, they start at once and nobody counts them. The parameter frameworks
+#   takes the list of your configuration; then every kind that is not on it is found. As long as it is empty, only the
+#   kinds that are off by default are unknown. What a controller made is left alone.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/installation/
+#     description: Kueue on its configuration
+#   - ref: https://kueue.sigs.k8s.io/docs/reference/kueue-config.v1beta2/#config-kueue-x-k8s-io-v1beta2-Integrations
+#     description: Kueue on integrations.frameworks
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH405
+#   about: pods
+#   severity: high
+#   why: The job carries the right label and still runs outside every quota.
+#   closes: [S20, B34]
+#   parameters:
+#     frameworks:
+#       default: []
+#       description: What integrations.frameworks of Kueue's configuration lists, such as kubeflow.org/pytorchjob.
+#   remediation: |
+#     Add the kind to integrations.frameworks of Kueue's configuration, or use a kind that is on it, such as TrainJob.
+package usher.checks.queueing.integration_not_enabled
+
+import data.usher.lib.kueue
+import data.usher.lib.parameters
+
+_off_by_default := {
+	"kubeflow.org/jaxjob",
+	"kubeflow.org/paddlejob",
+	"kubeflow.org/pytorchjob",
+	"kubeflow.org/tfjob",
+	"kubeflow.org/xgboostjob",
+	"sparkoperator.k8s.io/sparkapplication",
+}
+
+deny contains finding if {
+	framework := _queued_by
+	_frameworks != []
+	not framework in _frameworks
+
+	finding := {
+		"path": kueue.label_path(kueue.queue_label),
+		"message": $"Kueue's configuration leaves {framework} out, so nothing queues this {input.workload.kind} in {kueue.queue_name}",
+		"remedy": $"have {framework} added to Kueue's integrations, or use a kind that is among them",
+	}
+}
+
+unknown contains {
+	"path": kueue.label_path(kueue.queue_label),
+	"reason": $"whether Kueue queues {input.workload.kind}s is not known: its default configuration leaves {framework} out; the parameter frameworks says what yours lists",
+} if {
+	framework := _queued_by
+	framework in _off_by_default
+	_frameworks == []
+}
+
+_frameworks := parameters.queueing.integration_not_enabled.frameworks
+
+_queued_by := _framework if {
+	kueue.in_queue
+	not input.workload.owned
+}
+
+_framework := lower(input.workload.kind) if input.workload.group in {"", "apps"}
+
+# HyperPod's kind comes to Kueue as an external framework, which is listed elsewhere.
+_framework := lower($"{input.workload.group}/{input.workload.kind}") if {
+	kueue.queued_as_one
+	not input.workload.group in {"apps", "sagemaker.amazonaws.com"}
+}

@@ -1,0 +1,64 @@
+package usher.checks.queueing.integration_not_enabled_test
+
+import data.examples.checks.queueing.integration_not_enabled as examples
+import data.usher.checks.queueing.integration_not_enabled as check
+
+path := "/metadata/labels/kueue.x-k8s.io~1queue-name"
+
+found(framework, kind) := {{
+	"path": path,
+	"message": $"Kueue's configuration leaves {framework} out, so nothing queues this {kind} in research",
+	"remedy": $"have {framework} added to Kueue's integrations, or use a kind that is among them",
+}}
+
+undeclared(document) := json.remove(document, ["/site/parameters"])
+
+test_kinds_that_are_not_listed_are_found if {
+	check.deny == found("kubeflow.org/tfjob", "TFJob") with input as examples.bad_tfjob
+	check.deny == found("sparkoperator.k8s.io/sparkapplication", "SparkApplication") with input as examples.bad_sparkapplication
+	check.deny == found("deployment", "Deployment") with input as examples.bad_deployment
+	check.unknown == set() with input as examples.bad_tfjob
+}
+
+test_kinds_that_are_listed_are_good if {
+	check.deny == set() with input as examples.good_pytorchjob
+	check.unknown == set() with input as examples.good_pytorchjob
+	check.deny == set() with input as examples.good_pod
+}
+
+test_without_a_list_the_kinds_that_are_off_by_default_are_unknown if {
+	reason := "whether Kueue queues TFJobs is not known: its default configuration leaves kubeflow.org/tfjob out; the parameter frameworks says what yours lists"
+	check.deny == set() with input as undeclared(examples.bad_tfjob)
+	check.unknown == {{"path": path, "reason": reason}} with input as undeclared(examples.bad_tfjob)
+	check.unknown == set() with input as undeclared(examples.bad_deployment)
+}
+
+test_every_kind_that_is_off_by_default_is_unknown if {
+	every kind in ["JAXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"] {
+		count(check.unknown) == 1 with input as undeclared(object.union(examples.bad_tfjob, {"workload": {"kind": kind}}))
+	}
+	count(check.unknown) == 1 with input as undeclared(examples.bad_sparkapplication)
+}
+
+test_what_names_no_queue_is_left_alone if {
+	check.deny == set() with input as examples.good_tfjob_without_a_queue
+	check.unknown == set() with input as undeclared(examples.good_tfjob_without_a_queue)
+}
+
+test_what_a_controller_made_is_left_alone if {
+	owned := object.union(examples.bad_tfjob, {"workload": {"owned": true}})
+	check.deny == set() with input as owned
+	check.unknown == set() with input as undeclared(owned)
+}
+
+test_kinds_that_come_to_kueue_by_other_ways_are_left_alone if {
+	check.deny == set() with input as examples.good_hyperpod_job
+	check.deny == set() with input as examples.good_taskrun
+	elsewhere := object.union(examples.bad_deployment, {"workload": {"group": "example.com"}})
+	check.deny == set() with input as elsewhere
+}
+
+test_a_stateful_set_goes_by_its_kind_alone if {
+	stateful := object.union(examples.bad_deployment, {"workload": {"kind": "StatefulSet"}})
+	check.deny == found("statefulset", "StatefulSet") with input as stateful
+}

@@ -1,0 +1,67 @@
+# METADATA
+# title: The queue label stands on a kind that Kueue reads
+# description: |
+#   Kueue reads kueue.x-k8s.io/queue-name only on kinds that it has an integration for. On a ReplicaSet, a DaemonSet, a
+#   RayCronJob or a job of Volcano the label is legal and means nothing: the pods start at once, and nobody counts them.
+#   Some kinds pass it on from another place: a CronJob from the template of its Jobs, an Argo Workflow from its
+#   podMetadata, a Knative Service from the template of its revisions. Tekton's runs, KServe's services and notebooks
+#   hand down their own labels, and so need nothing else. What a controller made and what only describes workloads is
+#   left alone. Kinds that a controller of your own brings to Kueue can be named in the parameter externalFrameworks.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/
+#     description: Kueue on the kinds that it queues
+#   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/run_cronjobs/
+#     description: Kueue on CronJobs
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH404
+#   about: pods
+#   severity: medium
+#   why: The workload looks queued and runs outside every quota.
+#   closes: [B34, S20]
+#   parameters:
+#     externalFrameworks:
+#       default: []
+#       description: Kinds that another controller brings to Kueue, as Kueue's configuration names them (Kind.version.group).
+#   remediation: |
+#     Put the label where Kueue reads it, or use a kind that Kueue queues.
+package usher.checks.queueing.kind_that_kueue_ignores
+
+import data.usher.lib.kueue
+import data.usher.lib.parameters
+import data.usher.lib.text
+
+deny contains finding if {
+	queue := input.workload.labels[kueue.queue_label]
+	queue != ""
+	not input.workload.owned
+	not input.workload.isTemplate
+	not kueue.in_queue
+	not _pods_are_queued
+	not _external
+
+	finding := {
+		"path": $"/metadata/labels/{kueue.escaped(kueue.queue_label)}",
+		"message": $"Kueue does not read {kueue.queue_label} {text.excerpt(queue)} on {input.workload.kind}s, so nothing queues this one",
+		"remedy": _remedy,
+	}
+}
+
+_pods_are_queued if {
+	some pod_set in input.podSets
+	object.get(pod_set.labels, kueue.queue_label, "") != ""
+}
+
+_external if {
+	some framework in parameters.queueing.kind_that_kueue_ignores.externalFrameworks
+	startswith(framework, $"{input.workload.kind}.")
+	endswith(framework, $".{input.workload.group}")
+}
+
+_remedy := $"move it to {kueue.label_field}" if {
+	input.workload.queueLabelPath
+} else := "use a kind that Kueue queues, or leave the queueing to Volcano alone" if {
+	input.workload.gangNative
+} else := "use a kind that Kueue queues, or label its pod templates to have the pods queued one by one"

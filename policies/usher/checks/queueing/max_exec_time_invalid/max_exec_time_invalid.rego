@@ -1,0 +1,42 @@
+# METADATA
+# title: The maximum execution time is a number of seconds
+# description: |
+#   The label kueue.x-k8s.io/max-exec-time-seconds has Kueue end a job that runs longer than that. It takes a whole
+#   number of 1 or more, no unit and no fraction; Kueue's webhooks refuse everything else. Deployments, StatefulSets and
+#   LeaderWorkerSets run for ever, and Kueue does not read the label there.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload/#maximum-execution-time
+#     description: Kueue on the maximum execution time
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH410
+#   about: pods
+#   severity: high
+#   why: Kueue refuses the workload when it is created.
+#   closes: [S20]
+#   remediation: |
+#     Write the number of seconds, such as "3600" for an hour.
+package usher.checks.queueing.max_exec_time_invalid
+
+import data.usher.lib.kueue
+import data.usher.lib.text
+
+_seconds := "kueue.x-k8s.io/max-exec-time-seconds"
+
+_run_for_ever := {"Deployment", "StatefulSet", "LeaderWorkerSet"}
+
+deny contains finding if {
+	seconds := kueue.labels[_seconds]
+	not input.workload.kind in _run_for_ever
+	not _is_time(seconds)
+
+	finding := {
+		"path": kueue.label_path(_seconds),
+		"message": $"{_seconds} {text.excerpt(seconds)} is no whole number of 1 or more, so Kueue refuses this {input.workload.kind}",
+		"remedy": "write the number of seconds, without a unit",
+	}
+}
+
+_is_time(seconds) if kueue.whole_number(seconds) >= 1

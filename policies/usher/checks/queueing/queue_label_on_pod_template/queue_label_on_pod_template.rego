@@ -1,0 +1,48 @@
+# METADATA
+# title: The queue label stands on the job, not on its pod templates
+# description: |
+#   Kueue makes one workload of a job whose own metadata carry kueue.x-k8s.io/queue-name, and admits it whole. On a pod
+#   template alone the label says nothing about the job: where Kueue watches plain pods it queues each of them by
+#   itself, so that half of a job may run and wait for the other half, and elsewhere it reads nothing. Pods that form a
+#   pod group of Kueue are queued together and left alone; so are Deployments, whose pods Kueue queues one by one
+#   anyhow, and what a controller made.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
+#     description: Kueue on where the queue label goes
+#   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/
+#     description: Kueue on plain pods and groups of them
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH403
+#   about: pods
+#   severity: medium
+#   why: Half of a job may get its GPUs and hold them idle, waiting for the other half.
+#   closes: [S20, B34]
+#   remediation: |
+#     Move the label kueue.x-k8s.io/queue-name from the pod templates to the metadata of the job.
+package usher.checks.queueing.queue_label_on_pod_template
+
+import data.usher.lib.kueue
+import data.usher.lib.text
+import data.usher.lib.workload
+
+_group_name := "kueue.x-k8s.io/pod-group-name"
+
+deny contains finding if {
+	some pod_set in input.podSets
+	queue := pod_set.labels[kueue.queue_label]
+	queue != ""
+	kueue.queued_as_one
+	not kueue.in_queue
+	not input.workload.owned
+	not pod_set.labels[_group_name]
+	not pod_set.annotations[_group_name]
+
+	finding := {
+		"path": $"{pod_set.metadataPath}/labels/{kueue.escaped(kueue.queue_label)}",
+		"message": $"{workload.pod_set_name(pod_set)}: on a pod template {kueue.queue_label} {text.excerpt(queue)} queues the pods one by one or not at all, not the {input.workload.kind} as a whole",
+		"remedy": $"move the label to {kueue.label_field}",
+	}
+}

@@ -1,0 +1,42 @@
+# METADATA
+# title: A queued Ray cluster that scales itself is an elastic job
+# description: |
+#   Kueue counts a Ray cluster once, when it admits it; what Ray's autoscaler adds later would be beside the quota. So
+#   Kueue's webhooks refuse enableInTreeAutoscaling in a queue, unless the annotation kueue.x-k8s.io/elastic-job is
+#   "true": then every change of size is admitted by itself. That needs Kueue's feature ElasticJobsViaWorkloadSlices,
+#   which is on by default since version 0.18.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/elastic_workload/
+#     description: Kueue on elastic workloads
+#   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/rayclusters/
+#     description: Kueue on RayClusters
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH426
+#   about: objects
+#   kinds: [rayCluster, rayJob, rayService]
+#   severity: high
+#   why: Kueue refuses the cluster, because it could grow beyond its quota.
+#   closes: [B35]
+#   remediation: |
+#     Set the annotation kueue.x-k8s.io/elastic-job to "true", or turn enableInTreeAutoscaling off.
+package usher.checks.queueing.ray_autoscaling_without_elastic_job
+
+import data.usher.lib.kueue
+
+_elastic := "kueue.x-k8s.io/elastic-job"
+
+deny contains finding if {
+	cluster := kueue.ray_cluster
+	cluster.spec.enableInTreeAutoscaling
+	kueue.in_queue
+	object.get(input.workload.annotations, _elastic, "") != "true"
+
+	finding := {
+		"path": $"{cluster.path}/enableInTreeAutoscaling",
+		"message": $"the cluster of the {input.workload.kind} scales itself, so Kueue refuses it in a queue unless it is an elastic job",
+		"remedy": $"set the annotation {_elastic}: \"true\", or turn enableInTreeAutoscaling off",
+	}
+}

@@ -1,0 +1,36 @@
+# METADATA
+# title: No worker group of a queued Ray cluster is named head
+# description: |
+#   Kueue names the pod sets of a Ray cluster by its worker groups, and the one of the head is named head. A worker group
+#   of that name would be taken for it, so Kueue's webhooks refuse it in a queue.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/rayclusters/
+#     description: Kueue on RayClusters
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH427
+#   about: objects
+#   kinds: [rayCluster, rayJob, rayService]
+#   severity: high
+#   why: Kueue refuses the cluster when it is created.
+#   closes: [S20]
+#   remediation: |
+#     Give the worker group another name.
+package usher.checks.queueing.ray_worker_group_named_head
+
+import data.usher.lib.kueue
+
+deny contains finding if {
+	cluster := kueue.ray_cluster
+	some index, group in cluster.spec.workerGroupSpecs
+	group.groupName == "head"
+	kueue.in_queue
+
+	finding := {
+		"path": $"{cluster.path}/workerGroupSpecs/{index}/groupName",
+		"message": $"worker group {index} of the {input.workload.kind} is named head as Kueue names the head itself, so Kueue refuses it in a queue",
+		"remedy": "give the worker group another name",
+	}
+}

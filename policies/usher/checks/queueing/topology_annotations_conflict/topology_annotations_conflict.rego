@@ -1,0 +1,49 @@
+# METADATA
+# title: Annotations of Kueue for topology do not exclude each other
+# description: |
+#   A pod template asks Kueue for one kind of placement: all pods in one domain required, or preferred, or anywhere
+#   (unconstrained). Slices are described either by podset-slice-required-topology with podset-slice-size, or by the
+#   constraints for several levels. A template that is placed together with another (podset-group-name) has no slices.
+#   Kueue's webhooks refuse a template, and a Pod, that says two of what excludes each other.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
+#     description: Kueue on topology-aware scheduling
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH408
+#   about: pods
+#   severity: high
+#   why: Kueue refuses the workload when it is created.
+#   closes: [S9]
+#   remediation: |
+#     Keep the one annotation that says what the job needs.
+package usher.checks.queueing.topology_annotations_conflict
+
+import data.usher.lib.kueue
+import data.usher.lib.workload
+
+_exclusive := [
+	[kueue.required_topology, kueue.preferred_topology],
+	[kueue.required_topology, kueue.unconstrained_topology],
+	[kueue.preferred_topology, kueue.unconstrained_topology],
+	[kueue.slice_constraints, kueue.slice_topology],
+	[kueue.slice_constraints, kueue.slice_size],
+	[kueue.pod_set_group, kueue.slice_topology],
+	[kueue.pod_set_group, kueue.slice_size],
+	[kueue.pod_set_group, kueue.slice_constraints],
+]
+
+deny contains finding if {
+	some pod_set in kueue.topology_pod_sets
+	some [one, other] in _exclusive
+	pod_set.annotations[one]
+	pod_set.annotations[other]
+
+	finding := {
+		"path": kueue.annotation_path(pod_set, other),
+		"message": $"{workload.pod_set_name(pod_set)} has both {one} and {other}, which exclude each other, so Kueue refuses it",
+		"remedy": "remove one of them",
+	}
+}

@@ -1,0 +1,45 @@
+# METADATA
+# title: Slices have both a topology and a size
+# description: |
+#   Kueue cuts the pods of a template into slices of podset-slice-size pods, each in one domain of the level that
+#   podset-slice-required-topology names. One of the two annotations without the other says nothing that could be done,
+#   and Kueue's webhooks refuse it.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
+#     description: Kueue on slices
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH421
+#   about: pods
+#   severity: high
+#   why: Kueue refuses the workload when it is created.
+#   closes: [S9]
+#   remediation: |
+#     Set both annotations on the pod template, or neither.
+package usher.checks.queueing.topology_slice_half_described
+
+import data.usher.lib.kueue
+import data.usher.lib.workload
+
+_halves := [
+	[kueue.slice_topology, kueue.slice_size],
+	[kueue.slice_size, kueue.slice_topology],
+]
+
+deny contains finding if {
+	some pod_set in kueue.topology_pod_sets
+	some [present, missing] in _halves
+	pod_set.annotations[present]
+	not pod_set.annotations[missing]
+
+	# With the constraints for several levels another check finds it, and the other half would not help.
+	not pod_set.annotations[kueue.slice_constraints]
+
+	finding := {
+		"path": kueue.annotation_path(pod_set, present),
+		"message": $"{workload.pod_set_name(pod_set)} has {present} without {missing}, so Kueue refuses it",
+		"remedy": $"set {missing} as well, or neither",
+	}
+}

@@ -1,0 +1,108 @@
+# METADATA
+# title: A process for every GPU
+# description: |
+#   Distributed training starts one process for each GPU of a pod. With fewer, GPUs are paid for and idle; with more,
+#   the processes that find none crash or share one. How many are started is told by --nproc-per-node of torchrun and
+#   the variables PET_NPROC_PER_NODE and NPROC_PER_NODE, read in commands as far as they are plain, and by nprocPerNode
+#   of PyTorchJobs, slotsPerWorker of MPIJobs (1 where it is missing) and numProcPerNode of TrainJobs. Where the number
+#   is left to the launcher (auto, gpu) it is right. Only devices that one process uses whole are compared: not MIG, not
+#   shares, and not accelerators with several cores, such as Neuron and TPUs.
+# scope: package
+# related_resources:
+#   - ref: https://docs.pytorch.org/docs/stable/elastic/run.html
+#     description: PyTorch on torchrun and its processes
+#   - ref: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/mpi/
+#     description: Kubeflow on MPIJobs
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH109
+#   about: accelerator pods
+#   severity: medium
+#   why: GPUs are held that no process uses, or the job crashes for want of some.
+#   closes: [S48]
+#   remediation: |
+#     Start as many processes as the pod has GPUs: leave the number to the launcher (auto), or keep both in step.
+package usher.checks.resources.processes_match_gpus
+
+import data.usher.lib.amounts
+import data.usher.lib.workload
+
+deny contains finding if {
+	some entry in _told
+	gpus := _gpus(entry.podSet, entry.container)
+	effect := _effect(entry.number, gpus)
+
+	finding := {
+		"path": entry.path,
+		"message": $"{workload.container_name(entry.podSet, entry.container)} starts {amounts.number_of(entry.number, "process", "processes")} and has {amounts.number_of(gpus, "GPU", "GPUs")}, so {effect}",
+		"remedy": $"start one process for every GPU, or ask for {amounts.number_of(entry.number, "GPU", "GPUs")}",
+	}
+}
+
+_told := array.concat(_by_container, _by_object)
+
+_by_container := [entry |
+	some pod_set in workload.accelerator_pod_sets
+	some container in pod_set.containers
+	processes := container.processes
+
+	entry := {"podSet": pod_set, "container": container, "number": processes.number, "path": processes.path}
+]
+
+# What a container says itself counts before this.
+_by_object := [entry |
+	some pod_set in workload.accelerator_pod_sets
+	_said_for(pod_set)
+	_has_one_user(pod_set)
+	some container in pod_set.containers
+	container.asksAccelerators
+	not container.processes
+
+	entry := {"podSet": pod_set, "container": container, "number": _said.number, "path": _said.path}
+]
+
+_said := {"number": number, "path": "/spec/nprocPerNode"} if {
+	number := _number(input.object.pytorchJob.spec.nprocPerNode)
+}
+
+_said := {"number": number, "path": "/spec/slotsPerWorker"} if {
+	number := object.get(input.object.mpiJob, ["spec", "slotsPerWorker"], 1)
+}
+
+_said := {"number": number, "path": "/spec/trainer/numProcPerNode"} if {
+	number := _number(input.object.trainJob.spec.trainer.numProcPerNode)
+}
+
+_said_for(_) if not input.object.mpiJob
+
+_said_for(pod_set) if lower(pod_set.name) == "worker"
+
+# Neither `auto` nor `gpu` is one.
+_number(text) := to_number(text) if trim(text, "0123456789") == ""
+
+_gpus(_, container) := amounts.effective(resource).value if {
+	count(container.accelerators) == 1
+	some name, resource in container.accelerators
+	name in {"amd.com/gpu", "habana.ai/gaudi", "nvidia.com/gpu"}
+}
+
+_gpus(pod_set, container) := request.minimum.value if {
+	count(container.accelerators) == 0
+	_has_one_user(pod_set)
+	count(pod_set.requests) == 1
+	request := pod_set.requests[0]
+	request.route == "device claim"
+	request.name in {"gpu.amd.com", "gpu.nvidia.com"}
+	request.minimum.value == request.maximum.value
+}
+
+_has_one_user(pod_set) if {
+	users := [container | some container in pod_set.containers; container.asksAccelerators]
+	count(users) == 1
+}
+
+# None where they match.
+_effect(number, gpus) := "the other GPUs idle" if number < gpus
+
+_effect(number, gpus) := "some of them find no GPU of their own" if number > gpus

@@ -1,0 +1,61 @@
+package usher.checks.scaling.rollout_waits_for_accelerators_test
+
+import data.examples.checks.scaling.rollout_waits_for_accelerators as examples
+import data.usher.checks.scaling.rollout_waits_for_accelerators as check
+
+waits(pods) := {{
+	"path": "/spec/strategy",
+	"message": $"a rollout needs accelerators for {pods} before any of the old ones goes, and stands still where none are free",
+	"remedy": "keep them free, or let an old pod go first: maxSurge 0 and maxUnavailable 1",
+}}
+
+of(replicas, surge, unavailable) := json.patch(examples.bad_deployment_of_eight, [
+	{"op": "replace", "path": "/workload/pods", "value": {"minimum": replicas, "maximum": replicas + surge}},
+	{
+		"op": "replace",
+		"path": "/object/deployment/spec/strategy/rollingUpdate/maxUnavailable",
+		"value": unavailable,
+	},
+])
+
+test_by_default_a_few_replicas_may_not_be_fewer if {
+	check.deny == waits("1 more pod") with input as examples.bad_deployment
+}
+
+test_none_may_be_missing_where_the_strategy_says_so if {
+	check.deny == waits("2 more pods") with input as examples.bad_deployment_of_eight
+	check.deny == waits("1 more pod") with input as examples.bad_deployment_of_three
+}
+
+test_what_may_be_missing_is_rounded_down if {
+	check.deny == waits("1 more pod") with input as of(3, 1, "33%")
+	check.deny == set() with input as of(4, 1, "25%")
+	check.deny == set() with input as of(3, 1, "34%")
+	check.deny == set() with input as of(3, 1, 1)
+}
+
+test_one_old_pod_may_go_first if {
+	check.deny == set() with input as examples.good_deployment_of_four
+}
+
+test_without_more_pods_there_is_nothing_to_wait_for if {
+	check.deny == set() with input as examples.good_deployment_without_surge
+	check.deny == set() with input as examples.good_deployment_that_is_recreated
+	check.deny == set() with input as of(4, 0, 0)
+}
+
+test_other_kinds_roll_out_in_other_ways if {
+	check.deny == set() with input as json.remove(examples.bad_deployment, ["/object/deployment"])
+}
+
+test_pods_without_accelerators_wait_for_none if {
+	check.deny == set() with input as json.patch(examples.bad_deployment, [{
+		"op": "replace",
+		"path": "/podSets/0/asksAccelerators",
+		"value": false,
+	}])
+}
+
+test_what_a_controller_made_was_judged_at_its_owner if {
+	check.deny == set() with input as object.union(examples.bad_deployment, {"workload": {"owned": true}})
+}

@@ -1,0 +1,32 @@
+# METADATA
+# title: What KEDA starts has an upper bound
+# description: |
+#   A ScaledJob starts a Job for every piece of work that its triggers count. Where it gives no maxReplicaCount KEDA lets
+#   a hundred of them run at once, which is more GPUs than most clusters have, and nobody has thought of that number.
+# scope: package
+# related_resources:
+#   - ref: https://keda.sh/docs/latest/reference/scaledjob-spec/
+#     description: KEDA on ScaledJobs
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1110
+#   about: accelerator pods
+#   severity: medium
+#   why: A long queue starts a hundred GPU jobs at once.
+#   closes: [S36, B25]
+#   remediation: Set `maxReplicaCount` to as many Jobs as may run at once.
+package usher.checks.scaling.scaled_job_without_bound
+
+import data.usher.lib.autoscaling
+
+deny contains finding if {
+	spec := input.object.scaledJob.spec
+	not spec.maxReplicaCount
+
+	finding := {
+		"path": "/spec",
+		"message": $"maxReplicaCount is missing, so KEDA may run {autoscaling.default_maximum} Jobs at once, and each asks for accelerators",
+		"remedy": "set maxReplicaCount",
+	}
+}

@@ -1,0 +1,49 @@
+# METADATA
+# title: Liveness probes leave the model time to load
+# description: |
+#   A liveness probe kills the container when it has failed often enough: after initialDelaySeconds and failureThreshold
+#   times periodSeconds, which is 30 seconds where nothing is said. A model server that is still loading by then starts
+#   from the beginning, for ever, and holds its GPUs all the while. A startup probe keeps the liveness probe back until
+#   the model is there. What KServe merges with a runtime or a preset, where such a probe may stand, is left alone.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/#startup-probe
+#     description: Kubernetes on startup probes
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1002
+#   about: accelerator pods
+#   severity: medium
+#   why: The server restarts in a loop before its model is loaded, while its GPUs do nothing.
+#   closes: [S33]
+#   parameters:
+#     loadSeconds:
+#       default: 120
+#       description: Seconds that a model may take to load.
+#   remediation: |
+#     Add a startupProbe that leaves the model time to load (failureThreshold times periodSeconds), or raise
+#     initialDelaySeconds of the livenessProbe. If all models of the namespace load faster, say so in usher.yaml
+#     (parameters, killed-while-loading, loadSeconds).
+package usher.checks.serving.killed_while_loading
+
+import data.usher.lib.parameters
+import data.usher.lib.serving
+import data.usher.lib.workload
+
+deny contains finding if {
+	some entry in serving.model_servers
+	probe := entry.container.livenessProbe
+	not entry.container.startupProbe
+	seconds := serving.seconds_until_failure(probe)
+	seconds < _load_seconds
+	not serving.merged(entry.container.path)
+
+	finding := {
+		"path": $"{entry.container.path}/livenessProbe",
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: the liveness probe kills it after {seconds} seconds, but a model may take {_load_seconds} to load",
+		"remedy": "add a startupProbe, which keeps the liveness probe back until the model is loaded",
+	}
+}
+
+_load_seconds := parameters.serving.killed_while_loading.loadSeconds

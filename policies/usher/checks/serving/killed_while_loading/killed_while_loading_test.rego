@@ -1,0 +1,73 @@
+package usher.checks.serving.killed_while_loading_test
+
+import data.examples.checks.serving.killed_while_loading as examples
+import data.usher.checks.serving.killed_while_loading as check
+
+killed(path, name, seconds, load) := {{
+	"path": $"{path}/livenessProbe",
+	"message": $"{name}: the liveness probe kills it after {seconds} seconds, but a model may take {load} to load",
+	"remedy": "add a startupProbe, which keeps the liveness probe back until the model is loaded",
+}}
+
+test_the_defaults_leave_half_a_minute if {
+	check.deny == killed(
+		"/spec/template/spec/containers/0",
+		"container vllm",
+		30,
+		120,
+	) with input as examples.bad_deployment
+}
+
+test_delay_and_failures_count_together if {
+	check.deny == killed(
+		"/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0",
+		"container sglang of worker",
+		119,
+		120,
+	) with input as examples.bad_leaderworkerset
+	check.deny == killed(
+		"/spec/predictor/containers/0",
+		"container kserve-container of predictor",
+		60,
+		120,
+	) with input as examples.bad_inference_service
+}
+
+test_some_models_take_longer if {
+	check.deny == killed(
+		"/spec/template/spec/containers/0",
+		"container vllm",
+		120,
+		900,
+	) with input as examples.bad_statefulset_of_a_large_model
+}
+
+test_a_budget_as_long_as_loading_takes_is_good if {
+	check.deny == set() with input as examples.good_deployment
+}
+
+test_a_startup_probe_keeps_the_liveness_probe_back if {
+	check.deny == set() with input as examples.good_leaderworkerset
+}
+
+test_a_readiness_probe_kills_nothing if {
+	ready := json.patch(examples.bad_deployment, [{
+		"op": "move",
+		"from": "/podSets/0/containers/0/livenessProbe",
+		"path": "/podSets/0/containers/0/readinessProbe",
+	}])
+	check.deny == set() with input as ready
+}
+
+test_what_kserve_merges_is_left_alone if {
+	check.deny == set() with input as json.patch(examples.bad_inference_service, [{
+		"op": "replace",
+		"path": "/podSets/0/containers/0/path",
+		"value": "/spec/predictor/model",
+	}])
+	check.deny == set() with input as examples.good_llm_inference_service
+}
+
+test_what_a_controller_made_was_judged_at_its_owner if {
+	check.deny == set() with input as object.union(examples.bad_deployment, {"workload": {"owned": true}})
+}

@@ -1,0 +1,56 @@
+# METADATA
+# title: Device claims
+# description: What a ResourceClaim or a ResourceClaimTemplate asks for, in all versions of the API.
+# scope: package
+# schemas:
+#   - input: schema.input
+package usher.lib.device_claims
+
+# METADATA
+# title: Requests
+# description: Every request of the claim with its path and its name; a list, because their order is theirs.
+requests := [entry |
+	some index, request in _devices.spec.devices.requests
+	entry := {
+		"path": $"{_devices.path}/devices/requests/{index}",
+		"name": object.get(request, "name", ""),
+		"request": request,
+	}
+]
+
+# METADATA
+# title: What is asked for
+# description: |
+#   Of every request what it asks for, with its path: the fields of the request itself (v1beta1), those of `exactly`, or
+#   each of the alternatives of `firstAvailable`.
+asked := array.concat(array.concat(_inline, _exact), _alternatives)
+
+_inline := [entry |
+	some request in requests
+	request.request.deviceClassName
+	entry := {"path": request.path, "name": request.name, "asked": request.request}
+]
+
+_exact := [entry |
+	some request in requests
+	exactly := request.request.exactly
+	entry := {"path": $"{request.path}/exactly", "name": request.name, "asked": exactly}
+]
+
+_alternatives := [entry |
+	some request in requests
+	some index, alternative in request.request.firstAvailable
+	entry := {"path": $"{request.path}/firstAvailable/{index}", "name": request.name, "asked": alternative}
+]
+
+_devices := {"path": "/spec", "spec": input.object.resourceClaim.spec}
+
+_devices := {"path": "/spec/spec", "spec": input.object.resourceClaimTemplate.spec.spec}
+
+# METADATA
+# title: Version of the API that the claim is written in
+version := trim_prefix(api_version, "resource.k8s.io/") if {
+	api_version := input.object.resourceClaim.apiVersion
+} else := trim_prefix(api_version, "resource.k8s.io/") if {
+	api_version := input.object.resourceClaimTemplate.apiVersion
+}

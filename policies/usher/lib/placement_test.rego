@@ -1,0 +1,71 @@
+package usher.lib.placement_test
+
+import data.usher.lib.placement
+
+of_daemon_set := {"kind": "Pod", "owner": {"group": "apps", "kind": "DaemonSet"}}
+
+test_pods_of_system_namespaces_belong_everywhere if {
+	placement.belongs_everywhere with input as {"site": {"systemNamespace": true}, "workload": {"kind": "Deployment"}}
+	not placement.belongs_everywhere with input as {"site": {"systemNamespace": false}, "workload": {"kind": "Deployment"}}
+}
+
+test_daemon_sets_and_their_pods_belong_everywhere if {
+	placement.belongs_everywhere with input as {"workload": {"kind": "DaemonSet"}}
+	placement.belongs_everywhere with input as {"workload": of_daemon_set}
+	not placement.belongs_everywhere with input as {"workload": {"kind": "Pod", "owner": {"group": "apps", "kind": "ReplicaSet"}}}
+}
+
+test_an_owner_that_a_user_wrote_does_not_count if {
+	not placement.belongs_everywhere with input as {
+		"workload": of_daemon_set,
+		"review": {"operation": "CREATE", "subResource": "", "by": ["administrators"]},
+	}
+	placement.belongs_everywhere with input as {
+		"workload": of_daemon_set,
+		"review": {"operation": "CREATE", "subResource": "", "by": ["controllers"]},
+	}
+	placement.belongs_everywhere with input as {
+		"workload": of_daemon_set,
+		"review": {"operation": "UPDATE", "subResource": "", "by": []},
+	}
+}
+
+named := {"nodeName": "gpu-3"}
+
+test_a_node_is_named_by_whoever_is_no_scheduler if {
+	placement.node_is_named(named) with input as {"site": {"systemNamespace": false}}
+	placement.node_is_named(named) with input as {"review": {"operation": "CREATE", "subResource": "", "by": ["research"]}}
+	every identity in ["administrators", "controllers", "schedulers"] {
+		not placement.node_is_named(named) with input as {"review": {
+			"operation": "CREATE",
+			"subResource": "",
+			"by": [identity],
+		}}
+	}
+}
+
+test_no_node_is_named_where_there_is_none_or_a_scheduler_may_have_chosen_it if {
+	not placement.node_is_named({"nodeName": ""}) with input as {"site": {"systemNamespace": false}}
+	not placement.node_is_named({"nodeName": "gpu-3", "placed": true}) with input as {"site": {"systemNamespace": false}}
+	not placement.node_is_named(named) with input as {"site": {"systemNamespace": true}}
+}
+
+test_a_toleration_without_a_key_is_for_every_taint if {
+	placement.tolerates_everything({"operator": "Exists"})
+	placement.tolerates_everything({"key": "", "operator": "Exists", "effect": ""})
+	placement.tolerates_everything({"operator": "Exists", "effect": "NoSchedule"})
+	not placement.tolerates_everything({"operator": "Exists", "effect": "NoExecute"})
+	not placement.tolerates_everything({"key": "spot", "operator": "Exists"})
+	not placement.tolerates_everything({"operator": "Equal"})
+	not placement.tolerates_everything({"key": ""})
+}
+
+selecting(selector, rest) := object.union({"specPath": "/spec", "nodeSelector": selector}, rest)
+
+test_what_selects_the_nodes_is_pointed_at if {
+	placement.selection_path(selecting({"pool": "h100"}, {})) == "/spec/nodeSelector"
+	placement.selection_path(selecting({}, {"affinity": {}})) == "/spec/affinity"
+	placement.selection_path(selecting({"pool": "h100"}, {"affinity": {}})) == "/spec"
+	placement.selection_path(selecting({}, {})) == "/spec"
+	placement.selection_path(selecting({"pool": "h100"}, {"places": {"nodeSelector": "/spec/nodes"}})) == "/spec/nodes"
+}

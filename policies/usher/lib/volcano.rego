@@ -1,0 +1,79 @@
+# METADATA
+# title: Volcano
+# description: What a workload says to Volcano.
+# scope: package
+# schemas:
+#   - input: schema.input
+package usher.lib.volcano
+
+# METADATA
+# title: Annotation of a template that names the PodGroup of its pods
+group_annotation := "scheduling.k8s.io/group-name"
+
+# METADATA
+# title: Annotation that names a queue
+queue_annotation := "scheduling.volcano.sh/queue-name"
+
+# METADATA
+# title: Annotation of an owner of pods that says how many of them start together
+min_member_annotation := "scheduling.volcano.sh/group-min-member"
+
+# METADATA
+# title: How many pods the owner wants to start together
+# description: |
+#   Only where Volcano reads it: not if the pods name a PodGroup of their own. It takes anything but a whole number for
+#   none.
+min_member := number if {
+	input.workload.kind in {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
+	input.workload.group in {"batch", "apps"}
+	value := input.workload.annotations[min_member_annotation]
+	trim(value, "0123456789") == ""
+	number := to_number(value)
+	not _named_group
+}
+
+_named_group if {
+	some pod_set in input.podSets
+	object.get(pod_set.annotations, group_annotation, "") != ""
+}
+
+# METADATA
+# title: Whether Volcano places any of the pods that ask for accelerators
+places_pods if {
+	some pod_set in input.podSets
+	pod_set.schedulerName in input.site.volcanoSchedulers
+	pod_set.asksAccelerators
+}
+
+# METADATA
+# title: The spec of a Volcano Job, or of those that a CronJob or a JobFlow makes
+job_spec := input.object.volcanoJob.spec
+
+job_spec := input.object.volcanoJobTemplate.spec
+
+job_spec := input.object.volcanoCronJob.spec.jobTemplate.spec
+
+# METADATA
+# title: Where that spec stands
+job_spec_path := "/spec" if not input.object.volcanoCronJob
+
+job_spec_path := "/spec/jobTemplate/spec" if input.object.volcanoCronJob
+
+# METADATA
+# title: Pods of all tasks together
+replicas := sum([object.get(task, "replicas", 0) | some task in job_spec.tasks])
+
+# METADATA
+# title: Pods that start together, as the Job says it
+# description: Volcano takes 0 for nothing said.
+named_minimum := job_spec.minAvailable if job_spec.minAvailable > 0
+
+# METADATA
+# title: Pods of a task that start together
+task_minimum(task) := object.get(task, "minAvailable", object.get(task, "replicas", 0))
+
+# METADATA
+# title: Pods that start together
+minimum := named_minimum
+
+minimum := sum([task_minimum(task) | some task in job_spec.tasks]) if not named_minimum

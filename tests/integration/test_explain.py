@@ -1,0 +1,67 @@
+"""`usher explain`: one rule, or every rule for one file."""
+
+from pathlib import Path
+
+import builders
+from integration.command import BAD_EXAMPLE, EXAMPLES, manifest, usher
+
+
+def test_a_code_and_a_name_give_the_same_page() -> None:
+    by_code, by_name = usher("explain", "USH1301"), usher("explain", "gpus-per-workload")
+
+    assert by_code.out == by_name.out
+    assert "One typing error in a replica count can take every GPU of the cluster." in by_code.out
+    assert "  maximum  512" in by_code.out
+
+
+def test_a_file_is_explained_by_every_rule() -> None:
+    done = usher("explain", BAD_EXAMPLE)
+
+    assert done.code == 0
+    assert "PyTorchJob research-nlp/bert-pretraining" in done.out
+    for heading in ("  found\n", "  mutations that apply\n", "  looked at and good\n", "  not asked\n"):
+        assert heading in done.out
+    assert "deny: container pytorch of Worker: nvidia.com/gpu requests 8, limits 4" in done.out
+
+
+def test_what_cannot_be_told_from_the_file_says_why() -> None:
+    done = usher("explain", EXAMPLES / "good-pytorchjob.yaml")
+
+    (_, _, not_evaluated) = done.out.partition("  not evaluated\n    USH405 integration-not-enabled\n")
+    assert not_evaluated.lstrip().startswith("whether Kueue queues PyTorchJobs is not known")
+
+
+def test_standard_input_is_explained_too() -> None:
+    done = usher("explain", "-", stdin=manifest(builders.pod(builders.container(gpus=1), name="one")))
+
+    assert "Pod ml-research/one" in done.out
+
+
+def test_the_json_accounts_for_every_rule() -> None:
+    listed = {entry["code"] for entry in usher("policies", "list", "--format=json").json}
+
+    (explained,) = usher("explain", BAD_EXAMPLE, "--format=json").json
+
+    assert {entry["code"] for entry in explained["entries"]} == listed
+
+
+def test_what_is_neither_a_rule_nor_a_file_is_refused(tmp_path: Path) -> None:
+    done = usher("explain", tmp_path / "nope.yaml")
+    misspelt = usher("explain", "gpus-per-workloads")
+
+    assert (done.code, misspelt.code) == (2, 2)
+    assert "no such file, and no check or mutation of that name" in done.err
+    assert "did you mean gpus-per-workload?" in misspelt.err
+
+
+def test_a_file_that_no_rule_reads_is_said_to_be_one() -> None:
+    done = usher("explain", "-", stdin=manifest(builders.custom("v1", "Secret", {})))
+
+    assert done.code == 2
+    assert "no object in it is read by any rule" in done.err
+
+
+def test_hostile_names_reach_the_terminal_escaped() -> None:
+    done = usher("explain", "-", stdin=manifest(builders.pod(builders.container(), name="\x1b[31mred")))
+
+    assert "\x1b" not in done.out

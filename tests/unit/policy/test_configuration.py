@@ -1,0 +1,101 @@
+"""What usher.yaml says of checks, held against the checks that there are."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from usher import errors
+from usher.config import load, models
+from usher.policy import assembly, catalogue, configuration
+from usher.policy.catalogue import Parameter, Severity
+
+ENTRY = catalogue.Entry(
+    key="cost/gpus_per_workload",
+    code="USH1301",
+    title="",
+    description="",
+    aliases=("max-gpus",),
+    severity=Severity.HIGH,
+    parameters={
+        "maximum": Parameter(default=512, description=""),
+        "strict": Parameter(default=False, description=""),
+        "names": Parameter(default=["a"], description=""),
+    },
+)
+ENTRIES = catalogue.Catalogue(checks={ENTRY.key: ENTRY}, mutations={})
+
+EXCEPTION = "{checks: [%s], namespaces: [a], owner: o, reason: r, ticket: t, expires: 2030-01-01}"
+
+
+def problems(text: str) -> list[tuple[str, str]]:
+    return configuration.problems(models.Config.model_validate(yaml.safe_load(text)), ENTRIES)
+
+
+@pytest.mark.parametrize("word", ["USH1301", "gpus-per-workload", "max-gpus"])
+def test_a_check_is_known_by_code_name_and_alias(word: str) -> None:
+    assert problems(f"enforcement: {{exceptions: [{EXCEPTION % word}]}}") == []
+    assert problems(f"parameters: [{{check: {word}, values: {{maximum: 8}}}}]") == []
+
+
+@pytest.mark.parametrize("word", ["USH1301", "cost", "*"])
+def test_a_rule_may_name_a_category_or_all(word: str) -> None:
+    assert problems(f"enforcement: {{rules: [{{check: '{word}', action: warn}}]}}") == []
+
+
+def test_an_unknown_check_is_a_problem_wherever_it_stands() -> None:
+    text = f"""
+enforcement:
+  rules: [{{check: gpus-per-workloads, action: warn}}]
+  exceptions: [{EXCEPTION % "gpu-count"}]
+parameters: [{{check: '*', values: {{maximum: 8}}}}]
+"""
+    assert problems(text) == [
+        (
+            "/enforcement/rules/0/check",
+            "there is no check 'gpus-per-workloads', did you mean gpus-per-workload? `usher policies list` shows all",
+        ),
+        (
+            "/enforcement/exceptions/0/checks/0",
+            "there is no check 'gpu-count'; `usher policies list` shows all",
+        ),
+        ("/parameters/0/check", "there is no check '*'; `usher policies list` shows all"),
+    ]
+
+
+def test_an_unknown_parameter_is_a_problem() -> None:
+    assert problems("parameters: [{check: USH1301, values: {max: 8}}]") == [
+        ("/parameters/0/values/max", "gpus-per-workload has no such parameter; it has maximum, names, strict")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ("{maximum: '8'}", "expected a whole number, as in the default 512"),
+        ("{maximum: true}", "expected a whole number, as in the default 512"),
+        ("{strict: 1}", "expected true or false, as in the default False"),
+        ("{names: a}", "expected a list of texts, as in the default ['a']"),
+    ],
+)
+def test_a_parameter_of_another_type_is_a_problem(values: str, reason: str) -> None:
+    assert [found for _, found in problems(f"parameters: [{{check: USH1301, values: {values}}}]")] == [reason]
+
+
+def test_an_evaluator_is_refused_with_the_line_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "usher.yaml"
+    file.write_text("enforcement:\n  rules:\n    - action: warn\n      check: nope\n")
+
+    with pytest.raises(errors.ConfigError, match=r"usher.yaml:4: enforcement.rules\[0\].check: there is no"):
+        assembly.embedded(load.load(file), file=file)
+
+
+@pytest.mark.parametrize("missing", ["owner", "reason", "ticket", "expires", "checks", "namespaces"])
+def test_an_exception_that_nobody_answers_for_or_never_ends_is_refused(missing: str, tmp_path: Path) -> None:
+    value = yaml.safe_load(EXCEPTION % "USH103")
+    del value[missing]
+    file = tmp_path / "usher.yaml"
+    file.write_text(yaml.safe_dump({"enforcement": {"exceptions": [value]}}))
+
+    with pytest.raises(errors.ConfigError, match=rf"yaml:\d: enforcement.exceptions\[0\].{missing}: Field required"):
+        load.load(file)

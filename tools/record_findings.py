@@ -1,0 +1,94 @@
+"""Records what all checks say of every example manifest: golden data that people read when a rule changes."""
+
+import argparse
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import orjson
+import yaml
+
+from usher import model, paths
+from usher.admission import review, service
+from usher.config import load, models
+from usher.policy import assembly, configuration
+from usher.policy.evaluator import Evaluator, Request
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--policies", type=Path, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    recorded: dict[str, dict[str, object]] = {}
+    for folder in sorted(arguments.policies.glob("usher/checks/*/*/examples")):
+        evaluator = evaluator_of(folder)
+        key = f"{folder.parts[-3]}/{folder.parts[-2]}"
+        recorded[key] = {file.stem: said(evaluator, file) for file in manifests(folder)}
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    arguments.output.write_bytes(orjson.dumps(recorded, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def manifests(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob("*.yaml") if file.name != "usher.yaml")
+
+
+def evaluator_of(folder: Path) -> Evaluator:
+    """An evaluator with the configuration that stands beside the examples; all share one engine."""
+    packaged = _packaged()
+    site = folder / "usher.yaml"
+    if not site.exists():
+        return packaged
+    config = models.Config.model_validate(yaml.safe_load(site.read_text()))
+    problems = configuration.problems(config, packaged.catalogue)
+    if problems:
+        raise load.refusal(site, problems)
+    return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config)
+
+
+@lru_cache(maxsize=1)
+def _packaged() -> Evaluator:
+    return assembly.embedded(models.Config())
+
+
+def request_of(file: Path) -> Request:
+    """The example as admission sees it: a manifest is created by nobody, an AdmissionReview is what it says."""
+    value: paths.Object = yaml.safe_load(file.read_text())
+    if value["kind"] != "AdmissionReview":
+        return Request(value=value, place="check")
+    complete = {"apiVersion": review.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
+    return service.request_of(review.parse(orjson.dumps(complete)))
+
+
+def asked(value: paths.Object) -> paths.Object:
+    """The request of an AdmissionReview."""
+    request = value["request"]
+    assert isinstance(request, dict)
+    return request
+
+
+def said(evaluator: Evaluator, file: Path) -> dict[str, object]:
+    """Findings and unknowns of all checks, in their order."""
+    decision = evaluator.decide(request_of(file))
+    return {
+        "findings": [dict(_finding(judgement)) for judgement in decision.judgements],
+        "unknown": [
+            {"check": unknown.check, "path": unknown.path, "reason": unknown.reason} for unknown in decision.unknowns
+        ],
+    }
+
+
+def _finding(judgement: model.Judgement) -> Iterator[tuple[str, str]]:
+    finding = judgement.finding
+    yield "check", f"{judgement.code} {judgement.name}"
+    yield "outcome", judgement.outcome.value
+    yield "path", finding.path
+    yield "message", finding.message
+    if finding.remedy:
+        yield "remedy", finding.remedy
+    if judgement.because:
+        yield "because", judgement.because
+
+
+if __name__ == "__main__":
+    main()

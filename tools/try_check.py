@@ -1,0 +1,97 @@
+"""One check or mutation by itself, in seconds: format, types, the portable subset, tests. Run it as scripts/rego NAME.
+
+It works in a temporary copy with the library, so that neither the rest of the bundle nor anything generated is touched
+or needed; only its own files are formatted in place.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import build_examples
+import build_policies
+import generate_rego
+import orjson
+import pydantic
+
+from usher.policy import document, metadata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A check in a folder of its own: what to tell opa to check and to test it."""
+
+    code: str
+    rule: Path
+    examples: int
+    check: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--opa", type=Path, required=True)
+    parser.add_argument("--policies", type=Path, required=True)
+    parser.add_argument("key", help="category/name, as in the folders")
+    arguments = parser.parse_args()
+    policies: Path = arguments.policies
+    folder = next((found for found in policies.glob(f"usher/*/{arguments.key}") if found.is_dir()), None)
+    if folder is None:
+        sys.exit(f"there is no check or mutation {arguments.key}; `usher policies new CATEGORY NAME` begins one")
+    run(arguments.opa, "fmt", "--write", str(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        trial = prepare(policies, folder, Path(directory))
+        run(arguments.opa, *trial.check)
+        run(arguments.opa, *trial.test, "--var-values", "--verbose")
+        covered = json.loads(run(arguments.opa, *trial.test, "--coverage", "--format", "json"))["files"]
+    for file, lines in covered.items():
+        missed = [span["start"]["row"] for span in lines.get("not_covered", [])]
+        if file.endswith(f"/{trial.rule.name}") and missed:
+            sys.exit(f"{folder / trial.rule.name}: no test reaches line {', '.join(map(str, missed))}")
+    print(f"{trial.code} {arguments.key}: {trial.examples} examples, all tests pass")
+
+
+def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
+    """Copies a check with the library into an empty folder, and writes there all that is generated for it."""
+    own = copy / folder.relative_to(policies)
+    shutil.copytree(policies / "usher" / "lib", copy / "usher" / "lib")
+    shutil.copytree(folder, own)
+    entry = metadata.read(copy, own / f"{own.name}.rego")
+    keys = dict.fromkeys((entry.code, entry.name, *entry.aliases), entry.key)
+    (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters([entry]))
+    (copy / "schemas").mkdir()
+    schema = pydantic.TypeAdapter(document.Input).json_schema()
+    (copy / "schemas" / "input.json").write_text(json.dumps(build_policies.closed(schema)))
+    examples = build_examples.examples(own, keys)
+    kind, category, name = own.relative_to(copy / "usher").parts
+    (copy / "examples.json").write_bytes(orjson.dumps({"examples": {kind: {category: {name: examples}}}}))
+    sources = str(copy / "usher")
+    return Trial(
+        code=entry.code,
+        rule=own / f"{name}.rego",
+        examples=len(examples),
+        check=(
+            "check", "--strict", "--schema", str(copy / "schemas"), "--capabilities",
+            str(policies / "capabilities.json"), "--ignore", "*_test.rego", "--ignore", "*.yaml", sources,
+        ),
+        test=(
+            "test", "--ignore", "*.yaml", "--run", rf"^data\.usher\.{kind}\.{category}\.{name}_test\.", sources,
+            str(copy / "examples.json"),
+        ),
+    )  # fmt: skip
+
+
+def run(opa: Path, *arguments: str) -> str:
+    result = subprocess.run([opa, *arguments], check=False, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"opa {arguments[0]} failed:\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+if __name__ == "__main__":
+    main()

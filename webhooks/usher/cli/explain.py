@@ -1,0 +1,90 @@
+"""`usher explain`: one rule, or every rule for one file."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from usher import errors
+from usher.cli import inputs, policies
+
+if TYPE_CHECKING:
+    from usher.policy.evaluator import Evaluator
+    from usher.policy.explaining import Explanation
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher explain USH103                       what the check finds, why it matters, how to mend it
+  usher explain gpu-requests-equal-limits    the same by its name
+  usher explain job.yaml                     for each check and mutation: what it makes of the objects, and why
+  helm template chart/ | usher explain -     the same of what a chart renders to"""
+)
+@click.argument("code_name_or_file")
+@inputs.config_option
+@inputs.namespace_option
+@inputs.format_option
+def explain(*, code_name_or_file: str, config: Path | None, namespace: str, format_name: str) -> None:
+    """Explain one check or mutation, or what each of them makes of a file."""
+    from usher.policy import bundle
+
+    if bundle.load().catalogue.find(code_name_or_file) is not None:
+        policies.explain(code_name_or_file, config=config, format_name=format_name)
+        return
+    if code_name_or_file != "-" and not Path(code_name_or_file).exists():
+        if set(code_name_or_file).isdisjoint("./"):
+            policies.explain(code_name_or_file, config=config, format_name=format_name)
+        raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation of that name")
+    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None) as made:
+        found = list(_explanations(code_name_or_file, made, namespace=namespace))
+    if not found:
+        raise errors.InputError(f"{code_name_or_file}: no object in it is read by any rule")
+    if format_name == "json":
+        click.echo(json.dumps([_described(place, each) for place, each in found], indent=2, sort_keys=True))
+        return
+    from usher.reports import explanation_text
+
+    explanation_text.write(found, sys.stdout)
+
+
+def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
+    from usher.policy import explaining
+    from usher.policy.evaluator import Request
+    from usher.reports import wording
+    from usher.scan import sources
+    from usher.workloads import lookup
+
+    for batch in sources.read([path], stdin=sys.stdin.buffer):
+        if batch.problems:
+            raise errors.InputError("\n".join(wording.located(problem) for problem in batch.problems))
+        objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
+        for item in batch.items:
+            request = Request(value=item.value, namespace=namespace, objects=objects, place="check")
+            explanation = explaining.explain(evaluator, request)
+            line = item.document.line if item.document is not None else 0
+            if explanation.workload is not None:
+                yield f"{batch.source}:{line}" if line else batch.source, explanation
+
+
+def _described(place: str, explanation: "Explanation") -> dict[str, object]:
+    workload = explanation.workload
+    return {
+        "place": place,
+        "kind": workload.kind if workload else "",
+        "namespace": workload.namespace if workload else "",
+        "name": workload.name if workload else "",
+        "exemption": explanation.exemption,
+        "entries": [
+            {
+                "code": each.entry.code,
+                "name": each.entry.name,
+                "state": each.state.value,
+                "texts": list(each.texts),
+            }
+            for each in explanation.entries
+        ],
+    }

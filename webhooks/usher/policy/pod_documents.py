@@ -1,0 +1,316 @@
+"""What Rego sees of pods: the part of the input document that is about pod sets and their containers."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, cast
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import errors, model, paths, quantities
+from usher.policy.mig_facts import Mig
+from usher.policy.nodes import Nodes
+from usher.views import pods
+from usher.views.shape import Amount, amount_of
+
+# The families of labels and annotations that rules read. All others differ from pod to pod of one job, or hold what is
+# nobody's business: kubectl keeps whole manifests in one.
+READ_KEYS = (
+    "alpha.jobset.sigs.k8s.io/",
+    "autoscaling.knative.dev/",
+    "batch.volcano.sh/",
+    "cdi-devices.noderesource.dev",
+    "cdi-devices.nri.io",
+    "cdi.k8s.io/",
+    "cluster-autoscaler.kubernetes.io/",
+    "devices.gke.io",
+    "devices.noderesource.dev",
+    "devices.nri.io",
+    "gpu-fraction",
+    "gpu-memory",
+    "gpu-usher.io/",
+    "k8s.v1.cni.cncf.io/",
+    "kai.scheduler/",
+    "karpenter.sh/",
+    "kueue.x-k8s.io/",
+    "leaderworkerset.sigs.k8s.io/",
+    "mounts.noderesource.dev",
+    "mounts.nri.io",
+    "networking.gke.io/",
+    "nvidia.cdi.k8s.io",
+    "pod-security.kubernetes.io/",
+    "provreq.kueue.x-k8s.io/",
+    "ray.io/",
+    "resource.kubernetes.io/",
+    "scheduling.k8s.io/",
+    "scheduling.volcano.sh/",
+    "serving.kserve.io/",
+    "volcano.sh/",
+)
+
+
+MODEL_SIZE = "gpu-usher.io/model-size"
+"""Annotation that holds a quantity, which no rule could read as one."""
+
+_OF_TOLERATION = ("key", "operator", "value", "effect")
+
+
+class Resource(TypedDict):
+    """What a container says of one resource."""
+
+    requests: NotRequired[Amount]
+    limits: NotRequired[Amount]
+    places: NotRequired[dict[str, str]]
+    """Paths of these two, in kinds that keep them elsewhere than in `resources` of a container."""
+
+
+class Variable(TypedDict):
+    """`value` is absent when it comes from elsewhere."""
+
+    path: str
+    value: NotRequired[str]
+    overrides: NotRequired[str]
+    """Path of an earlier entry of that name in the same list."""
+
+
+class Processes(TypedDict):
+    """How many processes a launcher starts on one node, and where that is said."""
+
+    number: int
+    path: str
+
+
+class Container(pods.Container):
+    name: str
+    path: str
+    type: str
+    asksAccelerators: bool
+    accelerators: dict[str, Resource]
+    """Also those that it asks 0 of, or of which it gets none because requests and limits contradict each other."""
+    resources: NotRequired[dict[str, Resource]]
+    """All other resources, of containers in pods that ask for accelerators."""
+    lookalikes: NotRequired[dict[str, str]]
+    """Resources that are in no vocabulary but look like accelerators, with the path of each."""
+    environment: dict[str, Variable]
+    """Of several entries of one name the last, which is the one that counts."""
+    operatorVariables: NotRequired[dict[str, str]]
+    """Paths of the variables set here that the kind's operator sets as well, by their names; never their values."""
+    processes: NotRequired[Processes]
+    """Absent where the launcher works the number out itself, where nobody knows it, and without accelerators."""
+    idleCommand: NotRequired[str]
+    """Path of a command that does nothing but wait while the container holds accelerators."""
+
+
+class Pods(TypedDict):
+    """`maximum` is absent when nothing bounds it."""
+
+    minimum: int
+    maximum: NotRequired[int]
+
+
+class Request(TypedDict):
+    """What one pod asks for by a route; `maximum` is absent when nothing bounds it."""
+
+    route: str
+    name: str
+    path: str
+    minimum: Amount
+    maximum: NotRequired[Amount]
+
+
+class Toleration(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+    value: NotRequired[str]
+    effect: NotRequired[str]
+
+
+class PodSet(Nodes, pods.PodSpec):
+    name: str
+    path: str
+    metadataPath: str
+    specPath: str
+    pods: Pods
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    modelSize: NotRequired[Amount]
+    """What the annotation gpu-usher.io/model-size says, if it is a quantity."""
+    schedulerName: str
+    priorityClassName: str
+    runtimeClassName: str
+    nodeName: str
+    placed: NotRequired[bool]
+    """A Pod that the cluster knows already, so that its node may well have been chosen by the scheduler."""
+    asksAccelerators: bool
+    accelerators: dict[str, int]
+    requests: list[Request]
+    deviceClaims: int
+    tolerations: list[Toleration]
+    nodeSelector: dict[str, str]
+    schedulingGroup: NotRequired[str]
+    podRequests: NotRequired[dict[str, Amount]]
+    """What `resources.requests` of the pod as a whole says."""
+    podLimits: NotRequired[dict[str, Amount]]
+    places: NotRequired[dict[str, str]]
+    """Paths of pod-spec fields that are not below `specPath`, by their names."""
+    changeable: bool
+    operatorEnvironment: NotRequired[list[str]]
+    """Variables that the operator of the kind sets itself; names ending in * are prefixes."""
+    ranksInheritEnvironment: bool
+    mig: NotRequired[Mig]
+    """Only where one pod asks for slices of GPUs by MIG."""
+    containers: list[Container]
+
+
+def pod_set_document(pod_set: model.PodSet, where: Nodes) -> PodSet:
+    """What Rego sees of a pod set, and of where its pods could run."""
+    result: PodSet = {
+        "poolsDeclared": where["poolsDeclared"],
+        "selectsAcceleratorNodes": where["selectsAcceleratorNodes"],
+        "fits": where["fits"],
+        "assumedTaints": where["assumedTaints"],
+        "tolerated": where["tolerated"],
+        "name": pod_set.name,
+        "path": pod_set.path,
+        "metadataPath": pod_set.metadata_path,
+        "specPath": pod_set.spec_path,
+        "pods": pods_document(pod_set.count),
+        "labels": read_keys(pod_set.labels),
+        "annotations": read_keys(pod_set.annotations),
+        "schedulerName": pod_set.scheduler_name,
+        "priorityClassName": pod_set.priority_class_name,
+        "runtimeClassName": pod_set.runtime_class_name,
+        "nodeName": pod_set.node_name,
+        "asksAccelerators": pod_set.asks_accelerators,
+        "accelerators": {name: quantity.value for name, quantity in pod_set.accelerators.items()},
+        "requests": [_request(request) for request in pod_set.requests],
+        "deviceClaims": pod_set.device_claims,
+        "tolerations": [_toleration(toleration) for toleration in pod_set.tolerations],
+        "nodeSelector": dict(pod_set.node_selector),
+        "changeable": pod_set.changeable,
+        "ranksInheritEnvironment": pod_set.ranks_inherit_environment,
+        "containers": [
+            _container(container, all_resources=pod_set.asks_accelerators) for container in pod_set.containers
+        ],
+    }
+    result.update(cast(PodSet, pod_set.fields))
+    if "numbers" in where:
+        result["numbers"] = where["numbers"]
+    _add_what_is_rare(result, pod_set)
+    return result
+
+
+def _add_what_is_rare(result: PodSet, pod_set: model.PodSet) -> None:
+    size = model_size(pod_set.annotations)
+    if size is not None:
+        result["modelSize"] = size
+    if pod_set.placed:
+        result["placed"] = True
+    if pod_set.scheduling_group:
+        result["schedulingGroup"] = pod_set.scheduling_group
+    if pod_set.pod_requests:
+        result["podRequests"] = _amounts(pod_set.pod_requests)
+    if pod_set.pod_limits:
+        result["podLimits"] = _amounts(pod_set.pod_limits)
+    if pod_set.places:
+        result["places"] = dict(pod_set.places)
+    if pod_set.operator_environment:
+        result["operatorEnvironment"] = sorted(pod_set.operator_environment)
+
+
+def _request(request: model.AcceleratorRequest) -> Request:
+    result: Request = {
+        "route": request.route.value,
+        "name": request.name,
+        "path": request.path,
+        "minimum": amount_of(request.minimum),
+    }
+    if request.maximum is not None:
+        result["maximum"] = amount_of(request.maximum)
+    return result
+
+
+def _toleration(toleration: Mapping[str, paths.Json]) -> Toleration:
+    # A field of a wrong type has been told, and covers nothing.
+    return cast(Toleration, {name: value for name in _OF_TOLERATION if isinstance(value := toleration.get(name), str)})
+
+
+def _amounts(amounts: Mapping[str, quantities.Quantity]) -> dict[str, Amount]:
+    return {name: amount_of(quantity) for name, quantity in amounts.items()}
+
+
+def _container(container: model.Container, *, all_resources: bool) -> Container:
+    result: Container = {
+        "name": container.name,
+        "path": container.path,
+        "type": container.type.value,
+        "asksAccelerators": container.asks_accelerators,
+        "accelerators": {name: _resource(container, name) for name in container.accelerators},
+        "environment": {variable.name: _variable(variable) for variable in container.environment},
+    }
+    result.update(cast(Container, container.fields))
+    if len(container.environment) > len(result["environment"]):
+        _tell_overrides(result["environment"], container.environment)
+    if container.operator_variables:
+        result["operatorVariables"] = dict(container.operator_variables)
+    if container.processes is not None:
+        result["processes"] = {"number": container.processes.number, "path": container.processes.path}
+    if container.idle_command:
+        result["idleCommand"] = container.idle_command
+    if all_resources:
+        others = {*container.requests, *container.limits}.difference(container.accelerators)
+        if others:
+            result["resources"] = {name: _resource(container, name) for name in sorted(others)}
+    if container.lookalikes:
+        result["lookalikes"] = {name: container.first_path(name) for name in container.lookalikes}
+    return result
+
+
+def _resource(container: model.Container, name: str) -> Resource:
+    result: Resource = {}
+    if name in container.requests:
+        result["requests"] = amount_of(container.requests[name])
+    if name in container.limits:
+        result["limits"] = amount_of(container.limits[name])
+    if container.places:
+        result["places"] = {
+            name_of_list: container.resource_path(name_of_list, name) for name_of_list in container.places
+        }
+    return result
+
+
+def _variable(variable: model.EnvironmentVariable) -> Variable:
+    result: Variable = {"path": variable.path}
+    if variable.value is not None:
+        result["value"] = variable.value
+    return result
+
+
+def _tell_overrides(told: dict[str, Variable], environment: Sequence[model.EnvironmentVariable]) -> None:
+    """Lists of their own are layers, which are there to override each other."""
+    seen: dict[tuple[str, str], str] = {}
+    for variable in environment:
+        key = (variable.path.rpartition("/")[0], variable.name)
+        if key in seen and told[variable.name]["path"] == variable.path:
+            told[variable.name]["overrides"] = seen[key]
+        seen[key] = variable.path
+
+
+def model_size(annotations: Mapping[str, str]) -> Amount | None:
+    """The quantity of the annotation; None without one, and where it holds none."""
+    text = annotations.get(MODEL_SIZE)
+    if text is None:
+        return None
+    try:
+        found = quantities.parse(text)
+    except errors.QuantityError:
+        return None
+    return amount_of(found) if found.nanos >= 0 else None
+
+
+def pods_document(count: model.Count) -> Pods:
+    if count.maximum is None:
+        return {"minimum": count.minimum}
+    return {"minimum": count.minimum, "maximum": count.maximum}
+
+
+def read_keys(entries: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in entries.items() if key.startswith(READ_KEYS)}

@@ -1,0 +1,71 @@
+"""What each check and mutation makes of an object, for people: what matters in full, the rest by its reason."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TextIO
+
+from rich.text import Text
+
+from usher.policy.explaining import Explained, Explanation, State
+from usher.reports import wording
+from usher.reports.lines import Lines
+
+_IN_FULL: Final = (
+    State.FOUND,
+    State.NOT_EVALUATED,
+    State.APPLIED,
+    State.CONFLICT,
+    State.SKIPPED,
+    State.OFF,
+)
+_HEADINGS: Final = {
+    State.FOUND: "found",
+    State.NOT_EVALUATED: "not evaluated",
+    State.APPLIED: "mutations that apply",
+    State.CONFLICT: "mutations that contradict each other",
+    State.SKIPPED: "mutations with nothing to add",
+    State.OFF: "switched off",
+    State.GOOD: "looked at and good",
+    State.LEFT_ALONE: "mutations that are not for it",
+    State.NOT_ASKED: "not asked",
+}
+
+
+def write(explained: Iterable[tuple[str, Explanation]], stream: TextIO, /, *, width: int | None = None) -> None:
+    """Writes the explanations, each below the place of its object; `width` in columns, by default the terminal's."""
+    lines = Lines(stream, color=False, width=width)
+    for number, (place, explanation) in enumerate(explained):
+        if number:
+            lines.write()
+        lines.write(wording.printable(place))
+        lines.wrapped(_heading(explanation), first=Text(""), rest="  ")
+        if explanation.exemption:
+            lines.wrapped(f"not judged: {explanation.exemption}", first=Text("  "), rest="  ")
+        for state in State:
+            entries = [entry for entry in explanation.entries if entry.state is state]
+            if entries:
+                lines.write(f"  {_HEADINGS[state]}")
+                _write(state, entries, lines)
+
+
+def _heading(explanation: Explanation) -> str:
+    workload = explanation.workload
+    if workload is None:
+        return "nothing that rules read"
+    where = f"{workload.namespace}/" if workload.namespace else ""
+    return f"{workload.kind} {where}{workload.name or '(unnamed)'}"
+
+
+def _write(state: State, entries: Sequence[Explained], lines: Lines) -> None:
+    if state in _IN_FULL:
+        for entry in entries:
+            lines.write(f"    {entry.entry.code} {entry.entry.name}")
+            for text in entry.texts:
+                lines.wrapped(text, first=Text("      "), rest="        ")
+        return
+    by_reason: dict[tuple[str, ...], list[str]] = {}
+    for entry in entries:
+        by_reason.setdefault(entry.texts, []).append(f"{entry.entry.code} {entry.entry.name}")
+    for reason, names in by_reason.items():
+        if reason:
+            lines.wrapped(f"{reason[0]}:", first=Text("    "), rest="    ")
+        lines.wrapped(", ".join(names), first=Text("      " if reason else "    "), rest="      ")

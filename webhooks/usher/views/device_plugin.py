@@ -1,0 +1,100 @@
+"""The configuration of NVIDIA's device plugin: YAML, which a ConfigMap holds as text below names of its own.
+
+Nothing marks such a ConfigMap, and all others are none of our business: they may hold anything. So what does not look
+like one from afar is not read, and of the rest only these fields are kept.
+Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, sharing.go, replicas.go).
+"""
+
+import re
+from typing import Annotated, Final, NotRequired
+
+import pydantic
+from pydantic import AfterValidator, PlainValidator, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import errors, paths
+from usher.documents import reader
+from usher.views.shape import STRICT
+
+_MOST: Final = 64 * 1024
+"""Characters of a configuration that are read; real ones have a few hundred."""
+
+_SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
+
+
+@with_config(STRICT)
+class SharedResource(TypedDict):
+    name: NotRequired[str]
+    replicas: NotRequired[int]
+
+
+@with_config(STRICT)
+class Shares(TypedDict):
+    """How one way of sharing divides devices."""
+
+    renameByDefault: NotRequired[bool]
+    failRequestsGreaterThanOne: NotRequired[bool]
+    resources: NotRequired[list[SharedResource]]
+    replicas: NotRequired[int]
+    """No such field exists; people write the number there nevertheless."""
+
+
+@with_config(STRICT)
+class Sharing(TypedDict):
+    timeSlicing: NotRequired[Shares]
+    mps: NotRequired[Shares]
+
+
+@with_config(STRICT)
+class Flags(TypedDict):
+    migStrategy: NotRequired[str]
+
+
+@with_config(STRICT)
+class Configuration(TypedDict):
+    flags: NotRequired[Flags]
+    sharing: NotRequired[Sharing]
+
+
+_CONFIGURATION: Final = TypeAdapter(Configuration)
+
+
+def _read(value: object) -> Configuration:
+    """The configuration that a text is; empty where it is none that shares devices."""
+    if not isinstance(value, str) or not _SHARES.search(value):
+        return {}
+    if len(value) > _MOST:
+        raise ValueError(f"longer than {_MOST} characters, so it is not read as a configuration of the device plugin")
+    try:
+        found = reader.parse(value, source="text")
+    except errors.ManifestError as error:
+        raise ValueError(
+            f"looks like a configuration of the device plugin, but cannot be read: {error.reason}"
+        ) from None
+    # The plugin reads the first document of several.
+    first = _without_nulls(found[0].value) if found else {}
+    if not isinstance(first, dict) or "sharing" not in first:
+        return {}
+    try:
+        return _CONFIGURATION.validate_python(first)
+    except pydantic.ValidationError as error:
+        detail = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, detail["loc"]))
+        raise ValueError(f"in its {place}: {detail['msg']}") from None
+
+
+def _without_nulls(value: paths.Json) -> paths.Json:
+    if isinstance(value, dict):
+        return {key: _without_nulls(entry) for key, entry in value.items() if entry is not None}
+    return [_without_nulls(entry) for entry in value] if isinstance(value, list) else value
+
+
+def _that_share(configurations: dict[str, Configuration]) -> dict[str, Configuration]:
+    return {key: configuration for key, configuration in configurations.items() if "sharing" in configuration}
+
+
+Configurations = Annotated[
+    dict[str, Annotated[Configuration, PlainValidator(_read, json_schema_input_type=Configuration)]],
+    AfterValidator(_that_share),
+]
+"""`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""

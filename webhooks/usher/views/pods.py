@@ -1,0 +1,170 @@
+"""Of pod specs and their containers: what else rules read beside resources and environment."""
+
+from typing import Annotated, Final, NotRequired
+
+from pydantic import AfterValidator, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher.views.file_paths import clean, on_node
+from usher.views.shape import STRICT, Quantity
+
+
+@with_config(STRICT)
+class Present(TypedDict):
+    """Something of which it matters only that it is there."""
+
+
+@with_config(STRICT)
+class HostPath(TypedDict):
+    path: NotRequired[str]
+    type: NotRequired[str]
+    place: NotRequired[str]
+    """Where the path leads to; not of the manifest."""
+
+
+def _with_place(value: HostPath) -> HostPath:
+    value.pop("place", None)
+    if "path" in value:
+        value["place"] = on_node(value["path"])
+    return value
+
+
+@with_config(STRICT)
+class EmptyDir(TypedDict):
+    medium: NotRequired[str]
+    sizeLimit: NotRequired[Quantity]
+
+
+@with_config(STRICT)
+class InlineDriver(TypedDict):
+    """A CSI volume that the pod describes itself."""
+
+    driver: NotRequired[str]
+
+
+@with_config(STRICT)
+class Volume(TypedDict):
+    name: NotRequired[str]
+    hostPath: NotRequired[Annotated[HostPath, AfterValidator(_with_place)]]
+    emptyDir: NotRequired[EmptyDir]
+    csi: NotRequired[InlineDriver]
+    persistentVolumeClaim: NotRequired[Present]
+    ephemeral: NotRequired[Present]
+    nfs: NotRequired[Present]
+    configMap: NotRequired[Present]
+
+
+@with_config(STRICT)
+class TopologySpread(TypedDict):
+    topologyKey: NotRequired[str]
+    whenUnsatisfiable: NotRequired[str]
+    maxSkew: NotRequired[int]
+
+
+@with_config(STRICT)
+class AffinityTerm(TypedDict):
+    topologyKey: NotRequired[str]
+
+
+@with_config(STRICT)
+class PodAffinity(TypedDict):
+    requiredDuringSchedulingIgnoredDuringExecution: NotRequired[list[AffinityTerm]]
+
+
+@with_config(STRICT)
+class NodeRequirement(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+    values: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class NodeSelectorTerm(TypedDict):
+    matchExpressions: NotRequired[list[NodeRequirement]]
+
+
+@with_config(STRICT)
+class NodeSelector(TypedDict):
+    nodeSelectorTerms: NotRequired[list[NodeSelectorTerm]]
+
+
+@with_config(STRICT)
+class NodeAffinity(TypedDict):
+    requiredDuringSchedulingIgnoredDuringExecution: NotRequired[NodeSelector]
+
+
+@with_config(STRICT)
+class Affinity(TypedDict):
+    nodeAffinity: NotRequired[NodeAffinity]
+    podAffinity: NotRequired[PodAffinity]
+    podAntiAffinity: NotRequired[PodAffinity]
+
+
+@with_config(STRICT)
+class PodResourceClaim(TypedDict):
+    name: NotRequired[str]
+    resourceClaimName: NotRequired[str]
+
+
+@with_config(STRICT)
+class PodSpec(TypedDict):
+    hostPID: NotRequired[bool]
+    hostIPC: NotRequired[bool]
+    hostNetwork: NotRequired[bool]
+    volumes: NotRequired[list[Volume]]
+    topologySpreadConstraints: NotRequired[list[TopologySpread]]
+    affinity: NotRequired[Affinity]
+    priority: NotRequired[int]
+    terminationGracePeriodSeconds: NotRequired[int]
+    activeDeadlineSeconds: NotRequired[int]
+    resourceClaims: NotRequired[list[PodResourceClaim]]
+
+
+@with_config(STRICT)
+class Capabilities(TypedDict):
+    add: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class SecurityContext(TypedDict):
+    privileged: NotRequired[bool]
+    capabilities: NotRequired[Capabilities]
+
+
+@with_config(STRICT)
+class VolumeMount(TypedDict):
+    name: NotRequired[str]
+    mountPath: NotRequired[Annotated[str, AfterValidator(clean)]]
+    """In its plainest spelling."""
+    readOnly: NotRequired[bool]
+
+
+@with_config(STRICT)
+class VolumeDevice(TypedDict):
+    name: NotRequired[str]
+    devicePath: NotRequired[str]
+
+
+@with_config(STRICT)
+class Probe(TypedDict):
+    initialDelaySeconds: NotRequired[int]
+    periodSeconds: NotRequired[int]
+    timeoutSeconds: NotRequired[int]
+    failureThreshold: NotRequired[int]
+
+
+@with_config(STRICT)
+class Container(TypedDict):
+    securityContext: NotRequired[SecurityContext]
+    volumeMounts: NotRequired[list[VolumeMount]]
+    volumeDevices: NotRequired[list[VolumeDevice]]
+    readinessProbe: NotRequired[Probe]
+    startupProbe: NotRequired[Probe]
+    livenessProbe: NotRequired[Probe]
+    envFrom: NotRequired[list[Present]]
+
+
+POD_SPEC: Final = TypeAdapter(PodSpec)
+CONTAINER: Final = TypeAdapter(Container)
+POD_SPEC_FIELDS: Final = frozenset(PodSpec.__annotations__)
+CONTAINER_FIELDS: Final = frozenset(Container.__annotations__)

@@ -1,0 +1,160 @@
+"""A shape is a TypedDict of what rules read of an object; everything else is left out, and wrong types are told."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Final, NotRequired
+
+import pydantic
+import pydantic_core
+from pydantic import ConfigDict, PlainValidator, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import errors, paths, quantities
+
+STRICT: Final = ConfigDict(strict=True, extra="ignore")
+"""For `@with_config`: a text is no number, and what is not in the shape is left out."""
+
+_MOST_WRONG: Final = 20
+"""Values of wrong types in one shape that are told one by one; no honest manifest has more."""
+
+Unknown = Callable[[str, str], None]
+"""Takes the path of what cannot be read, and why."""
+
+
+@with_config(STRICT)
+class Amount(TypedDict):
+    """A quantity: equal ones have equal texts; `value` is rounded up to a whole number, `milli` to a thousandth."""
+
+    text: str
+    value: int
+    milli: int
+    whole: bool
+
+
+@lru_cache(maxsize=1024)
+def amount_of(quantity: quantities.Quantity) -> Amount:
+    """The quantity as rules see it; not to be changed by whoever gets it."""
+    return {"text": str(quantity), "value": quantity.value, "milli": quantity.milli, "whole": quantity.is_whole}
+
+
+def _parsed(value: object) -> Amount:
+    # Only texts are cached: to the cache 1, 1.0 and True are the same key.
+    try:
+        return amount_of(_parse(value) if isinstance(value, str) else quantities.parse(value))
+    except errors.QuantityError as error:
+        raise ValueError(str(error)) from None
+
+
+_parse = lru_cache(maxsize=1024)(quantities.parse)
+
+Quantity = Annotated[Amount, PlainValidator(_parsed, json_schema_input_type=Amount)]
+"""A quantity in a shape."""
+
+
+def _whole_or_text(value: object) -> int | str:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError("expected a whole number or a string")
+    return value
+
+
+IntOrString = Annotated[int | str, PlainValidator(_whole_or_text, json_schema_input_type=int | str)]
+"""A number or a text, told once when it is neither: pydantic tells a union once for each of its types."""
+
+
+@with_config(STRICT)
+class Metadata(TypedDict):
+    name: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+    annotations: NotRequired[dict[str, str]]
+
+
+def read(adapter: TypeAdapter[Any], value: object, path: str, unknown: Unknown) -> Mapping[str, Any]:
+    """The shape of a value; what has a wrong type is told at its place and left out.
+
+    Null is the same as missing, as everywhere in Kubernetes.
+    """
+    try:
+        found: Mapping[str, Any] = adapter.validate_python(value)
+    except pydantic.ValidationError as error:
+        return _as_far_as_possible(adapter, value, error, path, unknown)
+    return found
+
+
+def _as_far_as_possible(
+    adapter: TypeAdapter[Any], value: object, error: pydantic.ValidationError, path: str, unknown: Unknown
+) -> Mapping[str, Any]:
+    """The shape without what is wrong: nulls first, and then whatever pydantic names."""
+    value = _without_nulls(value)
+    if not isinstance(value, dict):
+        # Whoever takes the whole apart tells it.
+        return {}
+    for _ in range(_MOST_WRONG):
+        try:
+            found: Mapping[str, Any] = adapter.validate_python(value)
+        except pydantic.ValidationError as again:
+            error = again
+        else:
+            return found
+        for detail in error.errors(include_url=False, include_input=False):
+            if _is_there(value, detail):
+                place = _existing(value, detail["loc"])
+                unknown(paths.join(path, *place), _reason(detail["type"], detail["msg"]))
+                _take_out(value, place)
+    return {}
+
+
+def _is_there(value: object, detail: pydantic_core.ErrorDetails) -> bool:
+    """Whether the place that pydantic names has not been taken out meanwhile, with something around it."""
+    return detail["type"] == "missing" or len(_existing(value, detail["loc"])) == len(detail["loc"])
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_nulls(entry) for key, entry in value.items() if entry is not None}
+    if isinstance(value, list):
+        # An item of a list is not missing because it is null: its index is what others count from.
+        return [_without_nulls(entry) for entry in value]
+    return value
+
+
+def _existing(value: object, place: Sequence[str | int]) -> list[str | int]:
+    """The part of a place that is there: what is missing has none, and what has been taken out no longer."""
+    kept: list[str | int] = []
+    for key in place:
+        inside: Any = value
+        try:
+            value = inside[key]
+        except (LookupError, TypeError):
+            break
+        kept.append(key)
+    return kept
+
+
+def _take_out(value: dict[str, Any], place: list[str | int]) -> None:
+    """Takes out what is at a place. An item becomes an empty object, so that those behind it keep their index."""
+    *around, last = place or [""]
+    holder: Any = value
+    for key in around:
+        holder = holder[key]
+    if not place:
+        value.clear()
+    elif isinstance(holder, dict):
+        del holder[last]
+    elif holder[last] == {}:
+        _take_out(value, around)
+    else:
+        holder[last] = {}
+
+
+_REASONS: Final = {
+    "bool_type": "expected true or false",
+    "dict_type": "expected an object",
+    "int_type": "expected a whole number",
+    "list_type": "expected a list",
+    "missing": "lacks a field that it must have",
+    "string_type": "expected a string",
+}
+
+
+def _reason(kind: str, message: str) -> str:
+    return _REASONS.get(kind) or message.removeprefix("Value error, ")
