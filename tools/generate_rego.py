@@ -9,6 +9,7 @@ _CONDITIONS = {
     catalogue.About.PODS: "count(input.podSets) > 0",
     catalogue.About.ACCELERATOR_PODS: "input.workload.asksAccelerators",
     catalogue.About.ORDINARY_PODS: "_has_ordinary_pods",
+    catalogue.About.LABELLED_PODS: "_has_labelled_pods",
 }
 
 _HEAD = """package usher.main
@@ -19,6 +20,13 @@ _HEAD = """package usher.main
 _has_ordinary_pods if {
 	some pod_set in input.podSets
 	not pod_set.asksAccelerators
+}
+
+# The input has no other labels and annotations than those that rules read.
+_has_labelled_pods if {
+	some place in array.concat([input.workload], input.podSets)
+	some kind in ["labels", "annotations", "queueLabels"]
+	count(place[kind]) > 0
 }
 """
 

@@ -65,8 +65,12 @@ def audit(kubeconfig: Path, *arguments: str) -> command.Run:
 
 
 def of_namespace(report: Object, namespace: str) -> dict[tuple[str, str], Object]:
-    """The workloads of a report by kind and name."""
-    return {(each["kind"], each["name"]): each for each in report["workloads"] if each["namespace"] == namespace}
+    """What a report has of a namespace, but for the Namespace itself, by kind and name."""
+    return {
+        (each["kind"], each["name"]): each
+        for each in report["workloads"]
+        if each["namespace"] == namespace and each["kind"] != "Namespace"
+    }
 
 
 def denied(workload: Object) -> list[str]:

@@ -8,6 +8,13 @@ _has_ordinary_pods if {
 	not pod_set.asksAccelerators
 }
 
+# The input has no other labels and annotations than those that rules read.
+_has_labelled_pods if {
+	some place in array.concat([input.workload], input.podSets)
+	some kind in ["labels", "annotations", "queueLabels"]
+	count(place[kind]) > 0
+}
+
 _findings contains each if {
 	input.workload.asksAccelerators
 	some each in _findings_accelerator_pods
@@ -434,18 +441,6 @@ _findings_pods contains {"check": "isolation/device_capabilities", "finding": fi
 	some finding in data.usher.checks.isolation.device_capabilities.deny
 }
 
-_findings_pods contains {"check": "isolation/cdi_annotations", "finding": finding} if {
-	some finding in data.usher.checks.isolation.cdi_annotations.deny
-}
-
-_findings_pods contains {"check": "isolation/nri_device_annotations", "finding": finding} if {
-	some finding in data.usher.checks.isolation.nri_device_annotations.deny
-}
-
-_findings_pods contains {"check": "isolation/gke_device_annotations", "finding": finding} if {
-	some finding in data.usher.checks.isolation.gke_device_annotations.deny
-}
-
 _findings_pods contains {"check": "isolation/inline_csi_driver_not_listed", "finding": finding} if {
 	some finding in data.usher.checks.isolation.inline_csi_driver_not_listed.deny
 }
@@ -462,10 +457,6 @@ _findings_pods contains {"check": "isolation/host_path_to_kubelet_state", "findi
 	some finding in data.usher.checks.isolation.host_path_to_kubelet_state.deny
 }
 
-_findings_pods contains {"check": "isolation/device_injector_annotations", "finding": finding} if {
-	some finding in data.usher.checks.isolation.device_injector_annotations.deny
-}
-
 _findings_pods contains {"check": "placement/tolerates_everything", "finding": finding} if {
 	some finding in data.usher.checks.placement.tolerates_everything.deny
 }
@@ -474,84 +465,12 @@ _findings_pods contains {"check": "placement/fields_that_knative_refuses", "find
 	some finding in data.usher.checks.placement.fields_that_knative_refuses.deny
 }
 
-_findings_pods contains {"check": "queueing/queue_name_as_annotation", "finding": finding} if {
-	some finding in data.usher.checks.queueing.queue_name_as_annotation.deny
-}
-
-_findings_pods contains {"check": "queueing/queue_label_on_pod_template", "finding": finding} if {
-	some finding in data.usher.checks.queueing.queue_label_on_pod_template.deny
-}
-
-_findings_pods contains {"check": "queueing/kind_that_kueue_ignores", "finding": finding} if {
-	some finding in data.usher.checks.queueing.kind_that_kueue_ignores.deny
-}
-
-_findings_pods contains {"check": "queueing/integration_not_enabled", "finding": finding} if {
-	some finding in data.usher.checks.queueing.integration_not_enabled.deny
-}
-
-_findings_pods contains {"check": "queueing/queue_name_invalid", "finding": finding} if {
-	some finding in data.usher.checks.queueing.queue_name_invalid.deny
-}
-
-_findings_pods contains {"check": "queueing/topology_annotations_conflict", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_annotations_conflict.deny
-}
-
-_findings_pods contains {"check": "queueing/pod_group_incomplete", "finding": finding} if {
-	some finding in data.usher.checks.queueing.pod_group_incomplete.deny
-}
-
-_findings_pods contains {"check": "queueing/max_exec_time_invalid", "finding": finding} if {
-	some finding in data.usher.checks.queueing.max_exec_time_invalid.deny
-}
-
 _findings_pods contains {"check": "queueing/released_by_hand", "finding": finding} if {
 	some finding in data.usher.checks.queueing.released_by_hand.deny
 }
 
 _findings_pods contains {"check": "queueing/queue_changed_by_suspending", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_changed_by_suspending.deny
-}
-
-_findings_pods contains {"check": "queueing/elastic_job_of_other_kind", "finding": finding} if {
-	some finding in data.usher.checks.queueing.elastic_job_of_other_kind.deny
-}
-
-_findings_pods contains {"check": "queueing/claims_that_kueue_cannot_count", "finding": finding} if {
-	some finding in data.usher.checks.queueing.claims_that_kueue_cannot_count.deny
-}
-
-_findings_pods contains {"check": "queueing/partial_admission_of_a_gang", "finding": finding} if {
-	some finding in data.usher.checks.queueing.partial_admission_of_a_gang.deny
-}
-
-_findings_pods contains {"check": "queueing/topology_by_kueue_and_volcano", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_by_kueue_and_volcano.deny
-}
-
-_findings_pods contains {"check": "queueing/reserved_keys_set_by_hand", "finding": finding} if {
-	some finding in data.usher.checks.queueing.reserved_keys_set_by_hand.deny
-}
-
-_findings_pods contains {"check": "queueing/topology_slice_half_described", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_slice_half_described.deny
-}
-
-_findings_pods contains {"check": "queueing/topology_slice_size_invalid", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_slice_size_invalid.deny
-}
-
-_findings_pods contains {"check": "queueing/pod_set_group_of_wrong_members", "finding": finding} if {
-	some finding in data.usher.checks.queueing.pod_set_group_of_wrong_members.deny
-}
-
-_findings_pods contains {"check": "queueing/pod_set_group_without_topology", "finding": finding} if {
-	some finding in data.usher.checks.queueing.pod_set_group_without_topology.deny
-}
-
-_findings_pods contains {"check": "queueing/topology_value_invalid", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_value_invalid.deny
 }
 
 _findings_pods contains {"check": "priority/system_class_outside_system_namespaces", "finding": finding} if {
@@ -566,20 +485,12 @@ _findings_pods contains {"check": "priority/priority_number_by_hand", "finding":
 	some finding in data.usher.checks.priority.priority_number_by_hand.deny
 }
 
-_findings_pods contains {"check": "priority/workload_class_not_allowed", "finding": finding} if {
-	some finding in data.usher.checks.priority.workload_class_not_allowed.deny
-}
-
 _findings_pods contains {"check": "priority/raised_while_running", "finding": finding} if {
 	some finding in data.usher.checks.priority.raised_while_running.deny
 }
 
 _findings_pods contains {"check": "fabric/variable_of_the_operator", "finding": finding} if {
 	some finding in data.usher.checks.fabric.variable_of_the_operator.deny
-}
-
-_findings_pods contains {"check": "tenancy/network_of_another_namespace", "finding": finding} if {
-	some finding in data.usher.checks.tenancy.network_of_another_namespace.deny
 }
 
 _findings contains each if {
@@ -660,6 +571,107 @@ _findings_ordinary_pods contains {"check": "placement/ordinary_pod_selects_accel
 
 _findings_ordinary_pods contains {"check": "placement/ordinary_pod_names_its_node", "finding": finding} if {
 	some finding in data.usher.checks.placement.ordinary_pod_names_its_node.deny
+}
+
+_findings contains each if {
+	_has_labelled_pods
+	some each in _findings_labelled_pods
+}
+
+_findings_labelled_pods contains {"check": "isolation/cdi_annotations", "finding": finding} if {
+	some finding in data.usher.checks.isolation.cdi_annotations.deny
+}
+
+_findings_labelled_pods contains {"check": "isolation/nri_device_annotations", "finding": finding} if {
+	some finding in data.usher.checks.isolation.nri_device_annotations.deny
+}
+
+_findings_labelled_pods contains {"check": "isolation/gke_device_annotations", "finding": finding} if {
+	some finding in data.usher.checks.isolation.gke_device_annotations.deny
+}
+
+_findings_labelled_pods contains {"check": "isolation/device_injector_annotations", "finding": finding} if {
+	some finding in data.usher.checks.isolation.device_injector_annotations.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/queue_name_as_annotation", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_name_as_annotation.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/queue_label_on_pod_template", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_label_on_pod_template.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/kind_that_kueue_ignores", "finding": finding} if {
+	some finding in data.usher.checks.queueing.kind_that_kueue_ignores.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/integration_not_enabled", "finding": finding} if {
+	some finding in data.usher.checks.queueing.integration_not_enabled.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/queue_name_invalid", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_name_invalid.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/topology_annotations_conflict", "finding": finding} if {
+	some finding in data.usher.checks.queueing.topology_annotations_conflict.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/pod_group_incomplete", "finding": finding} if {
+	some finding in data.usher.checks.queueing.pod_group_incomplete.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/max_exec_time_invalid", "finding": finding} if {
+	some finding in data.usher.checks.queueing.max_exec_time_invalid.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/elastic_job_of_other_kind", "finding": finding} if {
+	some finding in data.usher.checks.queueing.elastic_job_of_other_kind.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/claims_that_kueue_cannot_count", "finding": finding} if {
+	some finding in data.usher.checks.queueing.claims_that_kueue_cannot_count.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/partial_admission_of_a_gang", "finding": finding} if {
+	some finding in data.usher.checks.queueing.partial_admission_of_a_gang.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/topology_by_kueue_and_volcano", "finding": finding} if {
+	some finding in data.usher.checks.queueing.topology_by_kueue_and_volcano.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/reserved_keys_set_by_hand", "finding": finding} if {
+	some finding in data.usher.checks.queueing.reserved_keys_set_by_hand.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/topology_slice_half_described", "finding": finding} if {
+	some finding in data.usher.checks.queueing.topology_slice_half_described.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/topology_slice_size_invalid", "finding": finding} if {
+	some finding in data.usher.checks.queueing.topology_slice_size_invalid.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/pod_set_group_of_wrong_members", "finding": finding} if {
+	some finding in data.usher.checks.queueing.pod_set_group_of_wrong_members.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/pod_set_group_without_topology", "finding": finding} if {
+	some finding in data.usher.checks.queueing.pod_set_group_without_topology.deny
+}
+
+_findings_labelled_pods contains {"check": "queueing/topology_value_invalid", "finding": finding} if {
+	some finding in data.usher.checks.queueing.topology_value_invalid.deny
+}
+
+_findings_labelled_pods contains {"check": "priority/workload_class_not_allowed", "finding": finding} if {
+	some finding in data.usher.checks.priority.workload_class_not_allowed.deny
+}
+
+_findings_labelled_pods contains {"check": "tenancy/network_of_another_namespace", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.network_of_another_namespace.deny
 }
 
 _findings contains each if {
@@ -1319,28 +1331,8 @@ _unknown_pods contains {"check": "isolation/visible_devices_set_by_hand", "unkno
 	some unknown in data.usher.checks.isolation.visible_devices_set_by_hand.unknown
 }
 
-_unknown_pods contains {"check": "isolation/gke_device_annotations", "unknown": unknown} if {
-	some unknown in data.usher.checks.isolation.gke_device_annotations.unknown
-}
-
-_unknown_pods contains {"check": "queueing/integration_not_enabled", "unknown": unknown} if {
-	some unknown in data.usher.checks.queueing.integration_not_enabled.unknown
-}
-
-_unknown_pods contains {"check": "queueing/claims_that_kueue_cannot_count", "unknown": unknown} if {
-	some unknown in data.usher.checks.queueing.claims_that_kueue_cannot_count.unknown
-}
-
-_unknown_pods contains {"check": "queueing/partial_admission_of_a_gang", "unknown": unknown} if {
-	some unknown in data.usher.checks.queueing.partial_admission_of_a_gang.unknown
-}
-
 _unknown_pods contains {"check": "priority/priority_number_by_hand", "unknown": unknown} if {
 	some unknown in data.usher.checks.priority.priority_number_by_hand.unknown
-}
-
-_unknown_pods contains {"check": "tenancy/network_of_another_namespace", "unknown": unknown} if {
-	some unknown in data.usher.checks.tenancy.network_of_another_namespace.unknown
 }
 
 _unknown contains each if {
@@ -1350,6 +1342,31 @@ _unknown contains each if {
 
 _unknown_ordinary_pods contains {"check": "isolation/runtime_class_without_request", "unknown": unknown} if {
 	some unknown in data.usher.checks.isolation.runtime_class_without_request.unknown
+}
+
+_unknown contains each if {
+	_has_labelled_pods
+	some each in _unknown_labelled_pods
+}
+
+_unknown_labelled_pods contains {"check": "isolation/gke_device_annotations", "unknown": unknown} if {
+	some unknown in data.usher.checks.isolation.gke_device_annotations.unknown
+}
+
+_unknown_labelled_pods contains {"check": "queueing/integration_not_enabled", "unknown": unknown} if {
+	some unknown in data.usher.checks.queueing.integration_not_enabled.unknown
+}
+
+_unknown_labelled_pods contains {"check": "queueing/claims_that_kueue_cannot_count", "unknown": unknown} if {
+	some unknown in data.usher.checks.queueing.claims_that_kueue_cannot_count.unknown
+}
+
+_unknown_labelled_pods contains {"check": "queueing/partial_admission_of_a_gang", "unknown": unknown} if {
+	some unknown in data.usher.checks.queueing.partial_admission_of_a_gang.unknown
+}
+
+_unknown_labelled_pods contains {"check": "tenancy/network_of_another_namespace", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.network_of_another_namespace.unknown
 }
 
 _unknown contains each if {

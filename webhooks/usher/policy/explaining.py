@@ -9,6 +9,7 @@ from usher.mutation import merge
 from usher.policy import catalogue, enforcement
 from usher.policy.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
+from usher.policy.pod_documents import read_keys
 from usher.views import registry
 
 
@@ -81,6 +82,14 @@ def why_not_asked(check: catalogue.Entry, workload: model.Workload) -> str:
             return "" if any(asking) else "it is about pods that ask for accelerators"
         case About.ORDINARY_PODS:
             return "" if not all(asking) else "it is about pods that ask for no accelerator"
+        case About.LABELLED_PODS:
+            return "" if asking and _is_labelled(workload) else "it is about labels and annotations that are not there"
+
+
+def _is_labelled(workload: model.Workload) -> bool:
+    """Whether a label or an annotation that rules read stands on the object or on a template."""
+    of_templates = (keys for pod_set in workload.pod_sets for keys in (pod_set.labels, pod_set.annotations))
+    return any(map(read_keys, (workload.labels, workload.annotations, workload.queue_labels, *of_templates)))
 
 
 def _check(

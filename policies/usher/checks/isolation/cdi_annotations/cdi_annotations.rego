@@ -16,7 +16,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH208
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: It takes GPUs that nobody counted, often those of others.
 #   closes: [B7]

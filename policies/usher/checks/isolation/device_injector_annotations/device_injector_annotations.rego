@@ -13,7 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH218
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: It takes devices and files of the node that nobody counted or allowed.
 #   closes: [B8]

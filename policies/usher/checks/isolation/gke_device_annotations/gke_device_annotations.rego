@@ -17,7 +17,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH210
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: It takes GPUs that belong to other pods.
 #   closes: [B9]

@@ -13,7 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH209
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: It takes GPUs that nobody counted, often those of others.
 #   closes: [B8]

@@ -12,7 +12,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH609
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: One label takes the GPUs of a team whose job was running.
 #   closes: [S22]

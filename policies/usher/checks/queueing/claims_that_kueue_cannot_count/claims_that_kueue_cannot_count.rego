@@ -14,7 +14,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH416
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: The workload waits for ever, or takes devices that nobody counted.
 #   closes: [S20, B11]

@@ -13,7 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH415
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: The workload is refused, or grows beyond what Kueue counted.
 #   closes: [S20]

@@ -16,7 +16,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH405
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: The job carries the right label and still runs outside every quota.
 #   closes: [S20, B34]

@@ -17,7 +17,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH404
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: The workload looks queued and runs outside every quota.
 #   closes: [B34, S20]

@@ -12,7 +12,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH410
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: Kueue refuses the workload when it is created.
 #   closes: [S20]

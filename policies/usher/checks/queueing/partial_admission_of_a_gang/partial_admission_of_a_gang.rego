@@ -16,7 +16,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH417
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: The job takes up its quota and never begins to work.
 #   closes: [S24]

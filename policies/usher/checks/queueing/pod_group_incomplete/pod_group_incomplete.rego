@@ -13,7 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH409
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: Kueue refuses the pods, and a controller makes them again and again.
 #   closes: [S24]

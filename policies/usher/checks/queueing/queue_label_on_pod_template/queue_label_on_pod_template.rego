@@ -16,7 +16,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH403
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: Half of a job may get its GPUs and hold them idle, waiting for the other half.
 #   closes: [S20, B34]

@@ -13,7 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH402
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: The workload runs outside the quota that its author meant it to wait for.
 #   closes: [S20]

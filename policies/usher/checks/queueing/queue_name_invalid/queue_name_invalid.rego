@@ -13,7 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH407
-#   about: pods
+#   about: labelled pods
 #   severity: high
 #   why: Kueue refuses the workload, and no queue could ever take it.
 #   closes: [S20]

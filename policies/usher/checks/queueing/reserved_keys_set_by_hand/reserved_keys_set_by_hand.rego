@@ -15,7 +15,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH419
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: Pods count as admitted, or on somebody else's quota, that never were.
 #   closes: [B31]

@@ -16,7 +16,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH418
-#   about: pods
+#   about: labelled pods
 #   severity: medium
 #   why: Two placements that do not know of each other leave the pods pending with their quota taken.
 #   closes: [S9, S25]

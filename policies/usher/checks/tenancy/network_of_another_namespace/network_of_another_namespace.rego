@@ -13,6 +13,7 @@
 #   - input: schema.input
 # custom:
 #   code: USH1204
+#   about: labelled pods
 #   severity: medium
 #   why: A pod reaches the network of another team, where no policy stops it.
 #   closes: [S32]
