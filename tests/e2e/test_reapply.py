@@ -54,6 +54,7 @@ def test_an_unchanged_manifest_can_be_applied_again_and_loses_nothing(
 
 def test_a_replaced_manifest_gets_back_what_it_had(cluster: Cluster, namespace: str) -> None:
     # No controller writes to it, as one does to a Deployment: `kubectl replace` does not try again on a conflict.
+    crds.install(cluster, ["kubeflow.org/pytorchjobs"])
     manifest = pytorch_job(namespace)
     cluster.kubectl("create", "--filename=-", stdin=json.dumps(manifest))
     first = stored(cluster, manifest)

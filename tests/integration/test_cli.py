@@ -242,6 +242,8 @@ def test_a_reader_that_goes_away_is_no_news() -> None:
 
 
 def test_an_interrupted_run_ends_with_130_and_without_a_traceback() -> None:
+    # Where the tests run in the background of a shell, signals of the terminal are ignored, here and in what we start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "usher", "check", "-"],
         stdin=subprocess.PIPE,
@@ -249,6 +251,7 @@ def test_an_interrupted_run_ends_with_130_and_without_a_traceback() -> None:
         stderr=subprocess.PIPE,
         env=command.environment(),
     )
+    signal.signal(signal.SIGINT, before)
     assert process.stdin is not None
     # More than a pipe holds, so that when this returns the command is reading it.
     process.stdin.write(b"#" * 2**20)
