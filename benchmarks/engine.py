@@ -3,7 +3,6 @@
 Machines differ and are shared: a loop in plain Python, timed in the same rounds, tells how fast this one is.
 """
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -29,13 +28,7 @@ YARDSTICK = "yardstick: 3,000 additions in a loop of Python"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="write the table into this Markdown file")
-    arguments = parser.parse_args()
-    text = "\n".join(report())
-    print(text)
-    if arguments.write:
-        sections.write(arguments.write, "engine", text)
+    sections.publish("engine", lambda: "\n".join(report()), description=__doc__)
 
 
 def report() -> list[str]:

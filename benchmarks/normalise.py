@@ -1,12 +1,10 @@
 """What it costs to read an object: processor time of one core against the limits that we set ourselves, and memory."""
 
-import argparse
 import statistics
 import time
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import orjson
@@ -32,13 +30,7 @@ class Case(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="write the table into this Markdown file")
-    arguments = parser.parse_args()
-    text = "\n".join(report())
-    print(text)
-    if arguments.write:
-        sections.write(arguments.write, "normalise", text)
+    sections.publish("normalise", lambda: "\n".join(report()), description=__doc__)
 
 
 def report() -> list[str]:

@@ -4,7 +4,6 @@ Both servers run on loopback at the same time and are measured in turn, so that 
 both. Processor time is read from /proc, to the nanosecond; the client runs in a process of its own.
 """
 
-import argparse
 import asyncio
 import platform
 import ssl
@@ -33,14 +32,8 @@ OPA = "`opa run -s` without TLS, the same findings"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="write the tables into this Markdown file")
-    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        text = asyncio.run(measure(Path(directory)))
-    print(text)
-    if arguments.write:
-        sections.write(arguments.write, "review", text)
+        sections.publish("review", lambda: asyncio.run(measure(Path(directory))), description=__doc__)
 
 
 async def measure(directory: Path) -> str:

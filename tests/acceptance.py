@@ -10,7 +10,6 @@ import builders
 from usher import model, paths
 from usher.config import models
 from usher.mutation import merge
-from usher.policy import configuration
 from usher.policy.evaluator import Evaluator, Operation, Request
 from usher.workloads.lookup import Objects
 
@@ -56,10 +55,7 @@ def ceiling(gpus: int) -> dict[str, Any]:
 
 def evaluator(site: dict[str, Any] | None = None) -> Evaluator:
     """An evaluator with this usher.yaml; all share one engine."""
-    packaged = record_findings.evaluator_of(DATA)
-    config = models.Config.model_validate(site or {})
-    assert configuration.problems(config, packaged.catalogue) == []
-    return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config)
+    return record_findings.evaluator_with(models.Config.model_validate(site or {}))
 
 
 def decided(value: paths.Object, site: dict[str, Any] | None = None, *known: paths.Object) -> model.Decision:

@@ -35,14 +35,18 @@ def manifests(folder: Path) -> list[Path]:
 
 def evaluator_of(folder: Path) -> Evaluator:
     """An evaluator with the configuration that stands beside the examples; all share one engine."""
-    packaged = _packaged()
     site = folder / "usher.yaml"
     if not site.exists():
-        return packaged
-    config = models.Config.model_validate(yaml.safe_load(site.read_text()))
+        return _packaged()
+    return evaluator_with(models.Config.model_validate(yaml.safe_load(site.read_text())), file=site)
+
+
+def evaluator_with(config: models.Config, *, file: Path | None = None) -> Evaluator:
+    """An evaluator with a configuration, which is refused as at load; all share one engine."""
+    packaged = _packaged()
     problems = configuration.problems(config, packaged.catalogue)
     if problems:
-        raise load.refusal(site, problems)
+        raise load.refusal(file, problems)
     return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config)
 
 

@@ -12,9 +12,9 @@ import pydantic
 from pydantic import AfterValidator, PlainValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, paths
+from usher import errors
 from usher.documents import reader
-from usher.views.shape import STRICT
+from usher.views.shape import STRICT, without_nulls
 
 _MOST: Final = 64 * 1024
 """Characters of a configuration that are read; real ones have a few hundred."""
@@ -72,7 +72,7 @@ def _read(value: object) -> Configuration:
             f"looks like a configuration of the device plugin, but cannot be read: {error.reason}"
         ) from None
     # The plugin reads the first document of several.
-    first = _without_nulls(found[0].value) if found else {}
+    first = without_nulls(found[0].value) if found else {}
     if not isinstance(first, dict) or "sharing" not in first:
         return {}
     try:
@@ -81,12 +81,6 @@ def _read(value: object) -> Configuration:
         detail = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, detail["loc"]))
         raise ValueError(f"in its {place}: {detail['msg']}") from None
-
-
-def _without_nulls(value: paths.Json) -> paths.Json:
-    if isinstance(value, dict):
-        return {key: _without_nulls(entry) for key, entry in value.items() if entry is not None}
-    return [_without_nulls(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _that_share(configurations: dict[str, Configuration]) -> dict[str, Configuration]:

@@ -84,7 +84,7 @@ def _as_far_as_possible(
     adapter: TypeAdapter[Any], value: object, error: pydantic.ValidationError, path: str, unknown: Unknown
 ) -> Mapping[str, Any]:
     """The shape without what is wrong: nulls first, and then whatever pydantic names."""
-    value = _without_nulls(value)
+    value = without_nulls(value)
     if not isinstance(value, dict):
         # Whoever takes the whole apart tells it.
         return {}
@@ -108,12 +108,13 @@ def _is_there(value: object, detail: pydantic_core.ErrorDetails) -> bool:
     return detail["type"] == "missing" or len(_existing(value, detail["loc"])) == len(detail["loc"])
 
 
-def _without_nulls(value: object) -> object:
+def without_nulls(value: object) -> object:
+    """A value of JSON without the fields that are null, which to Kubernetes are missing."""
     if isinstance(value, dict):
-        return {key: _without_nulls(entry) for key, entry in value.items() if entry is not None}
+        return {key: without_nulls(entry) for key, entry in value.items() if entry is not None}
     if isinstance(value, list):
         # An item of a list is not missing because it is null: its index is what others count from.
-        return [_without_nulls(entry) for entry in value]
+        return [without_nulls(entry) for entry in value]
     return value
 
 
