@@ -4,13 +4,13 @@ Machines differ and are shared: a loop in plain Python, timed in the same rounds
 """
 
 import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import objects
 import sections
+import yardstick
 from usher.admission import review, service
 from usher.config.load import load
 from usher.policy import assembly, bundle
@@ -20,11 +20,9 @@ from usher.workloads.normalise import normalise
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 60
-REPETITIONS = 20
+
 LIMIT = 0.30
 """Milliseconds for the findings about a GPU pod of 4 kB."""
-
-YARDSTICK = "yardstick: 3,000 additions in a loop of Python"
 
 
 def main() -> None:
@@ -41,13 +39,13 @@ def report() -> list[str]:
         f"intents of {len(policies.catalogue.mutations)} mutations about it": partial(
             engine.evaluate, Entrypoint.INTENTS, document
         ),
-        YARDSTICK: add_up,
+        yardstick.NAME: yardstick.add_up,
     }
     taken: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(ROUNDS):
         for name, call in cases.items():
-            taken[name].append(measured(call))
-    unit = statistics.median(taken[YARDSTICK])
+            taken[name].append(yardstick.measured(call))
+    unit = statistics.median(taken[yardstick.NAME])
     lines = ["| what | processor ms: median (min-max) | of the yardstick |", "| --- | ---: | ---: |"]
     for name, values in taken.items():
         median = statistics.median(values)
@@ -63,21 +61,6 @@ def input_document() -> bytes:
     workload = normalise(request.value, vocabulary=evaluator.vocabulary, namespace=request.namespace)
     assert workload is not None
     return evaluator.documents.build(workload, review={"operation": "CREATE", "subResource": "", "by": []})
-
-
-def add_up() -> int:
-    total = 0
-    for number in range(3000):
-        total += number
-    return total
-
-
-def measured(call: Callable[[], object]) -> float:
-    """Milliseconds of processor time for one call."""
-    before = time.process_time()
-    for _ in range(REPETITIONS):
-        call()
-    return (time.process_time() - before) / REPETITIONS * 1000
 
 
 if __name__ == "__main__":

@@ -67,6 +67,52 @@ def gpu_pod(*, index: int = 0, container: str = "pytorch") -> paths.Object:
     }  # fmt: skip
 
 
+def service_pod(index: int, *, container: str = "web") -> paths.Object:
+    """A pod without accelerators that needs no mutation, as a ReplicaSet makes it and an API server completes it.
+
+    Pods of one ReplicaSet differ in `index`; another name of the container makes a pod that is like no other.
+    """
+    token = f"kube-api-access-{index:05}"
+    hidden: paths.Json = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "generateName": "web-7d9f8c6b5-",
+            "name": f"web-7d9f8c6b5-{index:05}",
+            "namespace": "web",
+            "uid": f"705ab4f5-6393-11e8-b7cc-42010a8{index:05}",
+            "labels": {"app": "web", "pod-template-hash": "7d9f8c6b5"},
+            "ownerReferences": [
+                {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7d9f8c6b5", "uid": "1", "controller": True}
+            ],
+        },
+        "spec": {
+            "tolerations": [_default_toleration("not-ready"), _default_toleration("unreachable")],
+            "containers": [
+                {
+                    "name": container,
+                    "image": "registry.example.com/web:3.1",
+                    "env": hidden,
+                    "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
+                    "volumeMounts": [
+                        {"name": token, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
+                    ],
+                },
+                {
+                    "name": "proxy",
+                    "image": "registry.example.com/proxy:1.29",
+                    "env": hidden,
+                    "args": [f"--route-{number}=/path/{number}:http://127.0.0.1:80{number:02}" for number in range(20)],
+                },
+            ],
+            "volumes": [{"name": token, "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}],
+            "serviceAccountName": "default",
+            "schedulerName": "default-scheduler",
+        },
+    }  # fmt: skip
+
+
 def _default_toleration(condition: str) -> paths.Json:
     """What the API server adds to every pod."""
     return {

@@ -17,6 +17,7 @@ import client
 import objects
 import processes
 import sections
+import yardstick
 from usher import paths
 from usher.certs import issue
 from usher.config.load import load
@@ -53,6 +54,8 @@ async def measure(directory: Path) -> str:
     job = [objects.review(objects.gpu_pod(index=number)) for number in range(REQUESTS)]
     pods = [objects.gpu_pod(index=number, container=f"pytorch-{number}") for number in range(REQUESTS)]
     different = [objects.review(pod) for pod in pods]
+    replicas = [objects.review(objects.service_pod(number)) for number in range(REQUESTS)]
+    lonely = [objects.review(objects.service_pod(number, container=f"web-{number}")) for number in range(REQUESTS)]
     questions = [b'{"input":%b}' % input_document(evaluator, pod) for pod in pods]
     targets = {
         "`/validate` over TLS, pods that all differ": client.Target(
@@ -64,6 +67,12 @@ async def measure(directory: Path) -> str:
         "`/mutate` over TLS, pods that all differ": client.Target(
             port=port, path="/mutate", bodies=different, context=context
         ),
+        "`/mutate` over TLS, service pods that need nothing and all differ": client.Target(
+            port=port, path="/mutate", bodies=lonely, context=context
+        ),
+        "`/mutate` over TLS, pods of one ReplicaSet that need nothing": client.Target(
+            port=port, path="/mutate", bodies=replicas, context=context
+        ),
         OPA: client.Target(port=opa_port, path="/v1/data/usher/main/findings", bodies=questions),
     }
     with (
@@ -72,7 +81,7 @@ async def measure(directory: Path) -> str:
         ) as ours,
         processes.running(opa, ready_url=f"http://127.0.0.1:{opa_port}/health", log=directory / "opa.log") as theirs,
     ):
-        costs: dict[str, list[float]] = {name: [] for name in targets}
+        costs: dict[str, list[float]] = {name: [] for name in (*targets, yardstick.NAME)}
         for number in range(ROUNDS + 1):
             for name, target in targets.items():
                 server = theirs if name == OPA else ours
@@ -80,6 +89,7 @@ async def measure(directory: Path) -> str:
                 await client.send(target, requests=REQUESTS, connections=4)
                 if number:  # the first round warms both up
                     costs[name].append((server.cpu_seconds() - before) / REQUESTS * 1000)
+            costs[yardstick.NAME].append(yardstick.measured(yardstick.add_up))
         first = next(iter(targets.values()))
         latencies = {
             connections: await client.send(first, requests=4000, connections=connections) for connections in LOADS

@@ -24,8 +24,8 @@ AFFINITY_UNKNOWN = "placement/gpu_node_affinity_present"
 POOL: dict[str, Any] = {"name": "h100", "nodeSelector": {PRESENT: "true"}, "taints": [{"key": GPU, "value": "present"}]}
 POOLS: dict[str, Any] = {"pools": [POOL]}
 WITH_FABRIC: dict[str, Any] = {
-    "fabrics": {"infiniband": {"env": {"NCCL_IB_HCA": "=mlx5_0"}}},
-    "pools": [{**POOL, "fabric": "infiniband"}],
+    "fabrics": {"rails": {"env": {"NCCL_IB_HCA": "=mlx5_0"}}},
+    "pools": [{**POOL, "fabric": "rails"}],
 }
 
 ALL_DEVICES = {"NVIDIA_VISIBLE_DEVICES": "all"}

@@ -29,11 +29,10 @@ class ScriptedEngine:
         self.closed = True
 
 
-def result(
-    *, findings: Sequence[paths.Json] = (), unknown: Sequence[paths.Json] = (), intents: Sequence[paths.Json] = ()
-) -> paths.Object:
-    """A result of either entry point."""
-    return {"version": RESULT_VERSION, "findings": [*findings], "unknown": [*unknown], "intents": [*intents]}
+def result(**entries: Sequence[paths.Json]) -> paths.Object:
+    """A result of any entry point: of what is not given, the list is empty."""
+    lists = {name: [*entries.get(name, ())] for name in ("findings", "unknown", "intents", "warnings", "skips")}
+    return {"version": RESULT_VERSION, **lists}
 
 
 def evaluator(engine: ScriptedEngine, *, config: models.Config | None = None) -> Evaluator:

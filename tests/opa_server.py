@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from e2e import processes
+from usher.policy.engine import Entrypoint
 
 OPA: Final = Path(__file__).parents[1] / ".tools" / "bin" / "opa"
 """Where `scripts/tools opa` puts it."""
@@ -25,7 +26,7 @@ needs_opa: Final = [
 
 
 def compiled(source: str, directory: Path, *, capabilities: Path | None = None) -> bytes:
-    """A policy with both entry points, as WebAssembly.
+    """A policy with all entry points, as WebAssembly.
 
     Raises:
         ValueError: OPA refuses it; the message is OPA's.
@@ -33,7 +34,7 @@ def compiled(source: str, directory: Path, *, capabilities: Path | None = None) 
     file, archive = directory / "policy.rego", directory / "bundle.tar.gz"
     file.write_text(source, encoding="utf-8")
     options = ["--capabilities", str(capabilities)] if capabilities else []
-    entrypoints = ["--entrypoint", "usher/main/findings", "--entrypoint", "usher/main/intents"]
+    entrypoints = [option for entrypoint in Entrypoint for option in ("--entrypoint", entrypoint.value)]
     result = subprocess.run(
         [OPA, "build", "--target", "wasm", *entrypoints, *options, "--output", archive, file],
         check=False,

@@ -63,8 +63,9 @@ def main() -> None:
 def generate_rego_files(opa: Path, policies: Path, entries: dict[str, list[catalogue.Entry]]) -> None:
     """The Rego that follows from the METADATA, formatted as opa fmt would."""
     rules_of = {
-        entry.key: rules(policies / "usher" / "checks" / entry.key / f"{entry.key.partition('/')[2]}.rego")
-        for entry in entries["checks"]
+        entry.key: rules(policies / "usher" / kind / entry.key / f"{entry.key.partition('/')[2]}.rego")
+        for kind in entries
+        for entry in entries[kind]
     }
     dispatch = policies / "usher" / "main" / "dispatch.rego"
     dispatch.write_text(generate_rego.dispatch(entries["checks"], entries["mutations"], rules_of), encoding="utf-8")

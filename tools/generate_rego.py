@@ -39,33 +39,35 @@ def dispatch(
     Args:
         checks: of the bundle.
         mutations: of the bundle.
-        rules_of: names of the rules that the package of each entry has, by key.
+        rules_of: names of the set rules that the package of each entry has, by key.
     """
-    return "\n".join([_HEAD, *_of_checks(checks, rules_of), *_of_mutations(mutations)])
+    return "\n".join([_HEAD, *_of_checks(checks, rules_of), *_of_mutations(mutations, rules_of)])
 
 
 def _of_checks(checks: Sequence[catalogue.Entry], rules_of: dict[str, set[str]]) -> Iterator[str]:
     for rule, kind, collected in (("deny", "finding", "_findings"), ("unknown", "unknown", "_unknown")):
-        groups: dict[tuple[str, str], list[catalogue.Entry]] = {}
-        for entry in checks:
-            if rule in rules_of[entry.key]:
-                for guard in _guards(entry):
-                    groups.setdefault(guard, []).append(entry)
-        for (about, condition), entries in groups.items():
-            yield f"{collected} contains each if {{\n\t{condition}\n\tsome each in {collected}_{about}\n}}\n"
-            for entry in entries:
-                yield (
-                    f'{collected}_{about} contains {{"check": "{entry.key}", "{kind}": {kind}}} if {{\n'
-                    f"\tsome {kind} in data.usher.checks.{_reference(entry)}.{rule}\n}}\n"
-                )
+        yield from _collecting("check", rule, kind, collected, [each for each in checks if rule in rules_of[each.key]])
 
 
-def _of_mutations(mutations: Sequence[catalogue.Entry]) -> Iterator[str]:
-    for entry in mutations:
-        yield (
-            f'_intents contains {{"mutation": "{entry.key}", "intent": intent}} if {{\n'
-            f"\tsome intent in data.usher.mutations.{_reference(entry)}.intents\n}}\n"
-        )
+def _of_mutations(mutations: Sequence[catalogue.Entry], rules_of: dict[str, set[str]]) -> Iterator[str]:
+    for rule, kind in (("intents", "intent"), ("warnings", "warning"), ("skips", "skip")):
+        having = [entry for entry in mutations if rule in rules_of[entry.key]]
+        yield from _collecting("mutation", rule, kind, f"_{rule}", having)
+
+
+def _collecting(what: str, rule: str, kind: str, collected: str, entries: Sequence[catalogue.Entry]) -> Iterator[str]:
+    """The rules that collect one rule of all entries: one condition for all that are about the same."""
+    groups: dict[tuple[str, str], list[catalogue.Entry]] = {}
+    for entry in entries:
+        for guard in _guards(entry):
+            groups.setdefault(guard, []).append(entry)
+    for (about, condition), having in groups.items():
+        yield f"{collected} contains each if {{\n\t{condition}\n\tsome each in {collected}_{about}\n}}\n"
+        for entry in having:
+            yield (
+                f'{collected}_{about} contains {{"{what}": "{entry.key}", "{kind}": {kind}}} if {{\n'
+                f"\tsome {kind} in data.usher.{what}s.{_reference(entry)}.{rule}\n}}\n"
+            )
 
 
 def _guards(entry: catalogue.Entry) -> list[tuple[str, str]]:

@@ -45,9 +45,9 @@ def main() -> None:
     parser.add_argument("--opa", type=Path, required=True)
     parser.add_argument("--policies", type=Path, required=True)
     parser.add_argument("--threshold", type=float, default=95.0, help="per cent of the changes that tests must notice")
-    parser.add_argument("keys", nargs="*", help="category/name of checks; all, if none is given")
+    parser.add_argument("keys", nargs="*", help="category/name of checks and mutations; all, if none is given")
     arguments = parser.parse_args()
-    folders = sorted(path.parent for path in arguments.policies.glob("usher/checks/*/*/*_test.rego"))
+    folders = sorted(path.parent for path in arguments.policies.glob("usher/*/*/*/*_test.rego"))
     wanted = [each for each in folders if not arguments.keys or f"{each.parent.name}/{each.name}" in arguments.keys]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda folder: survivors(arguments.opa, arguments.policies, folder), wanted))
@@ -55,12 +55,12 @@ def main() -> None:
     alive = [line for _, lines in results for line in lines]
     print("\n".join(alive))
     noticed = 100.0 if made == 0 else 100 * (made - len(alive)) / made
-    print(f"{made} changes in {len(wanted)} checks, tests notice {noticed:.1f} % of them")
+    print(f"{made} changes in {len(wanted)} checks and mutations, tests notice {noticed:.1f} % of them")
     sys.exit(noticed < arguments.threshold)
 
 
 def survivors(opa: Path, policies: Path, folder: Path) -> tuple[int, list[str]]:
-    """How many changes of a check compile, and those that no test notices."""
+    """How many changes of a rule compile, and those that no test notices."""
     source = folder / f"{folder.name}.rego"
     made = 0
     alive: list[str] = []
@@ -87,7 +87,8 @@ def mutants(opa: Path, source: Path) -> Iterator[Mutant]:
         location = expression["location"]
         before = base64.b64decode(location["text"]).decode()
         offset = starts[location["row"] - 1] + location["col"] - 1
-        if not text.startswith(before, offset) or (offset, before) in seen:
+        # What follows an `else` is a rule of its own, whose conditions come by themselves.
+        if not text.startswith(before, offset) or before.startswith("else") or (offset, before) in seen:
             continue
         seen.add((offset, before))
         for after in changes(expression, before):

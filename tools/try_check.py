@@ -63,7 +63,9 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     shutil.copytree(folder, own)
     entry = metadata.read(copy, own / f"{own.name}.rego")
     keys = dict.fromkeys((entry.code, entry.name, *entry.aliases), entry.key)
-    (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters([entry]))
+    if entry.severity is not None:
+        # A mutation has none of its own, and may read those of a check, which are in the library.
+        (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters([entry]))
     (copy / "schemas").mkdir()
     schema = pydantic.TypeAdapter(document.Input).json_schema()
     (copy / "schemas" / "input.json").write_text(json.dumps(build_policies.closed(schema)))

@@ -64,9 +64,12 @@ class Cluster:
     tls: ssl.SSLContext = field(repr=False)
     _resources: dict[tuple[str, str], Object] = field(default_factory=dict, init=False, repr=False)
 
-    def create(self, manifest: Object, *, dry_run: bool = False) -> Object:
-        """The object as stored. With `dry_run`, as it would be stored: admission runs, nothing is kept."""
-        query = {"dryRun": "All"} if dry_run else {}
+    def create(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Object:
+        """The object as stored. With `dry_run`, as it would be stored: admission runs, nothing is kept.
+
+        With `strict` a field that the API server does not know is refused, not dropped.
+        """
+        query = {**({"dryRun": "All"} if dry_run else {}), **({"fieldValidation": "Strict"} if strict else {})}
         return self.request("POST", self._path_of(manifest, named=False), body=manifest, query=query).body
 
     def apply(self, manifest: Object) -> Object:
@@ -75,6 +78,10 @@ class Cluster:
         return self.request(
             "PATCH", self._path_of(manifest), body=manifest, query=query, content="apply-patch+yaml"
         ).body
+
+    def replace(self, value: Object, *, user: str = "") -> Object:
+        """The object as stored instead of what was there; as `user`, who may do everything."""
+        return self.request("PUT", self._path_of(value), body=value, user=user).body
 
     def get(self, kind: str, name: str, *, namespace: str = "default", api_version: str = "v1") -> Object:
         return self.request("GET", self._path(kind, namespace=namespace, api_version=api_version, name=name)).body
@@ -152,12 +159,16 @@ class Cluster:
         body: Object | str | None = None,
         query: Mapping[str, str] | None = None,
         content: str = "json",
+        user: str = "",
     ) -> Response:
         """One call of the API, for what the other methods do not cover.
 
-        `content` is the subtype of `application/` that `body` is in; a body of text is sent as it is.
+        `content` is the subtype of `application/` that `body` is in; a body of text is sent as it is. `user` asks in
+        place of the administrator, with an administrator's rights.
         """
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": f"application/{content}"}
+        if user:
+            headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}
         address = urlsplit(self.server)
         connection = http.client.HTTPSConnection(address.hostname or "", address.port, timeout=60, context=self.tls)
         try:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from e2e import pools
 from e2e.cluster import Cluster
 from e2e.control_plane import control_plane, missing_tools
 from e2e.gpu_nodes import add_nodes, cpu_node, gpu_node
@@ -51,3 +52,17 @@ def webhooks(cluster: Cluster, server: ServerProcess) -> Iterator[ServerProcess]
     """That server, asked by the API server about every workload for as long as the tests of one module last."""
     with registered(cluster, server):
         yield server
+
+
+@pytest.fixture(scope="session")
+def mutating_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A webhook server for the site of mutations.yaml, about which the API server knows nothing."""
+    with serving(tmp_path_factory.mktemp("mutating-usher"), config=pools.CONFIG) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def mutating_webhooks(cluster: Cluster, mutating_server: ServerProcess) -> Iterator[ServerProcess]:
+    """That server, asked by the API server about every workload for as long as the tests of one module last."""
+    with registered(cluster, mutating_server):
+        yield mutating_server

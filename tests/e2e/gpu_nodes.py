@@ -1,6 +1,6 @@
 """Nodes for kwok to play: GPU servers as NVIDIA's operator labels them, and servers without GPUs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from e2e.cluster import Cluster, Object, condition, wait_until
 
@@ -27,6 +27,17 @@ def gpu_node(
         taints=[GPU_TAINT],
         resources={"nvidia.com/gpu": str(gpus), **(resources or {})},
     )
+
+
+def accelerator_node(
+    name: str,
+    *,
+    resources: Mapping[str, str],
+    labels: Mapping[str, str] | None = None,
+    taints: Sequence[Mapping[str, str]] = (),
+) -> Object:
+    """A node with accelerators of any make, as its own operator labels and taints it."""
+    return _node(name, labels=labels or {}, taints=[dict(taint) for taint in taints], resources=resources)
 
 
 def cpu_node(name: str, *, labels: Mapping[str, str] | None = None) -> Object:

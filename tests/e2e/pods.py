@@ -1,4 +1,4 @@
-"""Pods as the scheduler and the kubelet leave them, and pods as an operator would make them."""
+"""Pods as the scheduler and the kubelet leave them."""
 
 from collections.abc import Mapping
 
@@ -26,24 +26,3 @@ def show(title: str, pods: Mapping[str, Object]) -> None:
     """Prints where pods run, for those who let pytest print (-s)."""
     lines = [f"  {name:<40} -> {pod['spec']['nodeName']}" for name, pod in sorted(pods.items())]
     print("\n".join([f"\n{title}:", *lines]))  # noqa: T201 - printing is what it is for
-
-
-def start_as_operator(cluster: Cluster, job: Object) -> None:
-    """Creates the pods of a stored PyTorchJob as its operator would: from its templates, owned by the job."""
-    owner = {key: job[key] for key in ("apiVersion", "kind")} | {
-        "name": job["metadata"]["name"],
-        "uid": job["metadata"]["uid"],
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
-    for type_, replica in job["spec"]["pytorchReplicaSpecs"].items():
-        for index in range(replica["replicas"]):
-            name = f"{owner['name']}-{type_.lower()}-{index}"
-            metadata = {
-                **replica["template"].get("metadata", {}),
-                "name": name,
-                "namespace": job["metadata"]["namespace"],
-                "ownerReferences": [owner],
-            }
-            spec = replica["template"]["spec"]
-            cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})

@@ -3,8 +3,10 @@
 import contextlib
 import dataclasses
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import yaml
 
 import builders
 import server_process
@@ -16,11 +18,12 @@ from server_process import ServerProcess
 CONFIG = Path(__file__).with_name("usher.yaml")
 
 _API_VERSION = "admissionregistration.k8s.io/v1"
+_MUTATING = "MutatingWebhookConfiguration"
 
 
 @contextlib.contextmanager
-def serving(directory: Path, *, port: int | None = None) -> Iterator[ServerProcess]:
-    """A server with the configuration `CONFIG`, on a certain port or a free one.
+def serving(directory: Path, *, port: int | None = None, config: Path = CONFIG) -> Iterator[ServerProcess]:
+    """A server with a configuration, on a certain port or a free one.
 
     `usher certs` makes its certificate, once in a directory.
     """
@@ -28,7 +31,7 @@ def serving(directory: Path, *, port: int | None = None) -> Iterator[ServerProce
     assert done.code == 0, done.err
     # Of two ports the last one counts.
     last = () if port is None else (f"--port={port}",)
-    with server_process.running(directory, arguments=(f"--config={CONFIG}", *last)) as server:
+    with server_process.running(directory, arguments=(f"--config={config}", *last)) as server:
         try:
             yield server if port is None else dataclasses.replace(server, port=port)
         finally:
@@ -37,21 +40,29 @@ def serving(directory: Path, *, port: int | None = None) -> Iterator[ServerProce
 
 
 @contextlib.contextmanager
-def registered(cluster: Cluster, server: ServerProcess) -> Iterator[None]:
-    """While the context lasts, the API server asks the server about every workload; it must run when that begins."""
+def registered(cluster: Cluster, server: ServerProcess, *, validating: bool = True) -> Iterator[None]:
+    """While the context lasts, the API server asks the server about every workload; it must run when that begins.
+
+    Without `validating` it is only asked what to change.
+    """
     printed = command.usher("manifests", "webhooks", "--url", server.url, "--ca-bundle", server.ca_file)
     assert printed.code == 0, printed.err
-    cluster.kubectl("apply", "--filename=-", stdin=printed.out)
+    configurations = list(yaml.safe_load_all(printed.out))
+    wanted = [each for each in configurations if validating or each["kind"] == _MUTATING]
+    cluster.kubectl("apply", "--filename=-", stdin=yaml.safe_dump_all(wanted))
     try:
-        wait_until(lambda: _mutates(cluster) and _validates(cluster), description="the API server asks both webhooks")
+        wait_until(
+            lambda: _mutates(cluster) and _validates(cluster) == validating,
+            description="the API server asks the webhooks",
+        )
         yield
     finally:
-        remove(cluster)
+        remove(cluster, kinds=[each["kind"] for each in wanted])
 
 
-def remove(cluster: Cluster) -> None:
-    """Deletes the configurations and waits until the API server asks nobody."""
-    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+def remove(cluster: Cluster, *, kinds: Sequence[str]) -> None:
+    """Deletes our configurations of these kinds and waits until the API server asks nobody."""
+    for kind in kinds:
         cluster.delete(kind, "gpu-usher", api_version=_API_VERSION)
     wait_until(lambda: not _mutates(cluster) and not _validates(cluster), description="the API server asks no webhook")
 

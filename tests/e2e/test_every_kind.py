@@ -1,56 +1,20 @@
 """Real manifests of every kind that has a published definition: the API server asks us about each, and we answer."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from e2e import crds
+from e2e import corpus, crds
 from e2e.cluster import ApiError, Cluster, Object
 from e2e.registration import decisions, registered
 from server_process import ServerProcess
 from usher.workloads.kinds import Kind
 from usher.workloads.registry import KINDS
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-
-pytestmark = [
-    crds.needs_published,
-    pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of manifests, ../shared/corpus, is not here"),
-]
+pytestmark = [crds.needs_published, corpus.needed]
 
 DENIED = re.compile(r'admission webhook "validate\.gpu-usher\.io" denied the request: ')
-
-
-def _defined(kind: Kind) -> bool:
-    return (crds.PUBLISHED / kind.group / f"{kind.plural}.yaml").is_file()
-
-
-@cache
-def manifests() -> Mapping[tuple[str, str], list[Object]]:
-    """Up to five of each group and kind, in a name and namespace of their own."""
-    found: dict[tuple[str, str], list[Object]] = defaultdict(list)
-    for file in sorted(CORPUS.rglob("*.yaml")):
-        with file.open("rb") as stream:
-            for value in yaml.load_all(stream, Loader=yaml.CSafeLoader):
-                if isinstance(value, dict) and isinstance(value.get("kind"), str):
-                    group = str(value.get("apiVersion", "")).rpartition("/")[0]
-                    found[group, value["kind"]].append(value)
-    return found
-
-
-def placed(value: Object, kind: Kind, namespace: str) -> Object:
-    metadata: Any = {**(value.get("metadata") or {}), "name": "sample"}
-    for field in ("namespace", "generateName", "ownerReferences"):
-        metadata.pop(field, None)
-    if not kind.cluster_scoped:
-        metadata["namespace"] = namespace
-    return {**value, "metadata": metadata}
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +27,14 @@ def home(cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def samples(cluster: Cluster, home: str) -> Mapping[str, list[Object]]:
     """What the API server takes of each kind while nobody asks us."""
-    kinds = [kind for kind in KINDS if _defined(kind)]
+    kinds = [kind for kind in KINDS if corpus.is_defined(kind)]
     crds.install(cluster, [f"{kind.group}/{kind.plural}" for kind in kinds])
     return {f"{kind.group}/{kind.kind}": list(_taken(cluster, kind, home)) for kind in kinds}
 
 
 def _taken(cluster: Cluster, kind: Kind, namespace: str) -> Iterator[Object]:
-    for value in manifests().get((kind.group, kind.kind), [])[:5]:
-        manifest = placed(value, kind, namespace)
+    for value in corpus.manifests().get((kind.group, kind.kind), [])[:5]:
+        manifest = corpus.placed(value, kind, namespace)
         if not refused(cluster, manifest):
             yield manifest
 
@@ -83,7 +47,7 @@ def asked(cluster: Cluster, samples: Mapping[str, list[Object]], server: ServerP
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if _defined(kind)], ids=lambda kind: f"{kind.group}/{kind.kind}"
+    "kind", [kind for kind in KINDS if corpus.is_defined(kind)], ids=lambda kind: f"{kind.group}/{kind.kind}"
 )
 def test_the_api_server_asks_about_the_kind_and_takes_what_comes_back(
     cluster: Cluster, samples: Mapping[str, list[Object]], asked: ServerProcess, home: str, kind: Kind

@@ -72,7 +72,9 @@ def test_an_mpi_job_is_routed_to_volcano_with_all_its_templates(cluster: Cluster
 
 @in_volcano_namespace
 def test_a_pytorch_job_is_routed_to_volcano_and_knows_its_fabric(cluster: Cluster, namespace: str) -> None:
-    job = cluster.create(builders.pytorch_job(TRAINING, workers=2, namespace=namespace))
+    # By this name its operator knows the container that trains.
+    training = builders.template(builders.container("pytorch", gpus=8))
+    job = cluster.create(builders.pytorch_job(training, workers=2, namespace=namespace))
 
     worker = at(job, "/spec/pytorchReplicaSpecs/Worker/template")
     assert worker["spec"]["schedulerName"] == "volcano"

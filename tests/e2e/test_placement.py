@@ -7,7 +7,8 @@ import pytest
 import builders
 from e2e import crds
 from e2e.cluster import Cluster, Object, condition, wait_until
-from e2e.pods import GPU_NODES, nodes_of, running_pods, show, start_as_operator
+from e2e.operators import start_as_operator
+from e2e.pods import GPU_NODES, nodes_of, running_pods, show
 from e2e.registration import decisions
 from server_process import ServerProcess
 

@@ -74,7 +74,7 @@ def test_policies_are_listed_with_what_follows_from_them(tmp_path: Path) -> None
     assert rows["CODE"].split() == ["CODE", "NAME", "SEVERITY", "OUTCOME", "TITLE"]
     assert "  deny; audit in sandbox-*  " in rows["USH103"]
     assert "  off  " in rows["USH101"]
-    assert "  change  " in rows["USM301"]
+    assert "  apply  " in rows["USM301"]
 
 
 def test_policies_are_listed_for_programs(tmp_path: Path) -> None:

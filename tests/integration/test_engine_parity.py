@@ -39,11 +39,11 @@ SITE = models.Config.model_validate(
                 "name": "h100",
                 "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
                 "taints": [{"key": "nvidia.com/gpu", "value": "present"}, {"key": "team", "effect": "NoExecute"}],
-                "fabric": "infiniband",
+                "fabric": "rails",
             },
             {"name": "l4", "nodeSelector": {"cloud.google.com/gke-accelerator": "nvidia-l4"}},
         ],
-        "fabrics": {"infiniband": {"env": {"NCCL_IB_HCA": "mlx5", "NCCL_SOCKET_IFNAME": "eth0"}}},
+        "fabrics": {"rails": {"env": {"NCCL_IB_HCA": "mlx5", "NCCL_SOCKET_IFNAME": "eth0"}}},
         "queues": [{"namespaces": ["default", "kubeflow*", "ml-*"], "localQueue": "gpus", "placesPods": False}],
         "routing": [{"queue": "training"}],
         "enforcement": {"preset": "strict"},
@@ -87,7 +87,9 @@ class BothEngines:
 def said(entrypoint: Entrypoint, result: paths.Object) -> object:
     """All that a result says, in the order in which the evaluator uses it."""
     if entrypoint is Entrypoint.INTENTS:
-        return decision.intents(result)
+        return decision.intents(result), decision.notes(result, "warnings")
+    if entrypoint is Entrypoint.SKIPS:
+        return decision.notes(result, "skips")
     return decision.findings(result), decision.unknowns(result)
 
 
@@ -183,6 +185,8 @@ findings := {"version": 1, "which": which} if {
 findings := {"version": 1, "quotient": input.value / 0} if input.does == "divide"
 
 intents := {"version": 1, "intents": []}
+
+skips := {"version": 1, "skips": []}
 """
 
 

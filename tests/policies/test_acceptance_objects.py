@@ -127,9 +127,23 @@ def test_what_kueue_patches_into_a_train_job_is_read_and_left_alone() -> None:
         "audit USH1307 training-not-protected-from-disruption",
     }
 
-    assert mutated(job, WITH_FABRIC, runtime).value == job
+    given = mutated(job, WITH_FABRIC, runtime)
+    assert {intent.mutation for intent in given.applied} == {"fabric/nccl_environment"}
+    assert {operation["path"] for operation in given.operations} == {"/spec/trainer/env", "/metadata/annotations"}
     assert found(decided(job, WITH_FABRIC, runtime)) == usual
     assert "does not tolerate" in message(decided(unpatched, WITH_FABRIC, runtime), "gpu-toleration-present")
+
+
+def test_a_train_job_without_such_a_patch_gets_one_of_ours_over_its_runtime() -> None:
+    runtime = manifest("torch_runtime")
+    unpatched = builders.replaced(manifest("train_job"), "/spec/runtimePatches", [])
+
+    given = mutated(unpatched, WITH_FABRIC, runtime).value
+
+    assert paths.resolve(given, "/spec/runtimePatches/0/manager") == "gpu-usher.io/usher"
+    assert "warn USH301 gpu-toleration-present" in found(decided(unpatched, WITH_FABRIC, runtime))
+    assert "warn USH301 gpu-toleration-present" not in found(decided(given, WITH_FABRIC, runtime))
+    assert mutated(given, WITH_FABRIC, runtime).operations == ()
 
 
 # Deletion

@@ -7,6 +7,7 @@
 package usher.lib.kueue
 
 import data.usher.lib.amounts
+import data.usher.lib.parameters
 
 # METADATA
 # title: Label that puts a workload into a LocalQueue of its own namespace
@@ -69,6 +70,25 @@ queue_name := name if {
 in_queue if queue_name
 
 # METADATA
+# title: Whether the workload is in no queue, and goes into the one that usher.yaml declares for it
+joins_declared_queue if {
+	input.site.queue
+	not input.workload.owned
+	input.workload.queueLabelPath
+	not in_queue
+	not left_out
+}
+
+# METADATA
+# title: The queue that usher.yaml declares, as something that must be there
+need_of_queue := {
+	"group": "kueue.x-k8s.io",
+	"kind": "LocalQueue",
+	"name": input.site.queue.localQueue,
+	"namespace": input.workload.namespace,
+}
+
+# METADATA
 # title: Whether Kueue makes one workload of the object, from the labels of the object itself
 # description: |
 #   Of a Pod and a Deployment it does not: it queues their pods one by one. All other kinds come to it as the pods or the
@@ -86,6 +106,35 @@ _queued_as_one := {
 	"sparkoperator.k8s.io": {"SparkApplication"},
 	"trainer.kubeflow.org": {"TrainJob"},
 	"workload.codeflare.dev": {"AppWrapper"},
+}
+
+# METADATA
+# title: Integration of Kueue that the kind comes to it by
+# description: |
+#   As integrations.frameworks of Kueue's configuration lists it; undefined for kinds that come to it as what they make,
+#   and for HyperPod's, which comes as an external framework.
+framework := lower(input.workload.kind) if {
+	input.workload.group in {"", "apps"}
+	input.workload.queueLabelPath
+}
+
+framework := lower($"{input.workload.group}/{input.workload.kind}") if {
+	queued_as_one
+	not input.workload.group in {"apps", "sagemaker.amazonaws.com"}
+}
+
+# METADATA
+# title: Integrations that Kueue's configuration lists
+# description: Empty as long as usher.yaml does not say it.
+frameworks := parameters.queueing.integration_not_enabled.frameworks
+
+# METADATA
+# title: Whether Kueue's configuration leaves the kind out
+# description: As far as usher.yaml tells.
+left_out if {
+	frameworks != []
+	not framework in frameworks
+	framework
 }
 
 # METADATA

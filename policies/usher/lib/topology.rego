@@ -57,3 +57,14 @@ _reaches := {
 	"topology.kubernetes.io/zone": 2,
 	"topology.kubernetes.io/region": 3,
 }
+
+# METADATA
+# title: Annotations by which an operator gives every job or group a domain of its own
+exclusive_annotations := [
+	"alpha.jobset.sigs.k8s.io/exclusive-topology",
+	"leaderworkerset.sigs.k8s.io/exclusive-topology",
+]
+
+# METADATA
+# title: Key by which Volcano is asked to keep pods together
+volcano_mode := "volcano.sh/network-topology-mode"

@@ -38,6 +38,13 @@ _named_group if {
 }
 
 # METADATA
+# title: Whether a StatefulSet makes its pods one after the other
+# description: Then none of them starts where Volcano waits for several.
+makes_pods_in_order if {
+	object.get(input.object.statefulSet, ["spec", "podManagementPolicy"], "OrderedReady") != "Parallel"
+}
+
+# METADATA
 # title: Whether Volcano places any of the pods that ask for accelerators
 places_pods if {
 	some pod_set in input.podSets

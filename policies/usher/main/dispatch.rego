@@ -1414,26 +1414,188 @@ _unknown_clusterPolicy contains {"check": "objects/toolkit_version_vulnerable", 
 	some unknown in data.usher.checks.objects.toolkit_version_vulnerable.unknown
 }
 
-_intents contains {"mutation": "isolation/visible_devices_void", "intent": intent} if {
-	some intent in data.usher.mutations.isolation.visible_devices_void.intents
+_intents contains each if {
+	input.workload.asksAccelerators
+	some each in _intents_accelerator_pods
 }
 
-_intents contains {"mutation": "placement/gpu_toleration", "intent": intent} if {
+_intents_accelerator_pods contains {"mutation": "resources/requests_from_limits", "intent": intent} if {
+	some intent in data.usher.mutations.resources.requests_from_limits.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "placement/gpu_toleration", "intent": intent} if {
 	some intent in data.usher.mutations.placement.gpu_toleration.intents
 }
 
-_intents contains {"mutation": "placement/gpu_node_affinity", "intent": intent} if {
+_intents_accelerator_pods contains {"mutation": "placement/gpu_node_affinity", "intent": intent} if {
 	some intent in data.usher.mutations.placement.gpu_node_affinity.intents
 }
 
-_intents contains {"mutation": "queueing/queue_label", "intent": intent} if {
+_intents_accelerator_pods contains {"mutation": "placement/kueue_topology", "intent": intent} if {
+	some intent in data.usher.mutations.placement.kueue_topology.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "placement/disruption_protection", "intent": intent} if {
+	some intent in data.usher.mutations.placement.disruption_protection.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "queueing/queue_label", "intent": intent} if {
 	some intent in data.usher.mutations.queueing.queue_label.intents
 }
 
-_intents contains {"mutation": "gang/volcano_routing", "intent": intent} if {
+_intents_accelerator_pods contains {"mutation": "queueing/workload_priority_class", "intent": intent} if {
+	some intent in data.usher.mutations.queueing.workload_priority_class.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "priority/priority_class", "intent": intent} if {
+	some intent in data.usher.mutations.priority.priority_class.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/nccl_environment", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.nccl_environment.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/topology_file", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.topology_file.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/nccl_conf", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.nccl_conf.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/shared_memory", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.shared_memory.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/network_devices", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.network_devices.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/network_attachments", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.network_attachments.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/ipc_lock", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.ipc_lock.intents
+}
+
+_intents contains each if {
+	count(input.podSets) > 0
+	some each in _intents_pods
+}
+
+_intents_pods contains {"mutation": "isolation/visible_devices_void", "intent": intent} if {
+	some intent in data.usher.mutations.isolation.visible_devices_void.intents
+}
+
+_intents_pods contains {"mutation": "gang/volcano_routing", "intent": intent} if {
 	some intent in data.usher.mutations.gang.volcano_routing.intents
 }
 
-_intents contains {"mutation": "fabric/nccl_environment", "intent": intent} if {
-	some intent in data.usher.mutations.fabric.nccl_environment.intents
+_intents_pods contains {"mutation": "gang/kai_routing", "intent": intent} if {
+	some intent in data.usher.mutations.gang.kai_routing.intents
+}
+
+_warnings contains each if {
+	input.workload.asksAccelerators
+	some each in _warnings_accelerator_pods
+}
+
+_warnings_accelerator_pods contains {"mutation": "queueing/queue_label", "warning": warning} if {
+	some warning in data.usher.mutations.queueing.queue_label.warnings
+}
+
+_warnings contains each if {
+	count(input.podSets) > 0
+	some each in _warnings_pods
+}
+
+_warnings_pods contains {"mutation": "gang/volcano_routing", "warning": warning} if {
+	some warning in data.usher.mutations.gang.volcano_routing.warnings
+}
+
+_warnings_pods contains {"mutation": "gang/kai_routing", "warning": warning} if {
+	some warning in data.usher.mutations.gang.kai_routing.warnings
+}
+
+_skips contains each if {
+	input.workload.asksAccelerators
+	some each in _skips_accelerator_pods
+}
+
+_skips_accelerator_pods contains {"mutation": "resources/requests_from_limits", "skip": skip} if {
+	some skip in data.usher.mutations.resources.requests_from_limits.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "placement/gpu_toleration", "skip": skip} if {
+	some skip in data.usher.mutations.placement.gpu_toleration.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "placement/gpu_node_affinity", "skip": skip} if {
+	some skip in data.usher.mutations.placement.gpu_node_affinity.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "placement/kueue_topology", "skip": skip} if {
+	some skip in data.usher.mutations.placement.kueue_topology.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "placement/disruption_protection", "skip": skip} if {
+	some skip in data.usher.mutations.placement.disruption_protection.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "queueing/queue_label", "skip": skip} if {
+	some skip in data.usher.mutations.queueing.queue_label.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "queueing/workload_priority_class", "skip": skip} if {
+	some skip in data.usher.mutations.queueing.workload_priority_class.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "priority/priority_class", "skip": skip} if {
+	some skip in data.usher.mutations.priority.priority_class.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/nccl_environment", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.nccl_environment.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/topology_file", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.topology_file.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/nccl_conf", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.nccl_conf.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/shared_memory", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.shared_memory.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/network_devices", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.network_devices.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/network_attachments", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.network_attachments.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/ipc_lock", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.ipc_lock.skips
+}
+
+_skips contains each if {
+	count(input.podSets) > 0
+	some each in _skips_pods
+}
+
+_skips_pods contains {"mutation": "isolation/visible_devices_void", "skip": skip} if {
+	some skip in data.usher.mutations.isolation.visible_devices_void.skips
+}
+
+_skips_pods contains {"mutation": "gang/volcano_routing", "skip": skip} if {
+	some skip in data.usher.mutations.gang.volcano_routing.skips
+}
+
+_skips_pods contains {"mutation": "gang/kai_routing", "skip": skip} if {
+	some skip in data.usher.mutations.gang.kai_routing.skips
 }

@@ -1,7 +1,7 @@
 # METADATA
 # title: Entry points
 # description: |
-#   The two rules that usher evaluates. Both yield an object with a version for whatever is an input document, so that
+#   The rules that usher evaluates. All yield an object with a version for whatever is an input document, so that
 #   an undefined result is an error of ours and never an answer. Every check and every mutation in the bundle takes
 #   part, by the rules in dispatch.rego.
 # scope: package
@@ -18,7 +18,14 @@ findings := {"version": 1, "findings": _findings, "unknown": _unknown} if is_arr
 
 # METADATA
 # title: Intents
-# description: What every mutation wants of the input.
+# description: What every mutation wants of the input, and what it has to say to the user.
 # scope: document
 # entrypoint: true
-intents := {"version": 1, "intents": _intents} if is_array(input.podSets)
+intents := {"version": 1, "intents": _intents, "warnings": _warnings} if is_array(input.podSets)
+
+# METADATA
+# title: Skips
+# description: Why mutations leave the input or a part of it alone; asked for people only, who want to understand.
+# scope: document
+# entrypoint: true
+skips := {"version": 1, "skips": _skips} if is_array(input.podSets)

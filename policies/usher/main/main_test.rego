@@ -22,7 +22,7 @@ test_what_is_unknown_says_in_which_check if {
 
 test_intents_say_of_which_mutation_they_are if {
 	main.intents == {
-		"version": 1,
+		"warnings": set(), "version": 1,
 		"intents": {{
 			"mutation": "placement/gpu_toleration",
 			"intent": {
@@ -37,7 +37,7 @@ test_intents_say_of_which_mutation_they_are if {
 
 test_nothing_to_say_is_an_answer_too if {
 	main.findings == {"version": 1, "findings": set(), "unknown": set()} with input as examples.good_daemonset
-	main.intents == {"version": 1, "intents": set()} with input as examples.good_daemonset
+	main.intents == {"warnings": set(), "version": 1, "intents": set()} with input as examples.good_daemonset
 }
 
 test_what_is_no_input_document_has_no_answer_at_all if {

@@ -13,10 +13,10 @@ import engines
 from builders import container, custom, pod, pytorch_job, replaced, template, volcano_job, volcano_task
 from reviews import UID, body
 from usher import errors, paths
-from usher.admission import service
+from usher.admission import response, service
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator
+from usher.policy.evaluator import Evaluator, Request
 
 DATA = Path(__file__).parents[2] / "data" / "admission"
 GPU = "nvidia.com/gpu"
@@ -222,7 +222,8 @@ def test_a_pod_that_needs_nothing_gets_no_patch(evaluator: Evaluator) -> None:
 
 
 def test_a_patch_applies_to_the_object_and_says_what_it_does(evaluator: Evaluator) -> None:
-    job = pytorch_job(template(container("pytorch", gpus=8)), workers=7, master=template(container(gpus=8)))
+    trainer = container("pytorch", requests={GPU: 8}, gpus=8)
+    job = pytorch_job(template(trainer), workers=7, master=template(trainer))
 
     answer = mutated(evaluator, job)
     after = patched(job, answer)
@@ -277,9 +278,20 @@ def test_fields_that_nobody_knows_yet_survive_a_patch(evaluator: Evaluator) -> N
     assert after["metadata"]["future"] == "yes"
 
 
-@pytest.mark.parametrize("request_fields", [{"operation": "UPDATE"}, {"subResource": "ephemeralcontainers"}], ids=str)
+@pytest.mark.parametrize("request_fields", [{"operation": "UPDATE"}, {"subResource": "resize"}], ids=str)
 def test_only_objects_that_are_created_are_patched(evaluator: Evaluator, request_fields: dict[str, str]) -> None:
     assert mutated(evaluator, pod(), **request_fields) == {"uid": UID, "allowed": True}
+
+
+def test_a_debug_container_gets_a_patch_of_its_own_without_a_record(evaluator: Evaluator) -> None:
+    debugged = pod(ephemeralContainers=[container("debug")])
+
+    answer = mutated(evaluator, debugged, operation="UPDATE", old_value=pod(), subResource="ephemeralcontainers")
+
+    hidden = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
+    assert patched(debugged, answer) == pod(ephemeralContainers=[{**container("debug"), "env": [hidden]}])
+    assert answer["auditAnnotations"] == {"mutations": "visible-devices-void"}
+    assert "warnings" not in answer
 
 
 def test_debug_containers_are_judged(evaluator: Evaluator) -> None:
@@ -296,16 +308,49 @@ def intent(mutation: str, value: str) -> paths.Json:
     return {"mutation": mutation, "intent": wanted}
 
 
+def test_mutations_are_applied_in_their_order_whatever_their_names() -> None:
+    early: paths.Json = {"at": "", "field": "kueueLabel", "value": {"key": "a", "value": "b"}, "reason": "test"}
+    late: paths.Json = {"at": "", "field": "annotation", "value": {"key": "a", "value": "b"}, "reason": "test"}
+    wanted: list[paths.Json] = [
+        {"mutation": "isolation/visible_devices_void", "intent": late},
+        {"mutation": "queueing/queue_label", "intent": early},
+    ]
+    evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(intents=wanted)))
+
+    merged = evaluator.mutate(Request(value=pod()))
+
+    assert [each.field for each in merged.applied] == ["kueueLabel", "annotation"]
+
+
+def test_more_mutations_than_fit_into_a_warning_are_told_in_several() -> None:
+    keys = [f"category/mutation_with_a_long_name_{number}" for number in range(5)]
+    wanted: list[paths.Json] = [
+        {
+            "mutation": key,
+            "intent": {"at": "", "field": "annotation", "value": {"key": key, "value": "a"}, "reason": "test"},
+        }
+        for key in keys
+    ]
+    evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(intents=wanted)))
+
+    warnings = answered(service.mutate(body(pod()), evaluator))["warnings"]
+
+    assert len(warnings) > 1
+    assert all(len(warning) <= response.MAX_WARNING for warning in warnings)
+    names = ", ".join(warning.removeprefix("gpu-usher: applied ") for warning in warnings)
+    assert names.split(", ") == keys
+
+
 def test_mutations_that_disagree_change_nothing_and_it_is_said() -> None:
     disagreeing = [intent("fabric/nccl_environment", "INFO"), intent("isolation/visible_devices_void", "WARN")]
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(intents=disagreeing)))
 
     answer = service.mutate(body(pod()), evaluator)
 
-    place, names = "environment at spec.containers[0]", "nccl-environment and visible-devices-void"
+    place, names = "env at spec.containers[0]", "nccl-environment and visible-devices-void"
     (conflict,) = answer.conflicts
     assert conflict == f"{place} left as it is: different values from {names}"
-    warning = f"gpu-usher: {conflict}"[:117] + "..."
+    warning = f"gpu-usher: {conflict}"
     assert answered(answer) == {"uid": UID, "allowed": True, "warnings": [warning]}
 
 

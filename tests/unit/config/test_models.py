@@ -5,10 +5,10 @@ from typing import Any
 import pydantic
 import pytest
 
-from usher.config import models
+from usher.config import models, shipped_fabrics
 
 POOL: dict[str, Any] = {"name": "h100", "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}}
-FABRICS: dict[str, Any] = {"infiniband": {"env": {"NCCL_IB_HCA": "=mlx5_0:1"}}}
+FABRICS: dict[str, Any] = {"rails": {"env": {"NCCL_IB_HCA": "=mlx5_0:1"}}}
 
 
 def refusals(config: dict[str, Any]) -> list[tuple[str, str]]:
@@ -65,11 +65,12 @@ def test_the_sections_have_the_defaults_that_people_expect() -> None:
     assert config.queues[0].places_pods
     assert config.routing[0] == models.Route(
         scheduler="volcano",
-        scheduler_name="volcano",
         kinds=["PyTorchJob", "MPIJob"],
         namespaces=["*"],
         queue="default",
+        sets_minimum=False,
     )
+    assert config.routing[0].name == "volcano"
     assert config.enforcement.rules[0].namespaces == ["*"]
 
 
@@ -99,11 +100,11 @@ def test_a_key_that_there_is_not_is_refused_where_it_stands(config: dict[str, An
         ({"pools": [{**POOL, "taints": [{"key": "gpu", "effect": "noSchedule"}]}]}, "pools.0.taints.0.effect"),
         ({"pools": [{**POOL, "taints": [{"key": "gpu", "value": "a b"}]}]}, "pools.0.taints.0.value"),
         ({"pools": [{**POOL, "taints": [{"key": ""}]}]}, "pools.0.taints.0.key"),
-        ({"fabrics": {"ib": {"env": {}}}}, "fabrics.ib.env"),
+        ({"fabrics": {"ib": {"env": {}}}}, "fabrics.ib"),
         ({"fabrics": {"ib": {"env": {"NCCL_DEBUG": 1}}}}, "fabrics.ib.env.NCCL_DEBUG"),
         ({"queues": [{"namespaces": [], "localQueue": "b"}]}, "queues.0.namespaces"),
-        ({"routing": [{"kinds": ["Deployment"]}]}, "routing.0.kinds.0"),
-        ({"routing": [{"scheduler": "kai"}]}, "routing.0.scheduler"),
+        ({"routing": [{"kinds": []}]}, "routing.0.kinds"),
+        ({"routing": [{"scheduler": "yunikorn"}]}, "routing.0.scheduler"),
         ({"enforcement": {"preset": "lax"}}, "enforcement.preset"),
         ({"enforcement": {"rules": [{"check": "*", "action": "block"}]}}, "enforcement.rules.0.action"),
         ({"exemptNamespaces": ["kube-[a-z]*"]}, "exemptNamespaces.0"),
@@ -217,21 +218,29 @@ def test_a_class_that_is_no_accelerator_cannot_stand_for_one() -> None:
 
 
 def test_a_pool_cannot_name_a_fabric_that_is_not_there() -> None:
-    h100, a100 = {**POOL, "fabric": "infiniband"}, {**POOL, "name": "a100", "fabric": "roce"}
+    h100, a100 = {**POOL, "fabric": "rails"}, {**POOL, "name": "a100", "fabric": "tracks"}
 
-    assert refusals({"pools": [h100]}) == [
-        ("pools", "pool h100 names the fabric infiniband, which fabrics does not define; defined are: none")
-    ]
+    def reason(missing: str, *known: str) -> str:
+        named = ", ".join(sorted([*shipped_fabrics.SHIPPED, *known]))
+        return f"{missing}, which is neither shipped nor in fabrics; defined or shipped are: {named}"
+
+    assert refusals({"pools": [h100]}) == [("pools", reason("pool h100 names the fabric rails"))]
     assert refusals({"pools": [h100, a100], "fabrics": FABRICS}) == [
-        ("pools", "pool a100 names the fabric roce, which fabrics does not define; defined are: infiniband")
+        ("pools", reason("pool a100 names the fabric tracks", "rails"))
     ]
-    assert models.Config.model_validate({"pools": [h100], "fabrics": FABRICS}).pools[0].fabric == "infiniband"
+    assert models.Config.model_validate({"pools": [h100], "fabrics": FABRICS}).pools[0].fabric == "rails"
+
+
+def test_a_pool_can_name_a_fabric_that_is_shipped() -> None:
+    config = models.Config.model_validate({"pools": [{**POOL, "fabric": "infiniband"}]})
+
+    assert config.fabric("infiniband") is shipped_fabrics.SHIPPED["infiniband"].profile
 
 
 def test_a_fabric_that_is_wrong_itself_is_the_only_thing_that_is_said() -> None:
-    config = {"pools": [{**POOL, "fabric": "infiniband"}], "fabrics": {"infiniband": {"env": {}}}}
+    config = {"pools": [{**POOL, "fabric": "rails"}], "fabrics": {"rails": {"env": {}}}}
 
-    assert places(config) == ["fabrics.infiniband.env"]
+    assert places(config) == ["fabrics.rails"]
 
 
 def test_pools_have_names_of_their_own() -> None:

@@ -164,16 +164,70 @@ def pytorch_jobs(*, gpus: st.SearchStrategy[Any], garbage: bool) -> Manifests:
     )
 
 
+def patches(*, garbage: bool) -> st.SearchStrategy[Any]:
+    """Of a TrainJob: ours of an earlier pass, Kueue's, others', each with any of the fields that we write as well."""
+    template = fields(
+        {},
+        {
+            "metadata": fields({}, {"annotations": st.just({"team": "vision"})}, garbage=garbage),
+            "spec": fields(
+                {}, {"tolerations": tolerations(), "affinity": affinities(garbage=garbage)}, garbage=garbage
+            ),
+        },
+        garbage=garbage,
+    )
+    inner = fields({}, {"template": template}, garbage=garbage)
+    job = fields(
+        {"name": st.sampled_from(["node", "other"])},
+        {"template": fields({}, {"spec": inner}, garbage=garbage)},
+        garbage=garbage,
+    )
+    job_set = fields(
+        {}, {"replicatedJobs": st.lists(job, max_size=2, unique_by=lambda each: each["name"])}, garbage=garbage
+    )
+    outer = fields({}, {"template": fields({}, {"spec": job_set}, garbage=garbage)}, garbage=garbage)
+    managers = st.sampled_from(["gpu-usher.io/usher", "kueue.x-k8s.io/manager", "team"])
+    patch = fields({"manager": managers}, {"trainingRuntimeSpec": outer}, garbage=garbage)
+    return st.lists(patch, max_size=3, unique_by=lambda each: each["manager"])
+
+
+def train_jobs(*, gpus: st.SearchStrategy[Any], garbage: bool) -> Manifests:
+    trainer = fields(
+        {},
+        {
+            "numNodes": st.integers(0, 4),
+            "env": variables(),
+            "resourcesPerNode": gpus.map(lambda count: {"limits": {"nvidia.com/gpu": count}}),
+        },
+        garbage=garbage,
+    )
+    spec = fields(
+        {"runtimeRef": st.sampled_from([{"name": "torch"}, {"name": "unheard-of"}])},
+        {"trainer": trainer, "runtimePatches": patches(garbage=garbage)},
+        garbage=garbage,
+    )
+    return st.fixed_dictionaries(
+        {
+            "apiVersion": st.just("trainer.kubeflow.org/v1alpha1"),
+            "kind": st.just("TrainJob"),
+            "metadata": metadata(garbage=garbage),
+            "spec": spec,
+        }
+    )
+
+
 GPU_COUNTS: st.SearchStrategy[Any] = st.sampled_from([0, 1, 8, "8", "0"])
 
 
 def any_manifests() -> Manifests:
-    """Pods and PyTorchJobs, some of which no API server would take."""
+    """Pods, PyTorchJobs and TrainJobs, some of which no API server would take."""
     return st.one_of(
         pods(gpus=GPU_COUNTS, garbage=False),
         pods(gpus=GPU_COUNTS, garbage=True),
         pytorch_jobs(gpus=GPU_COUNTS, garbage=False),
         pytorch_jobs(gpus=GPU_COUNTS, garbage=True),
+        train_jobs(gpus=GPU_COUNTS, garbage=False),
+        train_jobs(gpus=GPU_COUNTS, garbage=True),
     )
 
 

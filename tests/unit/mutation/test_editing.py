@@ -5,7 +5,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from usher import paths
+from usher import model, paths
 from usher.mutation.editing import Edit, copied
 
 
@@ -149,3 +149,68 @@ def test_nothing_is_appended_to_what_is_no_list(in_the_way: paths.Json) -> None:
 @pytest.mark.parametrize("pointer", ["/absent", "/list/7", "/list/x", "/text/deeper", "/null/deeper", "/null"])
 def test_what_is_not_there_reads_as_none(pointer: str) -> None:
     assert Edit({"list": [1], "text": "t", "null": None}).get(pointer) is None
+
+
+def test_a_field_is_taken_away() -> None:
+    original: paths.Object = {"spec": {"priority": 5, "a/b~c": 1, "name": "x"}}
+    edit = Edit(original)
+
+    edit.remove("/spec/priority")
+    edit.remove(paths.join("/spec", "a/b~c"))
+
+    assert edit.value == {"spec": {"name": "x"}}
+    assert [operation["op"] for operation in edit.operations] == ["remove", "remove"]
+    assert replayed(original, edit) == edit.value
+
+
+@pytest.mark.parametrize("pointer", ["/spec/absent", "/absent/field", "/list/0", "/text/field"])
+def test_what_is_no_field_is_not_taken_away(pointer: str) -> None:
+    original: paths.Object = {"spec": {}, "list": [1], "text": "t"}
+    edit = Edit(original)
+
+    with pytest.raises(LookupError):
+        edit.remove(pointer)
+
+    assert edit.value == original
+    assert edit.operations == []
+
+
+WAY: model.Way = ("spec", "patches", model.Keyed("manager", "us"), "jobs", model.Keyed("name", "a/b"), "template")
+
+
+def test_elements_on_the_way_are_made() -> None:
+    edit = Edit({})
+
+    edit.add(edit.make(WAY) + "/labels", {"x": "1"})
+
+    assert edit.value == {
+        "spec": {"patches": [{"manager": "us", "jobs": [{"name": "a/b", "template": {"labels": {"x": "1"}}}]}]}
+    }
+    assert replayed({}, edit) == edit.value
+
+
+def test_elements_that_are_there_are_found_by_their_key() -> None:
+    original: paths.Object = {
+        "spec": {"patches": ["text", {"manager": "them"}, {"manager": "us", "jobs": [{"name": "a"}, {"name": "a/b"}]}]}
+    }
+    edit = Edit(original)
+
+    assert edit.make(WAY) == "/spec/patches/2/jobs/1/template"
+    assert edit.operations == []
+
+
+def test_the_way_of_a_field_alone_needs_nothing_made() -> None:
+    edit = Edit({})
+
+    assert edit.make(("spec", "a/b")) == "/spec/a~1b"
+    assert edit.operations == []
+
+
+@pytest.mark.parametrize("patches", ["text", {}, {"manager": "us"}, 7])
+def test_what_is_no_list_has_no_elements(patches: paths.Json) -> None:
+    edit = Edit({"spec": {"patches": patches}})
+
+    with pytest.raises(LookupError):
+        edit.make(WAY)
+
+    assert edit.operations == []

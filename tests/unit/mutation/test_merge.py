@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from unit.mutation.manifests import CONTAINER, container, intent, merged, pod
+from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, workload
 from usher import errors, paths
 from usher.mutation import merge
 
@@ -65,6 +65,63 @@ def test_two_mutations_that_agree_are_no_conflict() -> None:
     assert paths.resolve(result.value, "/spec/tolerations") == [TOLERATION]
 
 
+def test_what_is_refused_is_left_out_and_the_rest_is_done() -> None:
+    refused, wanted = intent("toleration", TOLERATION, mutation="a/one"), intent("environment", DEBUG, at=CONTAINER)
+    value = pod()
+    result = merge.merge(
+        value,
+        workload(value),
+        [refused, wanted],
+        name_of=str,
+        refusal=lambda each: merge.Refusal(reason="no", told=True) if each is refused else None,
+    )
+
+    assert result.applied == (wanted,)
+    assert result.skipped == (merge.Skipped(intent=refused, reason="no", told=True),)
+
+
+def test_what_is_refused_conflicts_with_nothing() -> None:
+    other = intent("environment", {**DEBUG, "value": "INFO"}, at=CONTAINER, mutation="a/one")
+    wanted = intent("environment", DEBUG, at=CONTAINER)
+    value = pod()
+    result = merge.merge(
+        value,
+        workload(value),
+        [other, wanted],
+        name_of=str,
+        refusal=lambda each: merge.Refusal(reason="no", told=False) if each is other else None,
+    )
+
+    assert result.conflicts == ()
+    assert result.applied == (wanted,)
+
+
+def test_of_what_a_mutation_asks_for_it_is_known_what_is_there() -> None:
+    value = pod(containers=[container(env=[DEBUG])])
+    there = intent("environment", DEBUG, at=CONTAINER)
+    others = [
+        intent("environment", {**DEBUG, "value": "INFO"}, at=CONTAINER),
+        intent("environment", {"name": "OTHER"}, at=CONTAINER),
+        intent("environment", DEBUG, at="/spec/containers/1"),
+    ]
+
+    assert merge.already_there(value, workload(value), [there, *others]) == [there]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (pod(metadata={"annotations": {merge.ANNOTATION: "a"}}), True),
+        (pod(metadata={"annotations": ["text"]}), False),
+        (pod(), False),
+        ({"metadata": "text"}, False),
+        (None, False),
+    ],
+)
+def test_an_object_tells_that_it_was_mutated(value: paths.Object | None, *, expected: bool) -> None:
+    assert merge.is_recorded(value) is expected
+
+
 def replica_set(owner: paths.Object | None) -> paths.Object:
     return {
         "apiVersion": "apps/v1",
@@ -94,7 +151,8 @@ def test_a_replica_set_of_its_own_is_changed() -> None:
         ("priorityClassName", {"name": "high"}, ""),
         ("toleration", TOLERATION, "/spec/template"),
         ("environment", DEBUG, ""),
-        ("queueLabel", {"a": "b"}, CONTAINER),
+        ("kueueLabel", {"key": "a", "value": "b"}, CONTAINER),
+        ("kueueLabel", {"a": "b"}, ""),
         ("toleration", None, ""),
         ("toleration", {"key": "gpu"}, ""),
         ("environment", {"value": "1"}, CONTAINER),

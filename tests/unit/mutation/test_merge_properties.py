@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unit.mutation import generated
-from unit.mutation.manifests import CONTAINER, intent, merged, pod
+from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, runtime
 from usher import paths
 from usher.config import models
 from usher.mutation import merge
-from usher.mutation.editing import copied
+from usher.mutation.editing import Edit, copied
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
+from usher.workloads.lookup import Objects
 
 FABRIC_ENVIRONMENT = {"NCCL_IB_HCA": "=mlx5_0:1", "NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1"}
 
@@ -30,22 +31,27 @@ CONFIG = models.Config.model_validate(
                     {"key": "nvidia.com/gpu", "value": "present"},
                     {"key": "team", "value": "research", "effect": "NoExecute"},
                 ],
-                "fabric": "infiniband",
+                "fabric": "rails",
             },
             {
                 "name": "a100",
                 "nodeSelector": {generated.PRODUCT: generated.A100},
                 "taints": [{"key": "nvidia.com/gpu", "value": "present"}],
-                "fabric": "infiniband",
+                "fabric": "rails",
             },
         ],
-        "fabrics": {"infiniband": {"env": FABRIC_ENVIRONMENT}},
+        "fabrics": {"rails": {"env": FABRIC_ENVIRONMENT}},
         "queues": [
-            {"namespaces": ["queued", "routed"], "localQueue": "research"},
+            {"namespaces": ["queued", "routed"], "localQueue": "research", "topology": {"level": "rack"}},
             {"namespaces": ["unplaced"], "localQueue": "research", "placesPods": False},
         ],
         "routing": [{"namespaces": ["routed"], "queue": "research"}],
+        "mutations": {"rules": [{"mutation": "*", "action": "apply"}]},
     }
+)
+
+RUNTIMES = Objects(
+    [runtime(node=container(name="node", resources={"limits": {"nvidia.com/gpu": 8}}), tolerations=[{"key": "team"}])]
 )
 
 SERVED_CHECKS = [
@@ -76,7 +82,7 @@ def evaluators() -> Iterator[dict[bool, Evaluator]]:
 @pytest.fixture(scope="module")
 def mutate(evaluators: dict[bool, Evaluator]) -> Mutate:
     def mutate(value: paths.Object, *, configured: bool = True) -> merge.Merged:
-        return evaluators[configured].mutate(Request(value=value))
+        return evaluators[configured].mutate(Request(value=value, objects=RUNTIMES))
 
     return mutate
 
@@ -116,7 +122,6 @@ def test_the_patch_gives_exactly_the_returned_object(mutate: Mutate, value: path
     patch = jsonpatch.JsonPatch.from_string(orjson.dumps(result.operations).decode())
 
     assert patch.apply(copied(value)) == result.value
-    assert all(operation["op"] == "add" for operation in result.operations)
     assert bool(result.operations) is bool(result.applied)
 
 
@@ -152,9 +157,11 @@ def test_nothing_that_the_user_set_is_changed_or_removed(
 @given(value=generated.any_manifests())
 def test_of_the_variables_of_a_container_none_is_named_twice_by_us(mutate: Mutate, value: paths.Object) -> None:
     for added in mutate(value).applied:
-        if added.field == "environment":
+        if added.field in ("environment", "enforcedEnvironment"):
             assert isinstance(added.value, dict)
-            before = paths.resolve(value, added.at)
+            # The containers of a TrainJob stand in its runtime, and their variables in the TrainJob.
+            place = "/spec/trainer" if value["kind"] == "TrainJob" else added.at
+            before = Edit(value).get(place) or {}
             assert isinstance(before, dict)
             present = before.get("env") or []
             assert isinstance(present, list)
@@ -187,8 +194,12 @@ TWO_VALUES: dict[str, tuple[str, Any, Any]] = {
         {"key": "a", "operator": "In", "values": ["2"]},
     ),
     "schedulerName": ("", {"name": "volcano"}, {"name": "kai-scheduler"}),
-    "queueLabel": ("", {generated.QUEUE_LABEL: "one"}, {generated.QUEUE_LABEL: "two"}),
-    "gangPolicy": ("", {"queue": "one"}, {"queue": "two"}),
+    "kueueLabel": (
+        "",
+        {"key": generated.QUEUE_LABEL, "value": "one"},
+        {"key": generated.QUEUE_LABEL, "value": "two"},
+    ),
+    "gangSetting": ("", {"setting": "queue", "value": "one"}, {"setting": "queue", "value": "two"}),
     "environment": (CONTAINER, {"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "NCCL_DEBUG", "value": "WARN"}),
 }
 

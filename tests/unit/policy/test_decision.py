@@ -33,6 +33,22 @@ def missing(check: str = "a/b", **fields: paths.Json) -> paths.Object:
     return {"check": check, "unknown": unknown}
 
 
+def noted(mutation: str = "a/b", *, kind: str = "skip", **fields: paths.Json) -> paths.Object:
+    note: paths.Object = {"at": "", "reason": "why", **fields}
+    return {"mutation": mutation, kind: note}
+
+
+intents = decision.intents
+
+
+def warnings(value: paths.Object) -> tuple[model.Note, ...]:
+    return decision.notes(value, "warnings")
+
+
+def skips(value: paths.Object) -> tuple[model.Note, ...]:
+    return decision.notes(value, "skips")
+
+
 # Reading
 
 
@@ -56,15 +72,54 @@ def test_an_unknown_is_read() -> None:
 
 @pytest.mark.parametrize("value", [None, False, 0, "", [], {}, {"key": "gpu"}], ids=repr)
 def test_an_intent_is_read_with_a_value_of_any_kind(value: paths.Json) -> None:
-    assert decision.intents(result("intents", intended(value=value))) == [
+    assert intents(result("intents", intended(value=value))) == [
         model.Intent(mutation="a/b", at="", field="toleration", value=value, reason="why")
     ]
 
 
-def test_nothing_found_is_nothing_found() -> None:
-    empty: paths.Object = {"version": 1, "findings": [], "unknown": [], "intents": []}
+def test_what_an_intent_needs_of_the_cluster_is_read() -> None:
+    needs: paths.Json = [
+        {"group": "", "kind": "ConfigMap", "name": "topology", "namespace": "research"},
+        {"group": "scheduling.volcano.sh", "kind": "Queue", "name": "research", "labels": {"state": ["", "open"]}},
+    ]
 
-    assert (decision.findings(empty), decision.unknowns(empty), decision.intents(empty)) == ([], [], [])
+    assert intents(result("intents", intended(needs=needs)))[0].needs == (
+        model.Need(group="", kind="ConfigMap", name="topology", namespace="research"),
+        model.Need(group="scheduling.volcano.sh", kind="Queue", name="research", labels={"state": ("", "open")}),
+    )
+
+
+@pytest.mark.parametrize(
+    "needs",
+    [
+        None,
+        {},
+        "Queue",
+        ["Queue"],
+        [{}],
+        [{"group": "", "kind": "ConfigMap"}],
+        [{"group": "", "kind": "ConfigMap", "name": 1}],
+        [{"group": "", "kind": "ConfigMap", "name": "a", "namespace": None}],
+        [{"group": "", "kind": "ConfigMap", "name": "a", "labels": ["state"]}],
+        [{"group": "", "kind": "ConfigMap", "name": "a", "labels": {"state": "open"}}],
+    ],
+    ids=repr,
+)
+def test_needs_of_another_shape_are_an_error(needs: paths.Json) -> None:
+    with pytest.raises(errors.EngineError):
+        intents(result("intents", intended(needs=needs)))
+
+
+def test_a_note_is_read() -> None:
+    assert skips(result("skips", noted(at="/spec", reason="one pod"))) == (
+        model.Note(mutation="a/b", at="/spec", reason="one pod"),
+    )
+
+
+def test_nothing_found_is_nothing_found() -> None:
+    empty: paths.Object = {"version": 1, **{field: [] for field in READERS}}
+
+    assert not any(read(empty) for read in READERS.values())
 
 
 def test_the_order_in_which_an_engine_lists_things_does_not_matter() -> None:
@@ -78,6 +133,11 @@ def test_the_order_in_which_an_engine_lists_things_does_not_matter() -> None:
             intended("b/a"),
             *(intended(**{name: text}) for name in ("at", "field", "value", "reason") for text in ("a", "b")),
         ],
+        "warnings": [
+            noted("b/a", kind="warning"),
+            *(noted(kind="warning", **{name: text}) for name in ("at", "reason") for text in ("a", "b")),
+        ],
+        "skips": [noted("b/a"), *(noted(**{name: text}) for name in ("at", "reason") for text in ("a", "b"))],
     }
 
     for field, read in READERS.items():
@@ -94,8 +154,8 @@ def test_the_order_of_the_fields_of_a_value_does_not_matter() -> None:
     first, second = {"key": "a", "effect": "x"}, {"effect": "y", "key": "b"}
     turned = [dict(reversed(value.items())) for value in (first, second)]
 
-    one = decision.intents(result("intents", intended(value={**first}), intended(value={**second})))
-    other = decision.intents(result("intents", *(intended(value={**value}) for value in turned)))
+    one = intents(result("intents", intended(value={**first}), intended(value={**second})))
+    other = intents(result("intents", *(intended(value={**value}) for value in turned)))
 
     assert one == other
 
@@ -126,7 +186,9 @@ def test_an_entry_of_another_shape_is_an_error(entry: paths.Json) -> None:
     [
         *((decision.findings, name, found()) for name in ("check", "path", "message")),
         *((decision.unknowns, name, missing()) for name in ("check", "path", "reason")),
-        *((decision.intents, name, intended()) for name in ("mutation", "at", "field", "reason")),
+        *((intents, name, intended()) for name in ("mutation", "at", "field", "reason")),
+        *((skips, name, noted()) for name in ("mutation", "at", "reason")),
+        *((warnings, name, noted(kind="warning")) for name in ("mutation", "at", "reason")),
     ],
 )
 def test_a_text_that_is_missing_or_no_text_is_an_error(
@@ -148,7 +210,9 @@ def test_an_optional_text_that_is_no_text_is_an_error(name: str) -> None:
 READERS: dict[str, Callable[[paths.Object], object]] = {
     "findings": decision.findings,
     "unknown": decision.unknowns,
-    "intents": decision.intents,
+    "intents": intents,
+    "warnings": warnings,
+    "skips": skips,
 }
 
 

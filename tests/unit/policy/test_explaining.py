@@ -13,9 +13,14 @@ BAD = builders.pytorch_job(builders.template(builders.container(requests={builde
 CPU = builders.pod(builders.container())
 
 
-def states(value: paths.Object, **config: paths.Json) -> dict[str, State]:
+def explained(value: paths.Object, **config: paths.Json) -> tuple[explaining.Explained, ...]:
     evaluator = assembly.embedded(models.Config.model_validate(config))
-    return {each.entry.name: each.state for each in explaining.explain(evaluator, Request(value=value)).entries}
+    return explaining.explain(evaluator, Request(value=value)).entries
+
+
+def states(value: paths.Object, **config: paths.Json) -> dict[str, State]:
+    """By name; of a mutation that has several, the one that is told first."""
+    return {each.entry.name: each.state for each in reversed(explained(value, **config))}
 
 
 def test_every_check_and_every_mutation_is_accounted_for() -> None:
@@ -52,12 +57,40 @@ def test_what_usher_yaml_switches_off_is_off() -> None:
     ("value", "mutation", "state"),
     [
         (BAD, "gpu-toleration", State.APPLIED),
-        (CPU, "gpu-toleration", State.LEFT_ALONE),
+        (CPU, "gpu-toleration", State.NOT_ASKED),
+        (BAD, "queue-label", State.LEFT_ALONE),
         (CPU, "visible-devices-void", State.APPLIED),
     ],
 )
 def test_a_mutation_applies_or_is_not_for_it(value: paths.Object, mutation: str, state: State) -> None:
     assert states(value)[mutation] is state
+
+
+def test_a_mutation_that_nobody_has_switched_on_is_off() -> None:
+    rules: paths.Json = [{"mutation": "disruption-protection", "action": "apply"}]
+
+    assert states(BAD)["disruption-protection"] is State.OFF
+    assert states(BAD, mutations={"rules": rules})["disruption-protection"] is State.APPLIED
+
+
+def test_a_mutation_that_leaves_it_alone_says_why() -> None:
+    (queue_label,) = [each for each in explained(BAD) if each.entry.name == "queue-label"]
+
+    assert queue_label.texts == ("usher.yaml names no queue for it",)
+
+
+def test_a_mutation_may_apply_to_one_part_and_leave_another_alone() -> None:
+    tolerating = builders.template(
+        builders.container("pytorch", gpus=1), tolerations=[builders.toleration(builders.GPU, operator="Exists")]
+    )
+    job = builders.pytorch_job(builders.template(builders.container("pytorch", gpus=1)), master=tolerating)
+
+    found = {each.state: each.texts for each in explained(job) if each.entry.name == "gpu-toleration"}
+
+    assert found == {
+        State.APPLIED: ("Worker: toleration: such nodes usually carry the taint nvidia.com/gpu",),
+        State.LEFT_ALONE: ("Master: it tolerates the taint that such nodes usually carry, or none is usual",),
+    }
 
 
 def test_an_exempt_object_has_its_reason_and_nothing_else() -> None:

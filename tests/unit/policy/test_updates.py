@@ -9,6 +9,7 @@ from usher.config import models
 from usher.mutation.editing import copied
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.workloads import lookup
 
 CONFIG = models.Config.model_validate(
     yaml.safe_load("""
@@ -16,9 +17,9 @@ pools:
   - name: h100
     nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}
     taints: [{key: nvidia.com/gpu, value: present}]
-    fabric: infiniband
+    fabric: rails
 fabrics:
-  infiniband: {env: {NCCL_IB_HCA: "=mlx5_0"}}
+  rails: {env: {NCCL_IB_HCA: "=mlx5_0"}}
 queues:
   - {namespaces: [queued], localQueue: gpus}
 """)
@@ -109,13 +110,6 @@ def test_two_pools_with_one_taint_bring_nothing_new_either(evaluator: Evaluator)
     assert updated(later, changed, stored) == changed
 
 
-def test_a_pod_is_left_alone(evaluator: Evaluator) -> None:
-    stored = created(evaluator, builders.pod(builders.container(gpus=1)))
-    bare = builders.pod(builders.container(gpus=1))
-
-    assert updated(evaluator, bare, stored) == bare
-
-
 def outcomes(evaluator: Evaluator, value: paths.Object, operation: Operation) -> dict[str, model.Outcome]:
     decision = evaluator.decide(Request(value=value, operation=operation, old_value=builders.deployment()))
     return {judgement.code: judgement.outcome for judgement in decision.judgements}
@@ -130,3 +124,69 @@ def test_what_nothing_mends_is_denied_on_update_too(evaluator: Evaluator) -> Non
     bad = builders.deployment(builders.template(builders.container(gpus="0.5")))
 
     assert outcomes(evaluator, bad, Operation.UPDATE)["USH101"] is model.Outcome.DENY
+
+
+def test_what_usher_yaml_has_switched_off_since_is_given_back() -> None:
+    """A Job's template cannot change, so that taking the toleration away would refuse every later apply."""
+    stored = created(assembly.embedded(models.Config()), manifest())
+    rules: paths.Json = [{"mutation": "*", "action": "off"}]
+    off = assembly.embedded(models.Config.model_validate({"mutations": {"rules": rules}}))
+
+    assert created(off, manifest()) == manifest()
+    assert updated(off, applied_again(manifest(), stored), stored) == stored
+
+
+def test_what_is_missing_since_is_given_back(evaluator: Evaluator) -> None:
+    worker = builders.template(builders.container("pytorch", gpus=8))
+    job = builders.pytorch_job(worker, namespace="queued")
+    stored = created(evaluator, job)
+    other = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {}, name="other", namespace="queued")
+    without_queue = assembly.embedded(CONFIG, facts=lookup.Cluster([other]))
+
+    merged = without_queue.mutate(Request(value=job))
+    (skipped,) = [each for each in merged.skipped if each.told]
+    assert skipped.reason == "LocalQueue queued/gpus is not there"
+    assert "labels" not in str(merged.value["metadata"])
+    assert updated(without_queue, applied_again(job, stored), stored) == stored
+
+
+def test_what_its_author_refuses_by_an_update_is_taken_away() -> None:
+    opt_outs: paths.Json = [{"mutations": ["*"], "namespaces": ["*"]}]
+    lenient = assembly.embedded(models.Config.model_validate({"mutations": {"optOuts": opt_outs}}))
+    stored = created(lenient, manifest())
+    refusing = builders.deployment(
+        builders.template(builders.container(gpus=1), tolerations=[OWN_TOLERATION]),
+        replicas=1,
+        annotations={"gpu-usher.io/skip-mutations": "*"},
+    )
+
+    assert updated(lenient, refusing, stored) == refusing
+
+
+def pod(*, scheduled: bool = False) -> paths.Object:
+    """With lists of its own, which `kubectl apply` writes anew."""
+    own = builders.node_affinity(builders.term(builders.expression("kubernetes.io/os", "In", "linux")))
+    made = builders.pod(builders.container(gpus=1), tolerations=[OWN_TOLERATION], affinity=own)
+    if not scheduled:
+        return made
+    bound = builders.replaced(made, "/spec/nodeName", "gpu-0")
+    return builders.replaced(bound, "/status", {"conditions": [{"type": "PodScheduled", "status": "True"}]})
+
+
+@pytest.mark.parametrize("scheduled", [False, True])
+def test_an_apply_takes_nothing_out_of_the_lists_of_a_pod(evaluator: Evaluator, *, scheduled: bool) -> None:
+    """The API server would refuse it: tolerations and affinity of a pod can only grow."""
+    given = created(evaluator, pod())
+    spec, placed = given["spec"], pod(scheduled=scheduled)
+    assert isinstance(spec, dict)
+    assert isinstance(placed["spec"], dict)
+    stored = {**placed, "metadata": given["metadata"], "spec": {**placed["spec"], **spec}}
+
+    assert updated(evaluator, applied_again(placed, stored), stored)["spec"] == stored["spec"]
+
+
+def test_an_update_beside_the_spec_of_a_pod_is_nothing_to_us(evaluator: Evaluator) -> None:
+    stored = created(evaluator, pod())
+    labelled = builders.replaced(stored, "/metadata/labels", {"team": "nlp"})
+
+    assert updated(evaluator, labelled, stored) == labelled

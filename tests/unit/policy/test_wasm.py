@@ -51,6 +51,8 @@ findings := {"version": 1, "parts": {part | some part in split(input.value, ",")
 findings := {"version": 1, "number": to_number(input.value)} if input.does == "convert"
 
 intents := {"version": 1, "intents": []}
+
+skips := {"version": 1, "skips": []}
 """
 
 
@@ -354,7 +356,7 @@ def test_a_module_that_opa_did_not_write_is_refused_at_once() -> None:
 
 
 def test_a_module_that_needs_a_built_in_of_the_host_is_refused_at_once(tmp_path: Path) -> None:
-    policy = 'package usher.main\nfindings := http.send({"url": input.url})\nintents := 1\n'
+    policy = 'package usher.main\nfindings := http.send({"url": input.url})\nintents := 1\nskips := 1\n'
 
     with pytest.raises(errors.EngineError, match=r"calls http\.send"):
         _wasm.WasmEngine(opa_server.compiled(policy, tmp_path))
@@ -372,7 +374,7 @@ def test_a_module_that_needs_a_built_in_of_the_host_is_refused_at_once(tmp_path:
     ],
 )
 def test_the_capabilities_keep_such_policies_from_being_built(tmp_path: Path, rule: str) -> None:
-    policy = f"package usher.main\nfindings := value if {{ value := {rule} }}\nintents := 1\n"
+    policy = f"package usher.main\nfindings := value if {{ value := {rule} }}\nintents := 1\nskips := 1\n"
 
     with pytest.raises(ValueError, match=r"undefined function|is unsafe"):
         opa_server.compiled(policy, tmp_path, capabilities=opa_server.POLICIES / "capabilities.json")
@@ -383,7 +385,7 @@ def test_the_capabilities_keep_such_policies_from_being_built(tmp_path: Path, ru
 
 def hostile(*, result: int = 512, text: str = '[{"result":{"version":1}}]', evaluation: str = "") -> bytes:
     """A module that answers as OPA's do, from an address of its choice."""
-    names = '{\\"usher/main/findings\\":0,\\"usher/main/intents\\":1}'
+    names = '{\\"usher/main/findings\\":0,\\"usher/main/intents\\":1,\\"usher/main/skips\\":2}'
     escaped = "".join(f"\\{byte:02x}" for byte in text.encode())
     return bytes(
         wasmtime.wat2wasm(f"""

@@ -230,6 +230,13 @@ def changed() -> report.Report:
     after: paths.Object = {**before, "spec": {**spec, "tolerations": [toleration]}}
     operations: list[Operation] = [{"op": "add", "path": "/spec/tolerations", "value": [toleration]}]
 
+    topology: paths.Object = {
+        "volume": {"name": "usher-nccl-topology", "configMap": {"name": "nccl-topology"}},
+        "mountPath": "/etc/nccl-topo.xml",
+        "subPath": "nccl-topo.xml",
+        "variable": {"name": "NCCL_TOPO_FILE", "value": "/etc/nccl-topo.xml"},
+    }
+
     def intent(mutation: str, field: str, value: paths.Json, reason: str, *, at: str = "") -> model.Intent:
         return model.Intent(mutation=mutation, at=at, field=field, value=value, reason=reason)
 
@@ -248,7 +255,18 @@ def changed() -> report.Report:
                 ),
                 reason="the user set another value",
             ),
+            Skipped(
+                intent=intent("fabric/topology_file", "mount", topology, "fabric infiniband", at="/spec/containers/0"),
+                reason="ConfigMap ml/nccl-topology is not there",
+                told=True,
+            ),
+            Skipped(
+                intent=intent("gang/other_routing", "schedulerName", {"name": "kai"}, "team label"),
+                reason="it is off unless usher.yaml says apply",
+                off=True,
+            ),
         ),
+        warnings=(model.Note(mutation="gang/other_routing", at="", reason="no gang is made of a Pod"),),
         conflicts=(
             (
                 intent("gang/volcano_routing", "schedulerName", {"name": "volcano"}, "namespace simulation-a"),
@@ -261,6 +279,7 @@ def changed() -> report.Report:
         "fabric/nccl_environment": "nccl-environment",
         "gang/volcano_routing": "volcano-routing",
         "gang/other_routing": "other-routing",
+        "fabric/topology_file": "topology-file",
     }
     places = {"": "the pod", "/spec/containers/0": "container main"}
     change = report.Change(before=before, merged=merged, names=names, places=places)

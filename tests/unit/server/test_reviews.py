@@ -370,5 +370,5 @@ async def test_conflicts_are_logged_shortly(written: io.BytesIO) -> None:
 
     (event,) = events(written)
     assert len(event["conflicts"]) == 20
-    assert event["conflicts"][0] == "environment at spec.containers[0] left as it is: different values from a/b and c/d"
+    assert event["conflicts"][0] == "env at spec.containers[0] left as it is: different values from a/b and c/d"
     assert b"usher_mutation_conflicts_total 100.0" in metrics.exposition()

@@ -85,4 +85,3 @@ def test_what_the_kinds_are_for_and_where_kueue_looks(
 
     assert (found.role, found.queue_label_path) == (role, queue_label_path)
     assert not found.suspended
-    assert found.gang_policy_path is None

@@ -37,4 +37,4 @@ def test_a_job_set_trains_can_be_suspended_and_is_labelled_for_kueue() -> None:
     assert found.role is model.Role.TRAINING
     assert found.suspended
     assert found.queue_label_path == "/metadata"
-    assert found.gang_policy_path is None
+    assert found.gang_places.queue is None

@@ -118,7 +118,7 @@ def test_both_train_take_labels_at_the_object_and_settings_for_a_gang(build: Cal
 
     assert found.role is model.Role.TRAINING
     assert found.queue_label_path == "/metadata"
-    assert found.gang_policy_path == "/spec/runPolicy/schedulingPolicy"
+    assert found.gang_places.queue == "/spec/runPolicy/schedulingPolicy/queue"
     assert found.suspended
 
 

@@ -318,6 +318,14 @@ def test_a_pod_template_may_be_changed_where_nothing_decides_instead_of_it() -> 
     assert not executor_of({"template": template, "nodeSelector": {"a": "b"}}).changeable
 
 
+def test_tolerations_are_written_into_a_pod_template_where_there_is_one() -> None:
+    """A SparkConnect has no other place, and beside those of a SparkApplication its template would be left alone."""
+    assert executor_of({"template": builders.template()}).places["tolerations"] == (
+        "/spec/executor/template/spec/tolerations"
+    )
+    assert executor_of({}).places["tolerations"] == "/spec/executor/tolerations"
+
+
 def test_what_stands_beside_a_pod_template_wins_and_lists_are_appended() -> None:
     one, other = builders.toleration("one", operator="Exists"), builders.toleration("other", operator="Exists")
     template = builders.template(

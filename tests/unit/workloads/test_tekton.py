@@ -35,6 +35,21 @@ def test_steps_are_containers_of_one_pod_and_add_up() -> None:
     assert totals(value) == {"nvidia.com/gpu": ("9", "9")}
 
 
+def test_what_steps_mount_and_may_do_is_read() -> None:
+    host_path: Fields = {"name": "devices", "hostPath": {"path": "/dev"}}
+    mount: Fields = {"name": "devices", "mountPath": "/dev"}
+    privileged = step(securityContext={"privileged": True}, volumeMounts=[mount])
+    sidecar: Fields = {"name": "watch", "image": "a", "volumeMounts": [mount]}
+
+    found = pod_set(task_run(privileged, volumes=[host_path], sidecars=[sidecar]))
+
+    (volume,) = found.fields["volumes"]
+    assert volume["hostPath"]["path"] == "/dev"
+    assert found.places["volumes"] == "/spec/taskSpec/volumes"
+    assert found.containers[0].fields == {"securityContext": {"privileged": True}, "volumeMounts": [mount]}
+    assert found.containers[1].fields == {"volumeMounts": [mount]}
+
+
 def test_a_task_is_judged_as_one_run() -> None:
     value = task(step(gpus=2))
 

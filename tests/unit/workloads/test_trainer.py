@@ -66,6 +66,27 @@ def test_nothing_can_be_changed_in_the_templates_of_another_object() -> None:
     assert [container.trains for container in found.containers] == [True]
 
 
+def test_a_patch_is_laid_over_the_pods_of_a_job_that_is_known() -> None:
+    (found,) = readable_workload(train_job(), objects=Objects([runtime()])).pod_sets
+
+    assert found.overrides == (
+        *("spec", "runtimePatches", model.Keyed("manager", "gpu-usher.io/usher")),
+        *("trainingRuntimeSpec", "template", "spec", "replicatedJobs", model.Keyed("name", "node")),
+        *("template", "spec", "template", "spec"),
+    )
+    assert workload(train_job({"numNodes": 2})).pod_sets[0].overrides is None
+
+
+def test_variables_and_resources_are_added_to_the_trainer_for_the_container_that_trains() -> None:
+    known = runtime(step("node", "trainer", builders.container("node"), builders.container("logger")))
+    (found,) = readable_workload(train_job(), objects=Objects([known])).pod_sets
+    (alone,) = workload(train_job({"numNodes": 2})).pod_sets[0].containers
+
+    places = [(each.environment_path, each.resources_path) for each in (*found.containers, alone)]
+    trainer = ("/spec/trainer/env", "/spec/trainer/resourcesPerNode")
+    assert places == [trainer, ("", ""), trainer]
+
+
 def test_a_runtime_in_the_namespace_is_found_there_and_not_elsewhere() -> None:
     job = train_job(kind="TrainingRuntime")
     near = runtime(kind="TrainingRuntime", namespace="ml-research")

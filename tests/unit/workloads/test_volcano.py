@@ -29,7 +29,6 @@ def test_a_volcano_job_is_always_a_gang_and_unknown_to_kueue() -> None:
     assert found.role is model.Role.TRAINING
     assert found.queue_label_path is None
     assert found.queue_labels == {}
-    assert found.gang_policy_path is None
 
 
 def job_with(**fields: paths.Json) -> model.PodSet:

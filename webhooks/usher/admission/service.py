@@ -1,14 +1,18 @@
 """One review: body in, body out, and a record of what was decided. What HTTP makes of it is the server's matter."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from usher import model, paths
 from usher.admission import response
 from usher.admission.review import Review, parse
-from usher.mutation import merge
+from usher.mutation import merge, strategies
 from usher.policy.evaluator import Evaluator, Operation, Request
+
+_PREFIX: Final = "gpu-usher: "
+"""Of warnings, which come to users among those of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,29 +57,41 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
         MutationError: a patch of ours would not apply.
     """
     review = parse(body)
-    if review.value is None or review.sub_resource:
-        merged = merge.Merged(value={})
-    else:
-        merged = evaluator.mutate(request_of(review))
+    merged = merge.Merged(value={}) if review.value is None else evaluator.patch(request_of(review))
     names = tuple(sorted({evaluator.mutation_name(intent.mutation) for intent in merged.applied}))
     conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
-    told = _summary(merged, evaluator)
-    warnings = [f"gpu-usher: {text}" for text in (*([told] if told else []), *conflicts)]
+    texts = (*_summary(merged, evaluator), *conflicts, *_left_out(merged, evaluator))
+    warnings = [f"{_PREFIX}{text}" for text in texts]
     answer = response.mutated(review.uid, merged.operations, names=names, warnings=warnings)
     return Answer(body=response.encode(answer), review=review, allowed=True, mutations=names, conflicts=conflicts)
 
 
-def _summary(merged: merge.Merged, evaluator: Evaluator) -> str:
-    """What the mutations did, in one line: a mutation should surprise nobody. Empty where there is nothing to tell."""
+def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
+    """What the mutations did, in a line if there is room: a mutation should surprise nobody."""
     told = (intent.mutation for intent in merged.applied if not evaluator.is_silent(intent.mutation))
     counts = Counter(map(evaluator.mutation_name, told))
     parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]
-    return f"applied {', '.join(parts)}" if parts else ""
+    line = ""
+    for part in parts:
+        longer = f"{line}, {part}" if line else f"applied {part}"
+        if line and len(_PREFIX) + len(longer) > response.MAX_WARNING:
+            yield line
+            longer = f"applied {part}"
+        line = longer
+    if line:
+        yield line
+
+
+def _left_out(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
+    """What the user should know of: what a mutation has to say, and what stands in its way."""
+    notes = [(note.mutation, note.reason) for note in merged.warnings]
+    notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
+    yield from (f"{evaluator.mutation_name(key)}: {reason}" for key, reason in dict.fromkeys(notes))
 
 
 def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:
     names = sorted({evaluator.mutation_name(intent.mutation) for intent in intents})
-    place = f"{intents[0].field} at {paths.readable(intents[0].at)}"
+    place = f"{strategies.WORDS[intents[0].field]} at {paths.readable(intents[0].at)}"
     return f"{place} left as it is: different values from {' and '.join(names)}"
 
 

@@ -26,6 +26,7 @@ Exit codes:
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @inputs.config_option
+@inputs.facts_option
 @click.option(
     "-n",
     "--namespace",
@@ -44,6 +45,7 @@ def check(
     *,
     paths: tuple[str, ...],
     config: Path | None,
+    facts: tuple[str, ...],
     namespace: str,
     diff: bool,
     admitted: bool,
@@ -70,7 +72,7 @@ def check(
         changes=diff,
         admitted=admitted,
     )
-    with inputs.evaluator(file, engine=engine, opa_url=opa_url) as evaluator:
+    with inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator:
         found = runner.run(sources.read(paths, stdin=sys.stdin.buffer), evaluator=evaluator, settings=settings)
     inputs.require_objects(found, paths)
     outputs.write(found, format_name=format_name, color=color, output=output)

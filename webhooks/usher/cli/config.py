@@ -17,7 +17,9 @@ def check(file: Path) -> None:
     from usher.config.load import load
     from usher.policy import assembly
 
-    assembly.embedded(load(file), file=file)
+    made = assembly.embedded(load(file), file=file)
+    for warning in assembly.warnings(made, file=file):
+        click.echo(f"usher: warning: {warning}", err=True)
     click.echo(f"{file}: good")
 
 

@@ -26,9 +26,12 @@ Examples:
 )
 @click.argument("code_name_or_file")
 @inputs.config_option
+@inputs.facts_option
 @inputs.namespace_option
 @inputs.format_option
-def explain(*, code_name_or_file: str, config: Path | None, namespace: str, format_name: str) -> None:
+def explain(
+    *, code_name_or_file: str, config: Path | None, facts: tuple[str, ...], namespace: str, format_name: str
+) -> None:
     """Explain one check or mutation, or what each of them makes of a file."""
     from usher.policy import bundle
 
@@ -39,7 +42,7 @@ def explain(*, code_name_or_file: str, config: Path | None, namespace: str, form
         if set(code_name_or_file).isdisjoint("./"):
             policies.explain(code_name_or_file, config=config, format_name=format_name)
         raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation of that name")
-    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None) as made:
+    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts) as made:
         found = list(_explanations(code_name_or_file, made, namespace=namespace))
     if not found:
         raise errors.InputError(f"{code_name_or_file}: no object in it is read by any rule")

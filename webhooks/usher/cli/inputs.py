@@ -31,6 +31,16 @@ def config_option(command: Command) -> Command:
     )(command)
 
 
+def facts_option(command: Command) -> Command:
+    return click.option(
+        "--facts",
+        multiple=True,
+        metavar="PATH",
+        help="Manifests of what is in the cluster (queues, classes, ConfigMaps, runtimes), of each kind all that there "
+        "are. May be given more than once. What is known to be missing is not relied upon.",
+    )(command)
+
+
 def engine_options(command: Command) -> Command:
     command = click.option(
         "--opa-url", metavar="URL", help=f"Where OPA is, with --engine opa. Default: {DEFAULT_OPA_URL}"
@@ -111,21 +121,31 @@ def load_config(file: Path | None) -> "models.Config":
 
 
 @contextlib.contextmanager
-def evaluator(config: Path | None, *, engine: str, opa_url: str | None) -> "Iterator[Evaluator]":
-    """What judges, until it is closed.
+def evaluator(
+    config: Path | None, *, engine: str, opa_url: str | None, facts: Sequence[str] = ()
+) -> "Iterator[Evaluator]":
+    """What judges, until it is closed; `facts` are files that tell what is in the cluster.
 
     Raises:
         ConfigError: the configuration cannot be used.
         BundleError: the installation is damaged.
         EngineError: the OPA server cannot be reached or does not have our policies.
+        InputError: the facts cannot be read.
     """
     from usher.policy import assembly
+    from usher.scan.facts import from_files
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url goes with --engine opa")
     loaded = load_config(config)
     url = opa_url or DEFAULT_OPA_URL
-    made = assembly.remote(loaded, url=url, file=config) if engine == "opa" else assembly.embedded(loaded, file=config)
+    known = from_files(facts)
+    if engine == "opa":
+        made = assembly.remote(loaded, url=url, file=config, facts=known)
+    else:
+        made = assembly.embedded(loaded, file=config, facts=known)
+    for warning in assembly.warnings(made, file=config):
+        click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:
         its_engine.ready()  # an engine that is not there is better told once than for every object
         yield made

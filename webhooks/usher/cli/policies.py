@@ -4,7 +4,7 @@ import difflib
 import json
 import shutil
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 100
 """Columns of prose at most."""
-_CHANGES: Final = "change"
+_CHANGES: Final = "apply"
 """What a mutation does, where a check has an outcome."""
 
 
@@ -145,29 +145,34 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
-    """What follows from a finding of a check: `deny`, `deny; warn in research-*`. The last rule that fits decides."""
+    """What follows from a finding of a check, or whether a mutation is applied: `deny`, `deny; warn in research-*`."""
     from usher.config import models
     from usher.policy import enforcement
 
     if entry.severity is None:
-        return _CHANGES
+        usual = _CHANGES if entry.on_by_default else "off, unless mutations.rules of usher.yaml applies it"
+        mine = [rule for rule in config.mutations.rules if rule.mutation in ("*", entry.name, entry.code)]
+        return _by_rules(usual, ((rule.namespaces, rule.action) for rule in mine))
     from usher import model
 
     preset = models.Enforcement(preset=config.enforcement.preset)
     finding = model.Finding(check=entry.key, path="", message="")
     outcome, _ = enforcement.outcome(finding, entry, where=enforcement.Circumstances(namespace=""), enforcement=preset)
-    everywhere = str(outcome)
+    about = [rule for rule in config.enforcement.rules if rule.check in enforcement.words(entry)]
+    return _by_rules(str(outcome), ((rule.namespaces, rule.action) for rule in about))
+
+
+def _by_rules(everywhere: str, rules: Iterable[tuple[list[str], str]]) -> str:
+    """What holds everywhere, and where something else does. The last rule that fits decides."""
     elsewhere: dict[str, str] = {}
-    for rule in config.enforcement.rules:
-        if rule.check not in enforcement.words(entry):
-            continue
-        if "*" in rule.namespaces:
-            everywhere, elsewhere = rule.action, {}
+    for namespaces, action in rules:
+        if "*" in namespaces:
+            everywhere, elsewhere = action, {}
         else:
             # A later rule for the same namespaces replaces the earlier one, and its place in the order too.
-            key = ", ".join(rule.namespaces)
+            key = ", ".join(namespaces)
             elsewhere.pop(key, None)
-            elsewhere[key] = rule.action
+            elsewhere[key] = action
     return "; ".join([everywhere, *(f"{action} in {where}" for where, action in elsewhere.items())])
 
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from usher.cli import inputs
+
 if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 @click.option("--key", type=click.Path(path_type=Path), help="Its private key (PEM).")
 @click.option("--dev", is_flag=True, help="Make a local CA and certificate in .usher/certs and print requests to try.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="usher.yaml; without it, safe defaults.")
+@inputs.facts_option
 @click.option("--host", default=None, help="Address of the webhook port [default: 0.0.0.0, with --dev 127.0.0.1].")
 @click.option("--port", default=8443, show_default=True, type=click.IntRange(0, 65535), help="The webhook port (TLS).")
 @click.option("--admin-host", default=None, help="Address of the admin port [default: as --host].")
@@ -28,6 +31,7 @@ def serve(
     key: Path | None,
     dev: bool,
     config_file: Path | None,
+    facts: tuple[str, ...],
     host: str | None,
     port: int,
     admin_host: str | None,
@@ -42,10 +46,13 @@ def serve(
     usher serve --dev                                  try it on this machine
     usher serve --certificate tls.crt --key tls.key    in a cluster
     """
+    import structlog
+
     from usher.cli import development
     from usher.config.load import load
     from usher.config.models import Config
     from usher.policy import assembly, bundle
+    from usher.scan.facts import from_files
     from usher.server import logs
     from usher.server.serve import Address, Settings, run
 
@@ -58,10 +65,14 @@ def serve(
     host = host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
 
     def make() -> "Evaluator":
-        config = load(config_file) if config_file else Config()
+        config, known = load(config_file) if config_file else Config(), from_files(facts)
         if engine == "opa":
-            return assembly.remote(config, url=opa_url, file=config_file)
-        return assembly.embedded(config, file=config_file)
+            made = assembly.remote(config, url=opa_url, file=config_file, facts=known)
+        else:
+            made = assembly.embedded(config, file=config_file, facts=known)
+        for warning in assembly.warnings(made, file=config_file):
+            structlog.get_logger().warning("configuration_warning", reason=warning)
+        return made
 
     settings = Settings(
         webhook=Address(host=host, port=port),

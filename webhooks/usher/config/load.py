@@ -38,18 +38,19 @@ def load(file: Path) -> models.Config:
 
 def refusal(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:
     """The error to raise for what is wrong at some pointers of a file that was read before; with lines, if possible."""
+    return errors.ConfigError("usher.yaml" if file is None else str(file), located(file, problems))
+
+
+def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
+    """Line (0 where it is not known), key and text of what is said of some pointers of a file that was read before."""
     where = None
-    if file is not None:
+    if file is not None and problems:
         with contextlib.suppress(OSError, errors.ManifestError):
             documents = reader.parse(file.read_bytes(), source=str(file))
             where = places.Places(documents[0]) if documents else None
-    return errors.ConfigError(
-        "usher.yaml" if file is None else str(file),
-        [
-            (0 if where is None else _line(where, pointer), paths.readable(pointer), reason)
-            for pointer, reason in problems
-        ],
-    )
+    return [
+        (0 if where is None else _line(where, pointer), paths.readable(pointer), reason) for pointer, reason in problems
+    ]
 
 
 def _problem(detail: pydantic_core.ErrorDetails, where: places.Places) -> tuple[int, str, str]:

@@ -30,6 +30,11 @@ _NO_SCHEDULER: Final = "!(" + " || ".join(
     for user in DEFAULT_IDENTITIES["schedulers"].users
 ) + ")"  # fmt: skip
 
+_NO_POD_OF_THE_SAME_SPEC: Final = (
+    "request.operation != 'UPDATE' || request.resource.group != '' || request.resource.resource != 'pods' "
+    "|| object.spec != oldObject.spec"
+)
+
 _EXEMPT: Final = (
     f"has({{0}}.metadata.labels) && '{EXEMPTION_LABEL}' in {{0}}.metadata.labels "
     f"&& {{0}}.metadata.labels['{EXEMPTION_LABEL}'] == 'true'"
@@ -57,10 +62,13 @@ def configurations(
         {
             **_webhook("mutate", client, timeout=MUTATE_TIMEOUT, failure_policy="Ignore"),
             "reinvocationPolicy": "IfNeeded",
+            # Pods are updated all the time, and hardly ever in their spec, of which nearly nothing can be changed.
+            "matchConditions": [{"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}],
             "rules": [
-                # Of a Pod hardly anything can be changed; the others may lose on UPDATE what they were given.
-                *_rules([kind for kind in KINDS if kind.kind == "Pod"], operations=["CREATE"]),
-                *_rules([kind for kind in KINDS if kind.kind != "Pod"], operations=["CREATE", "UPDATE"]),
+                # On UPDATE an object may lose what it was given: `kubectl apply` writes whole lists anew.
+                *_rules(KINDS, operations=["CREATE", "UPDATE"]),
+                # Debug containers may have images that switch all devices on, and come through no other door.
+                _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
             ],
         },
     )

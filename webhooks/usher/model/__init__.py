@@ -5,11 +5,12 @@ Every value that a finding or a patch may point at keeps its `path`, a JSON Poin
 
 from usher.model.accelerators import AcceleratorRequest, Resources, Route, Total
 from usher.model.containers import Container, ContainerType, EnvironmentVariable, Processes
-from usher.model.pod_sets import Count, PodSet, Scheduler
-from usher.model.verdicts import Decision, Finding, Intent, Judgement, Outcome
-from usher.model.workloads import Gang, Owner, Role, Unknown, Workload
+from usher.model.pod_sets import Count, Keyed, PodSet, Scheduler, Way
+from usher.model.verdicts import Decision, Finding, Intent, Judgement, Need, Note, Outcome
+from usher.model.workloads import NO_GANG_PLACES, Gang, GangPlaces, Owner, Role, Unknown, Workload
 
 __all__ = [
+    "NO_GANG_PLACES",
     "AcceleratorRequest",
     "Container",
     "ContainerType",
@@ -18,8 +19,12 @@ __all__ = [
     "EnvironmentVariable",
     "Finding",
     "Gang",
+    "GangPlaces",
     "Intent",
     "Judgement",
+    "Keyed",
+    "Need",
+    "Note",
     "Outcome",
     "Owner",
     "PodSet",
@@ -30,5 +35,6 @@ __all__ = [
     "Scheduler",
     "Total",
     "Unknown",
+    "Way",
     "Workload",
 ]

@@ -53,6 +53,8 @@ class Container:
     """Resources that it names which nobody has called accelerators, but which look like some."""
     asks_accelerators: bool = False
     """Whether it gets any, by whichever route."""
+    uses_claims: bool = False
+    """Whether it uses any claim of its pod, whatever that gives it."""
     trains: bool = False
     """Whether it is the one that does the pod's work: it gets what is injected for training."""
     processes: Processes | None = None
@@ -61,6 +63,14 @@ class Container:
     """Path of a command that does nothing but wait while the container holds accelerators; empty for all others."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """What else rules read of it, as it is written: the shape `usher.views.pods.Container`."""
+    environment_path: str = ""
+    """Where variables are added for it; empty where that is its own `env`."""
+    environment_elsewhere: frozenset[str] = frozenset()
+    """Names of all its variables, where they stand in other lists than its own `env`."""
+    reserved_environment: frozenset[str] = frozenset()
+    """Variables that operators keep for themselves, where nobody knows which of these it is; as in a pod set."""
+    resources_path: str = ""
+    """Where resources are added for it; empty where that is where they stand."""
     places: Mapping[str, str] | None = None
     """Where `requests` and `limits` stand, by these keys, in kinds that keep them elsewhere than a container does."""
 

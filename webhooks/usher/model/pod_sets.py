@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from usher import paths
 from usher.model.accelerators import AcceleratorRequest, Resources
@@ -24,6 +24,17 @@ class Scheduler:
 
     name: str
     reason: str = ""
+
+
+class Keyed(NamedTuple):
+    """The element of a list that has a value under a name: lists that the API merges by key have one at most."""
+
+    name: str
+    value: str
+
+
+Way = tuple[str | Keyed, ...]
+"""A path into an object that may lead through lists of which nobody knows the indexes yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +64,8 @@ class PodSet:
     scheduling_gates: tuple[str, ...]
     scheduling_group: str
     """The in-tree PodGroup that the pods point at."""
+    pod_group: str = ""
+    """The scheduler for which the kind's operator makes a PodGroup of the pods, where something tells."""
     device_claims: int
     """How many entries `spec.resourceClaims` has, whatever they are for."""
     accelerators: Resources
@@ -73,6 +86,8 @@ class PodSet:
     """False where the ranks are started by sshd and do not see the container's environment (MPIJob workers)."""
     changeable: bool = True
     """False where a change of the template would not reach the pods, or would be refused."""
+    overrides: Way | None = None
+    """Where the scheduling fields of such a template are set after all: a pod spec that is laid over it (TrainJob)."""
     whole: bool = True
     """False where something that is not known says more about the pods; what seems to be missing may be there."""
 

@@ -1,6 +1,7 @@
 """What is said about a workload: findings, intents, and what follows from them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from usher import paths
@@ -21,6 +22,29 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """An object of the cluster without which what a mutation gives would do harm: nothing is given that needs it."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str = ""
+    """Empty for what stands in none."""
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels that it must have, with the values that will do; an empty value stands for a label that is not there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What a mutation says of something that it leaves alone, and why."""
+
+    mutation: str
+    """As of an intent, and `at` as well."""
+    at: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
     """What a mutation says: this value should be at that place. Never a patch."""
 
@@ -31,6 +55,7 @@ class Intent:
     field: str
     value: paths.Json
     reason: str
+    needs: tuple[Need, ...] = ()
 
 
 class Outcome(StrEnum):

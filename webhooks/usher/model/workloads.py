@@ -49,6 +49,32 @@ class Gang:
     """What holds them together, as far as the object tells; empty where nothing does."""
     minimum: int | None = None
     """Pods that must be there at once, where the object says it."""
+    scheduler: str = ""
+    """For which the operator of the kind makes a PodGroup, where something tells: `volcano` or `coscheduling`."""
+    priority_class: str = ""
+    """Its PriorityClass, where the object names one beside its templates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangPlaces:
+    """Where a kind says what makes its pods a gang, as JSON Pointers; None where it has no place for it.
+
+    Labels, annotations and fields alike: which of them it is differs from kind to kind (gpu-domain 3.4).
+    """
+
+    queue: str | None = None
+    minimum: str | None = None
+    """How many pods start together, all of the workload together."""
+    priority_class: str | None = None
+    scheduler: str | None = None
+    """Of the whole object, beside what its templates name."""
+    on_templates: bool = False
+    """Whether every template must name the scheduler as well; elsewhere the operator writes it there, or nobody may."""
+    counted_by_operator: bool = True
+    """Whether the operator counts the pods of the gang where the object says nothing; without it one pod is enough."""
+
+
+NO_GANG_PLACES = GangPlaces()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +102,7 @@ class Workload:
     """Where Kueue reads its labels: a `metadata` object; None where Kueue has no integration for the kind."""
     queue_labels: Mapping[str, str] = field(default_factory=dict)
     """The labels at that place; empty where there is no such place."""
-    gang_policy_path: str | None = None
-    """Where the kind keeps its gang settings (`schedulingPolicy` of kubeflow.org kinds); None where it has none."""
+    gang_places: GangPlaces = NO_GANG_PLACES
     view: Mapping[str, Any] = field(default_factory=dict)
     """What else rules read of the object, as it is written, below the key of its kind (`usher.views`)."""
     makes_pods: bool = True

@@ -1,18 +1,18 @@
 """Editing a copy of an object while writing down the RFC 6902 operations that do the same."""
 
-from typing import Literal, TypedDict, TypeVar
+from typing import Literal, NotRequired, TypedDict, TypeVar
 
 import orjson
 
-from usher import paths
+from usher import model, paths
 
 
 class Operation(TypedDict):
-    """One RFC 6902 operation; `add` is all that we ever need, because users' values are never replaced."""
+    """One RFC 6902 operation. Users' values are never replaced; what is removed, the API server wrote."""
 
-    op: Literal["add"]
+    op: Literal["add", "remove"]
     path: str
-    value: paths.Json
+    value: NotRequired[paths.Json]
 
 
 class Edit:
@@ -63,6 +63,38 @@ class Edit:
         else:
             raise LookupError(pointer)
 
+    def remove(self, pointer: str) -> None:
+        """Takes a field of an object away.
+
+        Raises:
+            LookupError: it is not there.
+        """
+        parent_pointer, _, key = pointer.rpartition("/")
+        parent = paths.resolve(self.value, parent_pointer)
+        if not isinstance(parent, dict):
+            raise LookupError(pointer)
+        del parent[paths.split(f"/{key}")[0]]
+        self.operations.append({"op": "remove", "path": pointer})
+
+    def make(self, way: model.Way) -> str:
+        """The pointer to what a way leads to, with the elements of lists added that are not there yet.
+
+        Raises:
+            LookupError: something on the way is no list.
+        """
+        pointer = paths.ROOT
+        for step in way:
+            if isinstance(step, str):
+                pointer = paths.join(pointer, step)
+                continue
+            elements = self.get(pointer)
+            found = elements if isinstance(elements, list) else []
+            index = next((i for i, each in enumerate(found) if _has(each, step)), len(found))
+            if index == len(found):
+                self.append(pointer, {step.name: step.value})
+            pointer = paths.join(pointer, index)
+        return pointer
+
     def _add(self, parent: paths.Json, keys: list[str], value: paths.Json) -> None:
         pointer = paths.join("", *keys)
         if not isinstance(parent, dict):
@@ -70,6 +102,10 @@ class Edit:
         # A copy, because what is added inside it later belongs neither to this operation nor to another place.
         parent[keys[-1]] = copied(value)
         self.operations.append({"op": "add", "path": pointer, "value": value})
+
+
+def _has(value: paths.Json, keyed: model.Keyed) -> bool:
+    return isinstance(value, dict) and value.get(keyed.name) == keyed.value
 
 
 T = TypeVar("T", bound=paths.Json)

@@ -7,13 +7,26 @@ from dataclasses import dataclass
 import jsonpatch
 
 from usher import errors, model, paths
-from usher.mutation import strategies
+from usher.mutation import needs, of_containers, reasons, strategies
 from usher.mutation.editing import Edit, Operation, copied
+from usher.workloads import lookup
 
 ANNOTATION = "gpu-usher.io/mutations"
 OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
-NOT_CHANGEABLE = "what is written into this template would not reach its pods, which are changed themselves"
 NO_RECORD = "the object's metadata or annotations are no such thing, so that no change can be recorded"
+
+_TOLD = (of_containers.OPAQUE, NO_RECORD)
+"""Reasons of which the user is told, who alone can do something about them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why nothing comes of an intent, by what usher.yaml and the object say of its mutation."""
+
+    reason: str
+    told: bool = False
+    off: bool = False
+    """Whether usher.yaml has switched the mutation off, or never on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +35,10 @@ class Skipped:
 
     intent: model.Intent
     reason: str
+    told: bool = False
+    """Whether the user is warned: something stands in the way that somebody should know of."""
+    off: bool = False
+    """Whether the mutation is switched off, which is told to those who ask for it alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +51,23 @@ class Merged:
     skipped: tuple[Skipped, ...] = ()
     conflicts: tuple[tuple[model.Intent, ...], ...] = ()
     """Intents that want different values in one place: none of them is applied."""
+    warnings: tuple[model.Note, ...] = ()
+    """What the mutations have to say to the user."""
 
 
-def merge(
-    original: paths.Object, workload: model.Workload, intents: Sequence[model.Intent], *, name_of: Callable[[str], str]
+def _welcome(_intent: model.Intent) -> Refusal | None:
+    return None
+
+
+def merge(  # noqa: PLR0913 - the object, what is wanted of it, and what decides about that
+    original: paths.Object,
+    workload: model.Workload,
+    intents: Sequence[model.Intent],
+    *,
+    name_of: Callable[[str], str],
+    refusal: Callable[[model.Intent], Refusal | None] = _welcome,
+    recording: bool = True,
+    objects: lookup.Lookup = lookup.NOTHING,
 ) -> Merged:
     """Applies the intents to a copy of the object.
 
@@ -46,6 +76,9 @@ def merge(
         workload: its normalised form, whose paths the intents use.
         intents: what the mutations want, in the order in which they are applied.
         name_of: the name of a mutation by its key, for the annotation that records what was applied.
+        refusal: why an intent is not wanted here; None where it is.
+        recording: whether the object's annotation says what was applied; a sub resource may take no such change.
+        objects: what is known of the cluster, where intents need something of it.
 
     Raises:
         MutationError: an intent is none that we know how to apply, or our patch would not apply.
@@ -56,20 +89,23 @@ def merge(
         return Merged(
             value=original, skipped=tuple(Skipped(intent=intent, reason=OWNER_COMPARES) for intent in intents)
         )
-    agreeing, conflicts = _without_conflicts(intents)
+    skipped = [
+        Skipped(intent=intent, reason=refused.reason, told=refused.told, off=refused.off)
+        for intent in intents
+        if (refused := refusal(intent)) is not None
+    ]
+    unwanted = {id(each.intent) for each in skipped}
+    agreeing, conflicts = _without_conflicts(intent for intent in intents if id(intent) not in unwanted)
     edit = Edit(original)
-    applied, skipped = [], []
+    applied = []
     for intent in agreeing:
-        try:
-            reason = _apply(edit, intent, workload)
-        except LookupError as error:
-            reason = f"something else is in its place: {error}"
+        reason, told = _outcome(edit, intent, workload, objects)
         if reason:
-            skipped.append(Skipped(intent=intent, reason=reason))
+            skipped.append(Skipped(intent=intent, reason=reason, told=told))
         else:
             applied.append(intent)
-    if applied and not _record(edit, {name_of(intent.mutation) for intent in applied}):
-        skipped += [Skipped(intent=intent, reason=NO_RECORD) for intent in applied]
+    if applied and recording and not _record(edit, {name_of(intent.mutation) for intent in applied}):
+        skipped += [Skipped(intent=intent, reason=NO_RECORD, told=True) for intent in applied]
         applied = []
     if not applied:
         return Merged(value=original, skipped=tuple(skipped), conflicts=conflicts)
@@ -98,7 +134,7 @@ def already_there(value: paths.Object, workload: model.Workload, intents: Iterab
 def _is_there(value: paths.Object, intent: model.Intent, workload: model.Workload) -> bool:
     try:
         # On a copy of its own: what one intent puts there must not answer for another that asks for the same.
-        return _apply(Edit(value), intent, workload) == strategies.ALREADY_THERE
+        return _apply(Edit(value), intent, workload) == reasons.ALREADY_THERE
     except (LookupError, errors.MutationError):
         # The places of an intent are those of the new object; this one may have no such container.
         return False
@@ -130,6 +166,24 @@ def _without_conflicts(
     return agreeing, tuple(conflicts)
 
 
+def _outcome(edit: Edit, intent: model.Intent, workload: model.Workload, objects: lookup.Lookup) -> tuple[str, bool]:
+    """Why an intent changed nothing, empty when it did, and whether the user should hear of it."""
+    if intent.needs and objects is not lookup.NOTHING:
+        # Nothing is said of what is missing for something that is there, or that the user decided otherwise.
+        try:
+            reason = _apply(Edit(edit.value), intent, workload)
+        except LookupError as error:
+            reason = f"something else is in its place: {error}"
+        missing = "" if reason else needs.missing(intent.needs, objects)
+        if reason or missing:
+            return reason or missing, not reason or reason in _TOLD
+    try:
+        reason = _apply(edit, intent, workload)
+    except LookupError as error:
+        reason = f"something else is in its place: {error}"
+    return reason, reason in _TOLD
+
+
 def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
     """Why an intent changed nothing; empty when it did."""
     value = intent.value
@@ -139,14 +193,19 @@ def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
         return strategies.ON_OBJECT[intent.field](edit, workload, value)
     for pod_set in workload.pod_sets:
         if intent.field in strategies.ON_POD_SET and intent.at == pod_set.path:
-            act = strategies.ON_POD_SET[intent.field]
-            return act(edit, pod_set, value) if pod_set.changeable else NOT_CHANGEABLE
+            if intent.field in strategies.IN_METADATA and _shares_metadata(pod_set, workload):
+                return reasons.SHARED_METADATA
+            return strategies.ON_POD_SET[intent.field](edit, pod_set, value)
         if intent.field in strategies.ON_CONTAINER:
             for container in pod_set.containers:
                 if intent.at == container.path:
-                    change = strategies.ON_CONTAINER[intent.field]
-                    return change(edit, container, pod_set, value) if pod_set.changeable else NOT_CHANGEABLE
+                    return strategies.ON_CONTAINER[intent.field](edit, container, pod_set, value)
     raise errors.MutationError(f"{intent.mutation} wants {intent.field} at {intent.at!r}, where it cannot be set")
+
+
+def _shares_metadata(pod_set: model.PodSet, workload: model.Workload) -> bool:
+    """Whether what is written into the metadata of a template would be given to the pods of another one as well."""
+    return any(each is not pod_set and each.metadata_path == pod_set.metadata_path for each in workload.pod_sets)
 
 
 def _record(edit: Edit, names: set[str]) -> bool:

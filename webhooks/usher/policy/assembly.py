@@ -3,19 +3,27 @@
 from pathlib import Path
 
 from usher.config import load, models
-from usher.policy import bundle, catalogue, configuration
+from usher.policy import bundle, catalogue, configuration, site_problems
 from usher.policy._wasm import WasmEngine
 from usher.policy.cache import CachedEngine
 from usher.policy.evaluator import Evaluator
+from usher.workloads import lookup
 
 
-def embedded(config: models.Config, *, file: Path | None = None, directory: Path | None = None) -> Evaluator:
+def embedded(
+    config: models.Config,
+    *,
+    file: Path | None = None,
+    directory: Path | None = None,
+    facts: lookup.Lookup = lookup.NOTHING,
+) -> Evaluator:
     """An evaluator with the embedded engine and the packaged policies.
 
     Args:
         config: usher.yaml.
         file: where it was read from, to name lines in what is wrong with it.
         directory: of other policies than the packaged ones.
+        facts: what is known of the cluster.
 
     Raises:
         BundleError: the policies are missing or not those that were built together.
@@ -23,7 +31,8 @@ def embedded(config: models.Config, *, file: Path | None = None, directory: Path
     """
     policies = bundle.load(directory)
     _refuse(config, policies.catalogue, file)
-    return Evaluator(engine=CachedEngine(WasmEngine(policies.module)), entries=policies.catalogue, config=config)
+    engine = CachedEngine(WasmEngine(policies.module))
+    return Evaluator(engine=engine, entries=policies.catalogue, config=config, facts=facts)
 
 
 def remote(  # noqa: PLR0913 - all that tells which server, and which file to blame
@@ -34,6 +43,7 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
     ca_file: Path | None = None,
     token_file: Path | None = None,
     directory: Path | None = None,
+    facts: lookup.Lookup = lookup.NOTHING,
 ) -> Evaluator:
     """An evaluator that asks the OPA server at `url`, which must have our policies in the revision packaged here.
 
@@ -52,7 +62,17 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
     _refuse(config, policies.catalogue, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
     opa = OpaEngine(server, revision=policies.source_revision)
-    return Evaluator(engine=opa, entries=policies.catalogue, config=config)
+    return Evaluator(engine=opa, entries=policies.catalogue, config=config, facts=facts)
+
+
+def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
+    """What usher.yaml may not mean as it stands, each with its line and key; what cannot be meant was refused."""
+    known = made.facts.names("", "Namespace") if isinstance(made.facts, lookup.Cluster) else None
+    found = load.located(file, list(site_problems.warnings(made.config, known)))
+    source = "usher.yaml" if file is None else str(file)
+    return [
+        f"{source}:{line}: {key}: {reason}" if line else f"{source}: {key}: {reason}" for line, key, reason in found
+    ]
 
 
 def _refuse(config: models.Config, entries: catalogue.Catalogue, file: Path | None) -> None:

@@ -73,6 +73,12 @@ class Entry(BaseModel):
     parameters: dict[str, Parameter] = {}
     severity: Severity | None = None
     """Of checks; mutations have none."""
+    order: int = 0
+    """Of a mutation: when it is applied, after those with smaller numbers (gpu-domain 8.2)."""
+    on_by_default: bool = True
+    """Of a mutation; one that is not must be switched on in usher.yaml."""
+    promises: tuple[str, ...] = ()
+    """Of a mutation: the checks, by key, that find nothing any more where it was applied."""
     silent: bool = False
     """Of a mutation that changes nearly every pod of a cluster: the annotation tells of it, and no warning does."""
     mended_on_pods: bool = False

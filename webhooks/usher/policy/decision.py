@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from usher import errors, model, paths
 from usher.config import models
@@ -48,7 +49,7 @@ def unknowns(result: paths.Object) -> list[model.Unknown]:
 
 
 def intents(result: paths.Object) -> list[model.Intent]:
-    """The intents of a result, in the order in which they are merged: by mutation, place and field.
+    """The intents of a result, in a stable order: by mutation, place and field.
 
     Raises:
         EngineError: an entry has not the shape that the entry point promises.
@@ -61,10 +62,34 @@ def intents(result: paths.Object) -> list[model.Intent]:
                 field=_text(intent, "field"),
                 value=intent.get("value"),
                 reason=_text(intent, "reason"),
+                needs=_needs(intent) if "needs" in intent else (),
             )
             for entry, intent in _entries(result, "intents", "intent")
         ),
-        key=lambda intent: (intent.mutation, intent.at, intent.field, _canonical(intent.value), intent.reason),
+        key=lambda intent: (
+            intent.mutation,
+            intent.at,
+            intent.field,
+            _canonical(intent.value),
+            intent.reason,
+        ),
+    )
+
+
+def notes(result: paths.Object, field: str) -> tuple[model.Note, ...]:
+    """What mutations say in a list of a result, `warnings` or `skips`, in a stable order.
+
+    Raises:
+        EngineError: an entry has not the shape that the entry point promises.
+    """
+    return tuple(
+        sorted(
+            (
+                model.Note(mutation=_text(entry, "mutation"), at=_text(note, "at"), reason=_text(note, "reason"))
+                for entry, note in _entries(result, field, field.removesuffix("s"))
+            ),
+            key=lambda note: (note.mutation, note.at, note.reason),
+        )
     )
 
 
@@ -115,6 +140,16 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
             )
         )
     return tuple(sorted(judgements, key=lambda each: (_ORDER[each.outcome], entries.checks[each.finding.check].number)))
+
+
+_NEEDS = TypeAdapter(tuple[model.Need, ...])
+
+
+def _needs(intent: paths.Object) -> tuple[model.Need, ...]:
+    try:
+        return _NEEDS.validate_python(intent["needs"])
+    except ValidationError:
+        raise errors.EngineError("the policy engine's result has an intent whose needs are none") from None
 
 
 def _canonical(value: paths.Json) -> bytes:

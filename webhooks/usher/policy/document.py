@@ -8,6 +8,7 @@ of the configuration only the slice that applies to this namespace. Field names 
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NotRequired, cast  # pydantic reads the standard one only from Python 3.12 on
 
@@ -17,7 +18,7 @@ from typing_extensions import TypedDict
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
-from usher.policy import mig_facts, nodes, site
+from usher.policy import fabric_documents, mig_facts, nodes, site
 from usher.policy.pod_documents import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 from usher.views import registry
 from usher.views.shape import Amount, amount_of
@@ -27,6 +28,22 @@ class Gang(TypedDict):
     wanted: bool
     formedBy: str
     minimum: NotRequired[int]
+    scheduler: NotRequired[str]
+    """The scheduler for which the kind's operator makes a PodGroup, where something tells."""
+    priorityClass: NotRequired[str]
+    """What the object names beside its templates."""
+
+
+class GangPlaces(TypedDict):
+    """Where the kind says what makes its pods a gang, as JSON Pointers; absent where it has no place for it."""
+
+    queue: NotRequired[str]
+    minimum: NotRequired[str]
+    priorityClass: NotRequired[str]
+    scheduler: NotRequired[str]
+    onTemplates: bool
+    """Whether every template must name the scheduler as well."""
+    countedByOperator: bool
 
 
 class Owner(TypedDict):
@@ -64,7 +81,7 @@ class Workload(TypedDict):
     queueLabelPath: NotRequired[str]
     queueLabels: NotRequired[dict[str, str]]
     """The labels at that place, where it is another than the object's own metadata."""
-    gangPolicyPath: NotRequired[str]
+    gangPlaces: GangPlaces
 
 
 class Old(TypedDict):
@@ -90,6 +107,8 @@ class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
     site: site.Site
+    fabrics: NotRequired[dict[str, fabric_documents.Fabric]]
+    """Profiles of the pools on which the pods could run, by name."""
     object: NotRequired[registry.Objects]
     """What else rules read of the object, as it is written."""
     old: NotRequired[Old]
@@ -106,6 +125,7 @@ class Documents:
         self._sites = site.Sites(config, keys)
         self._all_nodes = nodes.AllNodes(config, vocabulary)
         self._all_mig = mig_facts.AllMig(config)
+        self._fabrics = fabric_documents.all_of(config)
 
     def build(
         self, workload: model.Workload, *, old: model.Workload | None = None, review: Review | None = None
@@ -120,8 +140,11 @@ class Documents:
         document: Input = {
             "workload": _workload(workload),
             "podSets": [self._pod_set(pod_set) for pod_set in workload.pod_sets],
-            "site": self._sites.of(workload.namespace, workload.kind),
+            "site": self._sites.of(workload),
         }
+        fabrics = {fit["fabric"] for pod_set in document["podSets"] for fit in pod_set["fits"] if "fabric" in fit}
+        if fabrics:
+            document["fabrics"] = {name: self._fabrics[name] for name in sorted(fabrics)}
         if workload.view:
             document["object"] = cast(registry.Objects, workload.view)
         if old is not None:
@@ -152,6 +175,20 @@ def _old(workload: model.Workload) -> Old:
     return result
 
 
+@lru_cache(maxsize=64)
+def _gang_places(places: model.GangPlaces) -> GangPlaces:
+    result: GangPlaces = {"onTemplates": places.on_templates, "countedByOperator": places.counted_by_operator}
+    if places.queue is not None:
+        result["queue"] = places.queue
+    if places.minimum is not None:
+        result["minimum"] = places.minimum
+    if places.priority_class is not None:
+        result["priorityClass"] = places.priority_class
+    if places.scheduler is not None:
+        result["scheduler"] = places.scheduler
+    return result
+
+
 def _total(total: model.Total) -> Total:
     result: Total = {"name": total.name, "route": total.route.value, "minimum": amount_of(total.minimum)}
     if total.maximum is not None:
@@ -175,6 +212,7 @@ def _workload(workload: model.Workload) -> Workload:
         "asksAccelerators": workload.asks_accelerators,
         "pods": pods_document(workload.pods),
         "gangNative": workload.gang_native,
+        "gangPlaces": _gang_places(workload.gang_places),
     }
     size = model_size(workload.annotations)
     if size is not None:
@@ -183,10 +221,12 @@ def _workload(workload: model.Workload) -> Workload:
         result["owner"] = {"group": workload.owner.group, "kind": workload.owner.kind}
     if workload.gang.minimum is not None:
         result["gang"]["minimum"] = workload.gang.minimum
+    if workload.gang.scheduler:
+        result["gang"]["scheduler"] = workload.gang.scheduler
+    if workload.gang.priority_class:
+        result["gang"]["priorityClass"] = workload.gang.priority_class
     if workload.queue_label_path is not None:
         result["queueLabelPath"] = workload.queue_label_path
         if workload.queue_label_path != "/metadata":
             result["queueLabels"] = read_keys(workload.queue_labels)
-    if workload.gang_policy_path is not None:
-        result["gangPolicyPath"] = workload.gang_policy_path
     return result

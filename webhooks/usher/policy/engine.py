@@ -8,7 +8,7 @@ import orjson
 from usher import errors, paths
 
 RESULT_VERSION: Final = 1
-"""Both entry points always yield an object with this version, so that "undefined" can never read as "allowed"."""
+"""All entry points always yield an object with this version, so that "undefined" can never read as "allowed"."""
 
 DEFAULT_DEADLINE = 1.0
 """Seconds. A webhook call may take 3 s (validate) or 1 s (mutate); a healthy evaluation takes well under 1 ms."""
@@ -19,6 +19,8 @@ class Entrypoint(StrEnum):
 
     FINDINGS = "usher/main/findings"
     INTENTS = "usher/main/intents"
+    SKIPS = "usher/main/skips"
+    """Why mutations leave things alone: for people who ask, never for a review."""
 
 
 class Engine(Protocol):

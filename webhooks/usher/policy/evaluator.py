@@ -3,10 +3,9 @@
 normalise -> engine: findings -> decision;  normalise -> engine: intents -> merge
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
@@ -14,11 +13,15 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models, namespaces
 from usher.mutation import merge
-from usher.policy import catalogue, decision, document, enforcement, partial
+from usher.policy import catalogue, decision, document, enforcement, likeness, partial
 from usher.policy.engine import Engine, Entrypoint
 from usher.policy.identities import Identities
+from usher.policy.mutation_rules import MutationRules
+from usher.policy.request import Operation, Request, User
 from usher.workloads import lookup
 from usher.workloads.normalise import normalise
+
+__all__ = ["Evaluator", "Operation", "Request", "User"]
 
 
 def _today() -> date:
@@ -33,36 +36,20 @@ PODS_ARE_MENDED: Final = "its pods are mended when they are made"
 """The mutating webhook gives a template on CREATE what an UPDATE may lack, when a tool writes the whole list anew."""
 
 
-class Operation(StrEnum):
-    CREATE = "CREATE"
-    UPDATE = "UPDATE"
-    DELETE = "DELETE"
-    CONNECT = "CONNECT"
+LIKE_PODS: Final = 1024
+"""Of how many different Pods the patches are remembered; with the bound of a key some 10 MB."""
+
+DEBUG_CONTAINERS: Final = "ephemeralcontainers"
+"""The sub resource by which `kubectl debug` adds them to a pod that runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class User:
-    """Who asks, as the API server says."""
+@dataclass(frozen=True, slots=True)
+class _LikePod:
+    """A request about a Pod, told apart only by what mutations read of it."""
 
-    name: str
-    groups: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What is to be decided: an object, and how it comes about."""
-
-    value: paths.Object
-    operation: Operation = Operation.CREATE
-    namespace: str = ""
-    """The namespace to assume where the object names none."""
-    old_value: paths.Object | None = None
-    objects: lookup.Lookup = lookup.NOTHING
-    """Where to look up what the object refers to by name."""
-    place: models.Place = "admission"
-    sub_resource: str = ""
-    user: User | None = None
-    """None where nobody asks, as in CI."""
+    key: tuple[str, bytes]
+    request: list[Request] = field(compare=False)
+    """Empty once it is answered: what is remembered must not hold the pod."""
 
 
 class Evaluator:
@@ -75,18 +62,23 @@ class Evaluator:
         entries: catalogue.Catalogue,
         config: models.Config,
         today: Callable[[], date] = _today,
+        facts: lookup.Lookup = lookup.NOTHING,
     ) -> None:
         self.engine = engine
         self.catalogue = entries
         self.config = config
         self.today = today
         """The day by which exceptions expire, in UTC."""
+        self.facts = facts
+        """What is known of the cluster, beside the objects that come with a request."""
         self._is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: namespaces.matches(namespace, config.exempt_namespaces)
         )
         self.vocabulary = Vocabulary(config.accelerators)
         self.documents = document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
         self._identities = Identities(config)
+        self._patches = lru_cache(maxsize=LIKE_PODS)(self._patched)
+        self._mutation_rules = MutationRules(config, entries)
 
     def decide(self, request: Request) -> model.Decision:
         """The decision about an object as it stands.
@@ -130,7 +122,8 @@ class Evaluator:
 
         An UPDATE gets back what a mutation gave the object before and the update takes away, as `kubectl apply` does
         with every list that the user's manifest holds as well; it gets nothing new, so nothing rolls out by surprise,
-        and what is immutable stays the same. Of a Pod hardly anything can be changed, so its UPDATE is left alone.
+        and what is immutable stays the same. Debug containers that are added to a Pod get what containers get that are
+        there from the beginning.
 
         Args:
             request: the object, and how it comes about.
@@ -143,14 +136,85 @@ class Evaluator:
         workload = self._workload(request.value, request)
         if workload is None or not workload.pod_sets or self._exemption(workload, request):
             return merge.Merged(value=request.value)
-        if request.operation is Operation.UPDATE and (workload.is_pod or not merge.is_recorded(request.old_value)):
+        if request.sub_resource:
+            return self._with_debug_containers(request, workload)
+        if request.operation is Operation.UPDATE and not _may_lose(request, workload):
             return merge.Merged(value=request.value)
         result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
         intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
+        intents.sort(key=self._order)
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old_workload = self._workload(request.old_value, request)
-            intents = merge.already_there(request.old_value, old_workload, intents) if old_workload is not None else []
-        return merge.merge(request.value, workload, intents, name_of=self.mutation_name)
+            given = merge.already_there(request.old_value, old_workload, intents) if old_workload is not None else []
+            # What it has is given back even if today it would not be given: a Job cannot lose it.
+            intents = [replace(intent, needs=()) for intent in given]
+        merged = merge.merge(
+            request.value,
+            workload,
+            intents,
+            name_of=self.mutation_name,
+            refusal=self._mutation_rules.refusal(workload, updating=request.operation is Operation.UPDATE),
+            objects=self._objects(request),
+        )
+        warnings = (
+            *(note for note in decision.notes(result, "warnings") if only in ("", note.mutation)),
+            *self._mutation_rules.warnings(workload, iter(merged.applied)),
+        )
+        return replace(merged, warnings=warnings) if warnings else merged
+
+    def patch(self, request: Request) -> merge.Merged:
+        """As `mutate`, for who needs the patch and not the object: of a Pod `value` is empty.
+
+        A thousand pods of one job are read, asked about and merged once.
+
+        Raises:
+            EngineError: the engine gave no usable answer.
+            MutationError: an intent is none that we know how to apply, or our patch would not apply.
+        """
+        value = request.value
+        if request.operation is not Operation.CREATE or request.sub_resource or value.get("kind") != "Pod":
+            return self.mutate(request)
+        key = likeness.key(value)
+        if key is None:
+            return self.mutate(request)
+        return self._patches(_LikePod((request.namespace, key), [request]))
+
+    def _patched(self, like: _LikePod) -> merge.Merged:
+        return replace(self.mutate(like.request.pop()), value={})
+
+    def _with_debug_containers(self, request: Request, workload: model.Workload) -> merge.Merged:
+        """A pod whose new debug containers are mutated: the API server takes nothing else of it, not even a record."""
+        old = None if request.old_value is None else self._workload(request.old_value, request)
+        if request.sub_resource != DEBUG_CONTAINERS or not workload.is_pod or old is None:
+            return merge.Merged(value=request.value)
+        known = {container.name for container in _debug_containers(old)}
+        added = {container.path for container in _debug_containers(workload) if container.name not in known}
+        if not added:
+            return merge.Merged(value=request.value)
+        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
+        return merge.merge(
+            request.value,
+            workload,
+            [intent for intent in decision.intents(result) if intent.at in added],
+            name_of=self.mutation_name,
+            refusal=self._mutation_rules.refusal(workload, updating=False),
+            recording=False,
+        )
+
+    def skips(self, request: Request) -> tuple[model.Note, ...]:
+        """Why mutations leave an object or a part of it alone, for people who ask.
+
+        Raises:
+            EngineError: the engine gave no usable answer.
+        """
+        workload = self._workload(request.value, request)
+        if workload is None or not workload.pod_sets or self._exemption(workload, request):
+            return ()
+        return decision.notes(self.engine.evaluate(Entrypoint.SKIPS, self.documents.build(workload)), "skips")
+
+    def _order(self, intent: model.Intent) -> int:
+        entry = self.catalogue.mutations.get(intent.mutation)
+        return entry.order if entry is not None else 0
 
     def mutation_name(self, key: str) -> str:
         entry = self.catalogue.mutations.get(key)
@@ -162,7 +226,10 @@ class Evaluator:
         return entry is not None and entry.silent
 
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
-        return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=request.objects)
+        return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=self._objects(request))
+
+    def _objects(self, request: Request) -> lookup.Lookup:
+        return request.objects if self.facts is lookup.NOTHING else lookup.InTurn(request.objects, self.facts)
 
     def _review(self, request: Request) -> document.Review | None:
         if request.user is None:
@@ -190,6 +257,19 @@ class Evaluator:
         if self._is_exempt(workload.namespace):
             return f"usher.yaml exempts namespace {workload.namespace}"
         return ""
+
+
+def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
+    for pod_set in workload.pod_sets:
+        yield from (each for each in pod_set.containers if each.type is model.ContainerType.EPHEMERAL)
+
+
+def _may_lose(request: Request, workload: model.Workload) -> bool:
+    """Whether an UPDATE may take away what a mutation gave; of a Pod only one that changes its spec."""
+    old = request.old_value
+    return merge.is_recorded(old) and not (
+        workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")
+    )
 
 
 def _leniency(workload: model.Workload, operation: Operation) -> Callable[[catalogue.Entry], str]:

@@ -1,11 +1,11 @@
 """What each check and each mutation makes of an object, and why: found, good, not evaluated, off, not asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from usher import model
-from usher.mutation import merge
+from usher.mutation import merge, strategies
 from usher.policy import catalogue, enforcement
 from usher.policy.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
@@ -20,10 +20,11 @@ class State(StrEnum):
     NOT_EVALUATED = "not evaluated"
     APPLIED = "applied"
     CONFLICT = "conflict"
+    WARNED = "warned about"
     SKIPPED = "skipped"
+    LEFT_ALONE = "nothing to do"
     OFF = "off"
     GOOD = "good"
-    LEFT_ALONE = "nothing to do"
     NOT_ASKED = "not asked"
 
 
@@ -56,10 +57,14 @@ def explain(evaluator: Evaluator, request: Request) -> Explanation:
     workload = decision.workload
     if workload is None or decision.exemption:
         return Explanation(workload=workload, exemption=decision.exemption, entries=())
-    merged = evaluator.mutate(request)
+    merged, skips = evaluator.mutate(request), evaluator.skips(request)
     entries = [
         *(_check(entry, workload, decision, evaluator, request) for entry in evaluator.catalogue.checks.values()),
-        *(_mutation(entry, merged) for entry in evaluator.catalogue.mutations.values()),
+        *(
+            each
+            for entry in evaluator.catalogue.mutations.values()
+            for each in _mutation(entry, workload, merged, skips)
+        ),
     ]
     order = list(State)
     return Explanation(
@@ -69,13 +74,13 @@ def explain(evaluator: Evaluator, request: Request) -> Explanation:
     )
 
 
-def why_not_asked(check: catalogue.Entry, workload: model.Workload) -> str:
-    """Why a check is not asked about an object; empty when it is. The same conditions as in dispatch.rego."""
+def why_not_asked(entry: catalogue.Entry, workload: model.Workload) -> str:
+    """Why a rule is not asked about an object; empty when it is. The same conditions as in dispatch.rego."""
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]
-    match check.about:
+    match entry.about:
         case About.OBJECTS:
-            kinds = sorted({view.kind for view in registry.VIEWS if view.key in check.kinds})
-            return "" if not workload.view.keys().isdisjoint(check.kinds) else f"it is about {' and '.join(kinds)}"
+            kinds = sorted({view.kind for view in registry.VIEWS if view.key in entry.kinds})
+            return "" if not workload.view.keys().isdisjoint(entry.kinds) else f"it is about {' and '.join(kinds)}"
         case About.PODS:
             return "" if asking else "it is about pods"
         case About.ACCELERATOR_PODS:
@@ -123,21 +128,62 @@ def _told(judgement: model.Judgement) -> str:
     return f"{judgement.outcome}: {judgement.finding.message}{because}"
 
 
-def _mutation(entry: catalogue.Entry, merged: merge.Merged) -> Explained:
-    def of(intents: tuple[model.Intent, ...]) -> Iterator[str]:
-        return (f"{intent.field}: {intent.reason}" for intent in intents if intent.mutation == entry.key)
+def _mutation(
+    entry: catalogue.Entry, workload: model.Workload, merged: merge.Merged, skips: Sequence[model.Note]
+) -> Iterator[Explained]:
+    """What a mutation did, and where it did nothing why: a part of the object may differ from another."""
+    conflicting = (intent for conflict in merged.conflicts for intent in conflict)
+    told = {
+        State.APPLIED: _intents(entry, merged.applied, workload),
+        State.CONFLICT: _intents(entry, conflicting, workload),
+        State.WARNED: [
+            *_notes(entry, merged.warnings, workload),
+            *_skipped(entry, (each for each in merged.skipped if each.told), workload),
+        ],
+        State.SKIPPED: _skipped(entry, (each for each in merged.skipped if not each.told and not each.off), workload),
+        State.OFF: _off(entry, merged),
+        State.LEFT_ALONE: _notes(entry, skips, workload),
+    }
+    for state, texts in told.items():
+        if texts:
+            yield Explained(entry=entry, state=state, texts=tuple(dict.fromkeys(texts)))
+    why = why_not_asked(entry, workload)
+    if why:
+        yield Explained(entry=entry, state=State.NOT_ASKED, texts=(why,))
 
-    applied = tuple(dict.fromkeys(of(merged.applied)))
-    if applied:
-        return Explained(entry=entry, state=State.APPLIED, texts=applied)
-    conflicts = tuple(text for conflict in merged.conflicts for text in of(conflict))
-    if conflicts:
-        return Explained(entry=entry, state=State.CONFLICT, texts=conflicts)
-    skipped = tuple(
-        dict.fromkeys(
-            f"{each.intent.field}: {each.reason}" for each in merged.skipped if each.intent.mutation == entry.key
-        )
-    )
-    if skipped:
-        return Explained(entry=entry, state=State.SKIPPED, texts=skipped)
-    return Explained(entry=entry, state=State.LEFT_ALONE)
+
+def _intents(entry: catalogue.Entry, intents: Iterable[model.Intent], workload: model.Workload) -> list[str]:
+    return [
+        f"{_at(intent.at, workload)}{strategies.WORDS[intent.field]}: {intent.reason}"
+        for intent in intents
+        if intent.mutation == entry.key
+    ]
+
+
+def _skipped(entry: catalogue.Entry, skipped: Iterable[merge.Skipped], workload: model.Workload) -> list[str]:
+    return [
+        f"{_at(each.intent.at, workload)}{strategies.WORDS[each.intent.field]}: {each.reason}"
+        for each in skipped
+        if each.intent.mutation == entry.key
+    ]
+
+
+def _off(entry: catalogue.Entry, merged: merge.Merged) -> list[str]:
+    return [each.reason for each in merged.skipped if each.off and each.intent.mutation == entry.key]
+
+
+def _notes(entry: catalogue.Entry, notes: Iterable[model.Note], workload: model.Workload) -> list[str]:
+    return [_at(note.at, workload) + note.reason for note in notes if note.mutation == entry.key]
+
+
+def _at(at: str, workload: model.Workload) -> str:
+    """Where, as people say it, before what is said of it; empty for the object, and where there is one place only."""
+    for pod_set in workload.pod_sets:
+        name = f"{pod_set.name}: " if pod_set.name else ""
+        if at == pod_set.path:
+            return name
+        for container in pod_set.containers:
+            if at == container.path:
+                of_pod_set = f" of {pod_set.name}" if pod_set.name else ""
+                return f"{container.type} {container.name}{of_pod_set}: "
+    return ""

@@ -25,6 +25,9 @@ class _Custom(pydantic.BaseModel):
     severity: catalogue.Severity | None = None
     remediation: str = ""
     mended_on_pods: bool = False
+    order: int = 0
+    on_by_default: bool = True
+    promises: list[str] = []
     silent: bool = False
 
 
@@ -66,6 +69,9 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
         parameters=values.custom.parameters,
         severity=values.custom.severity,
         mended_on_pods=values.custom.mended_on_pods,
+        order=values.custom.order,
+        on_by_default=values.custom.on_by_default,
+        promises=tuple(values.custom.promises),
         silent=values.custom.silent,
     )
 

@@ -32,9 +32,8 @@ class PoolFit(TypedDict):
     pool: str
     labels: dict[str, str]
     untolerated: list[Taint]
-    variables: NotRequired[dict[str, str]]
-    """The environment of the pool's fabric profile."""
     fabric: NotRequired[str]
+    """Name of the pool's interconnect profile, in `input.fabrics`."""
 
 
 class Tolerated(TypedDict):
@@ -155,7 +154,6 @@ class AllNodes:
         }
         if fit.pool.fabric is not None:
             result["fabric"] = fit.pool.fabric
-            result["variables"] = dict(self._config.fabrics[fit.pool.fabric].env)
         return result
 
     def _assumed_taints(self, pod_set: model.PodSet) -> list[str]:

@@ -83,6 +83,10 @@ class Container(pods.Container):
     path: str
     type: str
     asksAccelerators: bool
+    trains: NotRequired[bool]
+    """Whether it does the work of its pod; absent where it does not."""
+    usesClaims: NotRequired[bool]
+    """Whether it uses any device claim of its pod, known or not; absent where it does not."""
     accelerators: dict[str, Resource]
     """Also those that it asks 0 of, or of which it gets none because requests and limits contradict each other."""
     resources: NotRequired[dict[str, Resource]]
@@ -247,6 +251,10 @@ def _container(container: model.Container, *, all_resources: bool) -> Container:
         "environment": {variable.name: _variable(variable) for variable in container.environment},
     }
     result.update(cast(Container, container.fields))
+    if container.uses_claims:
+        result["usesClaims"] = True
+    if container.trains:
+        result["trains"] = True
     if len(container.environment) > len(result["environment"]):
         _tell_overrides(result["environment"], container.environment)
     if container.operator_variables:

@@ -6,18 +6,33 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
+from usher import model
 from usher.config import models, namespaces
+from usher.policy import selection
+
+
+class Topology(TypedDict):
+    mode: str
+    level: str
 
 
 class Queue(TypedDict):
     localQueue: str
     placesPods: bool
+    priorityClass: NotRequired[str]
+    """A WorkloadPriorityClass."""
+    topology: NotRequired[Topology]
 
 
 class Route(TypedDict):
     scheduler: str
     schedulerName: str
     queue: str
+    setsMinimum: bool
+
+
+class Priority(TypedDict):
+    priorityClass: str
 
 
 Parameter = bool | int | str | list[str]
@@ -29,10 +44,15 @@ class Site(TypedDict):
     """Whether usher.yaml says which namespaces are the system's; else they are guessed by the usual names."""
     visibleDevicesAllowed: bool
     volcanoSchedulers: list[str]
+    kaiSchedulers: NotRequired[list[str]]
+    """Where usher.yaml routes anything to KAI-Scheduler: the names under which it runs."""
     parameters: NotRequired[dict[str, dict[str, Parameter]]]
     """Those that usher.yaml sets here, by `category/name` of the check; all others have their defaults."""
     queue: NotRequired[Queue]
     route: NotRequired[Route]
+    priority: NotRequired[Priority]
+    globalDefaultPriority: NotRequired[str]
+    ipcLockAllowed: bool
 
 
 class Sites:
@@ -43,34 +63,50 @@ class Sites:
         self.config = config
         self._keys = keys
         self._kept = lru_cache(maxsize=1024)(self._slice)
+        self._looks_at_size = any(
+            entry.min_accelerators or entry.max_accelerators is not None
+            for entry in (*config.queues, *config.routing, *config.priorities.classes)
+        )
 
-    def of(self, namespace: str, kind: str) -> Site:
-        """The slice; not to be changed by whoever gets it."""
-        return self._kept(namespace, kind)
+    def of(self, workload: model.Workload) -> Site:
+        """The slice for a workload; not to be changed by whoever gets it."""
+        size = selection.size(workload) if self._looks_at_size else 0
+        return self._kept(workload.namespace, workload.group, workload.kind, workload.role.value, size)
 
-    def _slice(self, namespace: str, kind: str) -> Site:
+    def _slice(self, namespace: str, group: str, kind: str, role: str, size: int | None) -> Site:
         config = self.config
+        subject = selection.Subject(namespace=namespace, group=group, kind=kind, role=role, accelerators=size)
         result: Site = {
             "systemNamespace": namespaces.matches(namespace, config.priorities.system_namespaces),
             "systemNamespacesDeclared": "system_namespaces" in config.priorities.model_fields_set,
             "visibleDevicesAllowed": namespaces.matches(namespace, config.isolation.visible_devices),
-            "volcanoSchedulers": sorted({"volcano", *(route.scheduler_name for route in config.routing)}),
+            "volcanoSchedulers": sorted(
+                {"volcano", *(route.name for route in config.routing if route.scheduler == "volcano")}
+            ),
+            "ipcLockAllowed": namespaces.matches(namespace, config.isolation.ipc_lock),
         }
+        kai = {route.name for route in config.routing if route.scheduler == "kai"}
+        if kai:
+            result["kaiSchedulers"] = sorted(kai)
         parameters = self._parameters(namespace)
         if parameters:
             result["parameters"] = parameters
-        for queue in config.queues:
-            if namespaces.matches(namespace, queue.namespaces):
-                result["queue"] = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
-                break
-        for route in config.routing:
-            if kind in route.kinds and namespaces.matches(namespace, route.namespaces):
-                result["route"] = {
-                    "scheduler": route.scheduler,
-                    "schedulerName": route.scheduler_name,
-                    "queue": route.queue,
-                }
-                break
+        queue = selection.first(config.queues, subject)
+        if queue is not None:
+            result["queue"] = _queue(queue)
+        route = selection.first(config.routing, subject)
+        if route is not None:
+            result["route"] = {
+                "scheduler": route.scheduler,
+                "schedulerName": route.name,
+                "queue": route.queue,
+                "setsMinimum": route.sets_minimum,
+            }
+        priority = selection.first(config.priorities.classes, subject)
+        if priority is not None:
+            result["priority"] = {"priorityClass": priority.priority_class}
+        if config.priorities.global_default is not None:
+            result["globalDefaultPriority"] = config.priorities.global_default
         return result
 
     def _parameters(self, namespace: str) -> dict[str, dict[str, Parameter]]:
@@ -81,3 +117,12 @@ class Sites:
             if key is not None and namespaces.matches(namespace, entry.namespaces):
                 result.setdefault(key, {}).update(entry.values)
         return result
+
+
+def _queue(queue: models.Queue) -> Queue:
+    result: Queue = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
+    if queue.priority_class is not None:
+        result["priorityClass"] = queue.priority_class
+    if queue.topology is not None:
+        result["topology"] = {"mode": queue.topology.mode, "level": queue.topology.level}
+    return result

@@ -1,13 +1,14 @@
 """What the mutating webhook would change, shown beforehand: a diff of the object, and a reason for every line of it."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import yaml
 from rich.text import Text
 
 from usher import model, paths, report
+from usher.mutation import strategies
 from usher.reports import wording
 from usher.reports.lines import Lines
 
@@ -29,7 +30,8 @@ def write(result: report.Result, lines: Lines) -> None:
     if change is None:
         return
     merged = change.merged
-    if not merged.applied and not merged.skipped and not merged.conflicts:
+    skipped = any(not each.off for each in merged.skipped)
+    if not merged.applied and not skipped and not merged.conflicts and not merged.warnings:
         return
     name = f"{result.source}: {result.identity}"
     if merged.applied:
@@ -78,8 +80,11 @@ def _account(change: report.Change) -> Iterator[tuple[str, str, str]]:
     merged = change.merged
     for text in _grouped(((intent, intent.reason) for intent in merged.applied), change):
         yield "applied", "green", text
-    for text in _grouped(((each.intent, each.reason) for each in merged.skipped), change):
-        yield "skipped", "dim", text
+    for label, style, told in (("warning", "yellow", True), ("skipped", "dim", False)):
+        skipped = ((each.intent, each.reason) for each in merged.skipped if each.told is told and not each.off)
+        yield from ((label, style, text) for text in _grouped(skipped, change))
+    for note in merged.warnings:
+        yield "warning", "yellow", f"{change.names[note.mutation]}: {note.reason}"
     for conflict in merged.conflicts:
         wanted = wording.sentence(
             f"{change.names[intent.mutation]} wants {_value(intent)} ({intent.reason})" for intent in conflict
@@ -97,23 +102,14 @@ def _grouped(entries: Iterable[tuple[model.Intent, str]], change: report.Change)
 
 
 def _where(intent: model.Intent, change: report.Change) -> str:
-    field = _FIELDS.get(intent.field, intent.field)
-    if intent.field in _OF_OBJECT:
+    field = strategies.WORDS[intent.field]
+    if intent.field in strategies.ON_OBJECT:
         return field
     return f"{field} of {change.places.get(intent.at, paths.readable(intent.at))}"
 
 
-_FIELDS: Final[Mapping[str, str]] = {
-    "toleration": "toleration",
-    "nodeRequirement": "required node affinity",
-    "environment": "env",
-    "schedulerName": "schedulerName",
-    "queueLabel": "queue label",
-    "gangPolicy": "gang policy",
-}
-
-
-_OF_OBJECT: Final = frozenset({"queueLabel", "gangPolicy"})
+_PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("name", "amount"))
+"""Under which names values keep what people write as `name=value`."""
 
 
 def _value(intent: model.Intent) -> str:
@@ -121,9 +117,12 @@ def _value(intent: model.Intent) -> str:
     value = intent.value
     if not isinstance(value, dict):
         return str(value)
-    if intent.field == "environment":
-        return f"{value.get('name')}={value['value']}" if "value" in value else str(value.get("name"))
-    if set(value) == {"name"}:
+    if intent.field == "mount":
+        return _mount(value)
+    for name, content in _PAIRS:
+        if set(value) == {name, content}:
+            return f"{value[name]}={_short(value[content])}"
+    if "name" in value:
         return str(value["name"])
     return " ".join(f"{key}={_short(value[key])}" for key in sorted(value, key=_rank))
 
@@ -132,3 +131,11 @@ def _short(value: paths.Json) -> str:
     if isinstance(value, list):
         return ",".join(str(each) for each in value)
     return str(value)
+
+
+def _mount(value: paths.Object) -> str:
+    """What is mounted where, and under which variable."""
+    volume, variable = value.get("volume"), value.get("variable")
+    kind = next((key for key in volume if key != "name"), "") if isinstance(volume, dict) else ""
+    named = f", {variable.get('name')}={variable.get('value')}" if isinstance(variable, dict) else ""
+    return f"{kind} at {value.get('mountPath')}{named}"

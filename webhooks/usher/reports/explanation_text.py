@@ -14,7 +14,9 @@ _IN_FULL: Final = (
     State.NOT_EVALUATED,
     State.APPLIED,
     State.CONFLICT,
+    State.WARNED,
     State.SKIPPED,
+    State.LEFT_ALONE,
     State.OFF,
 )
 _HEADINGS: Final = {
@@ -22,10 +24,11 @@ _HEADINGS: Final = {
     State.NOT_EVALUATED: "not evaluated",
     State.APPLIED: "mutations that apply",
     State.CONFLICT: "mutations that contradict each other",
+    State.WARNED: "mutations that something stands in the way of",
     State.SKIPPED: "mutations with nothing to add",
+    State.LEFT_ALONE: "mutations that leave it alone",
     State.OFF: "switched off",
     State.GOOD: "looked at and good",
-    State.LEFT_ALONE: "mutations that are not for it",
     State.NOT_ASKED: "not asked",
 }
 

@@ -170,7 +170,13 @@ def _mutation(change: report.Change) -> shapes.Mutation:
     return {
         "operations": list(merged.operations),
         "applied": [_intent(intent, change) for intent in merged.applied],
-        "skipped": [{**_intent(each.intent, change), "skippedBecause": each.reason} for each in merged.skipped],
+        "skipped": [
+            {**_intent(each.intent, change), "skippedBecause": each.reason, "warned": each.told}
+            for each in merged.skipped
+        ],
+        "warnings": [
+            {"mutation": change.names[note.mutation], "at": note.at, "reason": note.reason} for note in merged.warnings
+        ],
         "conflicts": [[_intent(intent, change) for intent in conflict] for conflict in merged.conflicts],
     }
 

@@ -59,6 +59,14 @@ class Intent(TypedDict):
 
 class Skipped(Intent):
     skippedBecause: str
+    warned: bool
+    """Whether the webhook warns of it."""
+
+
+class MutationWarning(TypedDict):
+    mutation: str
+    at: str
+    reason: str
 
 
 class Mutation(TypedDict):
@@ -68,6 +76,7 @@ class Mutation(TypedDict):
     applied: list[Intent]
     skipped: list[Skipped]
     conflicts: list[list[Intent]]
+    warnings: list[MutationWarning]
 
 
 class Identity(TypedDict):

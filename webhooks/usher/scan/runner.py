@@ -117,7 +117,8 @@ def _judged(
 def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator) -> report.Change:
     intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
     intents += [intent for conflict in merged.conflicts for intent in conflict]
-    names = {intent.mutation: evaluator.mutation_name(intent.mutation) for intent in intents}
+    keys = {*(intent.mutation for intent in intents), *(note.mutation for note in merged.warnings)}
+    names = {key: evaluator.mutation_name(key) for key in keys}
     places = {}
     for pod_set in workload.pod_sets:
         places[pod_set.path] = pod_set.name or "the pod"

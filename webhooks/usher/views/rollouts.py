@@ -33,6 +33,7 @@ class RollingUpdate(TypedDict):
 
 @with_config(STRICT)
 class Strategy(TypedDict):
+    type: NotRequired[str]
     rollingUpdate: NotRequired[RollingUpdate]
 
 

@@ -61,6 +61,7 @@ def read(
         accelerators=accelerators,
         lookalikes=tuple(filter(vocabulary.looks_like, names)),
         asks_accelerators=asks,
+        uses_claims=bool(stated.get("claims")),
         trains=_trains(place.type, name, path, template=template, asks=asks),
         processes=launch.processes,
         idle_command=launch.idle_command,
@@ -68,6 +69,10 @@ def read(
         if pods.CONTAINER_FIELDS.isdisjoint(value)
         else shape.read(pods.CONTAINER, value, path, reading.unknown),
         places=_places(place),
+        environment_path=place.environment_path,
+        environment_elsewhere=_names(place.environment) if place.environment_path else frozenset(),
+        reserved_environment=place.reserved_environment,
+        resources_path=place.resources_path,
     )
 
 
@@ -122,6 +127,13 @@ def _environment(place: ContainerPlace, reading: Reading) -> tuple[model.Environ
         return tuple(variable for environment in place.environment for variable in variables(*environment, reading))
     value = place.value.get("env")
     return () if value is None else tuple(variables(value, place.path + "/env", reading))
+
+
+def _names(lists: tuple[Place, ...] | None) -> frozenset[str]:
+    """Of all variables, whatever family they belong to: their values stay in the manifest."""
+    entries = (entry for each in lists or () for entry in (each.value if isinstance(each.value, list) else ()))
+    names = (entry.get("name") for entry in entries if isinstance(entry, dict))
+    return frozenset(name for name in names if isinstance(name, str))
 
 
 def _of_operator(place: ContainerPlace, template: Template) -> Mapping[str, str] | None:

@@ -25,6 +25,10 @@ _GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
     "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
     "pod-group-name": "a pod group of KAI-Scheduler",
 }
+_OF_OPERATORS: Final[Mapping[str, str]] = {
+    "volcano": "a PodGroup of Volcano that its operator makes",
+    "coscheduling": "a PodGroup of the coscheduling plugin that its operator makes",
+}
 _GANG_LABELS: Final[Mapping[str, str]] = {
     "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
     "scheduling.x-k8s.io/pod-group": "a PodGroup of the coscheduling plugin",
@@ -70,6 +74,7 @@ def gang(  # noqa: PLR0913 - all that can make a gang
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
     minimum: int | None,
+    priority_class: str,
 ) -> model.Gang:
     """Pods that wait for each other want one, formed or not; what the object says of one is wanted by its author."""
     formed_by = f"its kind, {kind.kind}" if kind.gang_native else _formed_by(pod_sets, labels, annotations)
@@ -77,7 +82,13 @@ def gang(  # noqa: PLR0913 - all that can make a gang
         formed_by = "its operator, where it is told to"
     several = sum(2 if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets) > 1
     waiting = kind.needs_gang or role is model.Role.TRAINING
-    return model.Gang(wanted=bool(formed_by) or (several and waiting), formed_by=formed_by, minimum=minimum)
+    return model.Gang(
+        wanted=bool(formed_by) or (several and waiting),
+        formed_by=formed_by,
+        minimum=minimum,
+        scheduler=_made_for(pod_sets),
+        priority_class=priority_class,
+    )
 
 
 def _formed_by(pod_sets: tuple[model.PodSet, ...], labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
@@ -89,4 +100,10 @@ def _formed_by(pod_sets: tuple[model.PodSet, ...], labels: Mapping[str, str], an
                 value = present.get(key)
                 if value and (key != MINIMUM_OF_OWNER or value not in {"0", "1"}):
                     return what
-    return "an in-tree PodGroup" if any(pod_set.scheduling_group for pod_set in pod_sets) else ""
+    if any(pod_set.scheduling_group for pod_set in pod_sets):
+        return "an in-tree PodGroup"
+    return _OF_OPERATORS.get(_made_for(pod_sets), "")
+
+
+def _made_for(pod_sets: tuple[model.PodSet, ...]) -> str:
+    return next((pod_set.pod_group for pod_set in pod_sets if pod_set.pod_group), "")

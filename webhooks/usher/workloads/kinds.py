@@ -48,9 +48,9 @@ class Kind:
     """The `metadata` whose labels Kueue reads; None where it has no integration (gpu-domain 1.2 and 2.2)."""
     volcano: str = ""
     """What makes its pods a gang on Volcano, for the documentation; empty where nothing does (gpu-domain 3.4)."""
-    gang_policy_path: str | None = None
+    gang_places: model.GangPlaces = model.NO_GANG_PLACES
     gang_minimum_path: str | None = None
-    """Where the object says how many pods must start together."""
+    """Where the object says how many pods start together, if that is no place to set it: it says more than that."""
     gang_native: bool = False
     needs_gang: bool = False
     """Whether its pods wait for each other, so that some of them without the others only hold devices."""

@@ -74,6 +74,10 @@ class Objects:
             group = _text(value.get("apiVersion")).rpartition("/")[0]
             self._found[group, kind, name][within or namespace] = value
 
+    def names(self, group: str, kind: str) -> frozenset[str]:
+        """Names of the objects of a kind."""
+        return frozenset(key[2] for key in self._found if key[:2] == (group, kind))
+
     def find(self, reference: Reference) -> paths.Object | Absence:
         """The object of the namespace; of one in no or an unknown namespace, the only one that has the name.
 
@@ -85,6 +89,50 @@ class Objects:
         if len(found) == 1 and not reference.namespace:
             return next(iter(found.values()))
         return Absence.NOT_KNOWN
+
+
+class Cluster:
+    """Knows what is in a cluster of some kinds: what is not among the objects of a kind that is known is not there.
+
+    Of a kind of which no object is given nothing is known: nobody may have asked for it.
+    """
+
+    def __init__(self, values: Iterable[paths.Object], *, namespace: str = "") -> None:
+        """Takes objects, and the namespace of those that name none."""
+        listed = list(values)
+        self._objects = Objects(listed, namespace=namespace)
+        self._kinds = {
+            (_text(value.get("apiVersion")).rpartition("/")[0], _text(value.get("kind"))) for value in listed
+        }
+
+    def names(self, group: str, kind: str) -> frozenset[str] | None:
+        """Names of all objects of a kind; None where nothing is known of it."""
+        return self._objects.names(group, kind) if (group, kind) in self._kinds else None
+
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object; MISSING if others of its kind are known."""
+        found = self._objects.find(reference)
+        if found is Absence.NOT_KNOWN and (reference.group, reference.kind) in self._kinds:
+            return Absence.MISSING
+        return found
+
+
+class InTurn:
+    """Asks one after the other, until one of them knows."""
+
+    def __init__(self, *lookups: Lookup) -> None:
+        self._lookups = lookups
+
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object of the first that has it, or else the most that any of them knows of its absence."""
+        absence = Absence.NOT_KNOWN
+        for each in self._lookups:
+            found = each.find(reference)
+            if not isinstance(found, Absence):
+                return found
+            if found is Absence.MISSING:
+                absence = found
+        return absence
 
 
 def _text(value: object) -> str:

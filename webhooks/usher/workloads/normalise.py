@@ -67,13 +67,14 @@ def normalise(
             labels=labels,
             annotations=annotations,
             minimum=_gang_minimum(value, known, reading),
+            priority_class=_gang_class(value, known, reading),
         ),
         totals=totals.of_pod_sets(pod_sets),
         is_template=known.is_template,
         queue_label_path=known.queue_label_path,
         queue_labels=_queue_labels(value, labels, known, reading),
         view=objects_in_view.view(value, group, kind_name, reading),
-        gang_policy_path=known.gang_policy_path,
+        gang_places=known.gang_places,
         gang_native=known.gang_native,
         unknowns=reading.found(),
     )
@@ -168,15 +169,26 @@ def _suspended(value: paths.Object, kind: Kind, reading: Reading) -> bool:
 
 
 def _gang_minimum(value: paths.Object, kind: Kind, reading: Reading) -> int | None:
-    if kind.gang_minimum_path is None:
+    path = kind.gang_minimum_path or kind.gang_places.minimum
+    # A number in an annotation is a text, which makes a gang of itself (`identity`).
+    if path is None or path.startswith("/metadata/annotations/"):
         return None
-    parent, _, field = kind.gang_minimum_path.rpartition("/")
-    minimum = _descend(value, parent, reading).get(field)
+    minimum = _at(value, path, reading)
     if minimum is None:
         return None
     unusable = -1
-    found = reading.count(minimum, kind.gang_minimum_path, default=unusable)
+    found = reading.count(minimum, path, default=unusable)
     return None if found == unusable else found
+
+
+def _gang_class(value: paths.Object, kind: Kind, reading: Reading) -> str:
+    path = kind.gang_places.priority_class
+    return "" if path is None else reading.text(_at(value, path, reading), path)
+
+
+def _at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json:
+    parent, _, _ = pointer.rpartition("/")
+    return _descend(value, parent, reading).get(paths.split(pointer)[-1])
 
 
 def _descend(value: Mapping[str, paths.Json], pointer: str, reading: Reading) -> Mapping[str, paths.Json]:

@@ -63,6 +63,7 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> 
             reading.text(gate.get("name"), path + "/name") for path, gate in spec.items("schedulingGates")
         ),
         scheduling_group=group_name,
+        pod_group=template.traits.pod_group,
         device_claims=len(entries),
         accelerators=of_one_pod,
         requests=(
@@ -82,6 +83,7 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> 
         fields=spec.fields(),
         places={field: place.path for field, place in template.fields.items()},
         changeable=template.traits.changeable,
+        overrides=template.overrides,
         whole=template.traits.whole,
     )
 

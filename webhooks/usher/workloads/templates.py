@@ -39,6 +39,12 @@ class ContainerPlace(NamedTuple):
     limits: Place | None = None
     environment: tuple[Place, ...] | None = None
     """Lists of variables in place of `env`; of several variables of one name the last one counts."""
+    environment_path: str = ""
+    """The list that takes further variables, where that is none of its own."""
+    reserved_environment: frozenset[str] = frozenset()
+    """Variables that must not be added there: as in `Traits`, of all operators that it could be."""
+    resources_path: str = ""
+    """What takes further requests and limits, where that is nothing of its own."""
 
 
 class Traits(NamedTuple):
@@ -52,6 +58,8 @@ class Traits(NamedTuple):
     """Whether the ranks see the environment of their container."""
     scheduler: model.Scheduler | None = None
     """Who places the pods where their template names nobody."""
+    pod_group: str = ""
+    """The scheduler for which the operator makes a PodGroup of the pods, where the kind can tell."""
     changeable: bool = True
     """Whether what is written into the template reaches the pods."""
     whole: bool = True
@@ -91,6 +99,8 @@ class Template:
     requests: tuple[model.AcceleratorRequest, ...] = ()
     """What the pods ask for by a route that only the kind knows."""
     claims: tuple[ClaimPlace, ...] = ()
+    overrides: model.Way | None = None
+    """Where the scheduling fields of a template that cannot be changed are set after all."""
     placed: bool = False
     """Whether it is a Pod that the cluster knows already, whose node may well have been chosen by the scheduler."""
 

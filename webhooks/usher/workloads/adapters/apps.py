@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
+from usher.workloads.adapters.batch import OF_VOLCANO
 from usher.workloads.kinds import Kind, Kueue
 from usher.workloads.reading import Reading
 from usher.workloads.templates import Place, Template, pod_template
@@ -76,7 +77,8 @@ KINDS = [
         role=model.Role.SERVICE,
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
-        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
+        gang_places=OF_VOLCANO,
     ),
     Kind(
         group="apps",
@@ -90,7 +92,9 @@ KINDS = [
         role=model.Role.SERVICE,
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
-        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
+        "`podManagementPolicy: Parallel`",
+        gang_places=OF_VOLCANO,
     ),
     Kind(
         group="apps",

@@ -1,11 +1,20 @@
 """The batch group: Job and CronJob."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from usher import model, paths
 from usher.workloads.kinds import Kind, Kueue
 from usher.workloads.reading import Reading
 from usher.workloads.templates import Place, Template, pod_template
+
+OF_VOLCANO: Final = model.GangPlaces(
+    queue="/spec/template/metadata/annotations/scheduling.volcano.sh~1queue-name",
+    minimum="/metadata/annotations/scheduling.volcano.sh~1group-min-member",
+    on_templates=True,
+    counted_by_operator=False,
+)
+"""Volcano's controller makes the PodGroup itself: the number is read of what owns the pods, the queue of the pods."""
 
 
 def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
@@ -51,6 +60,7 @@ KINDS = [
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
         volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
+        gang_places=OF_VOLCANO,
     ),
     Kind(
         group="batch",

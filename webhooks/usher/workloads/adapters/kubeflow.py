@@ -33,6 +33,14 @@ _MPI_WORKER: Final = _MPI._replace(ranks_inherit_environment=False)
 _MPI_V1: Final = _MPI._replace(trains="mpi")
 
 
+_SCHEDULING_POLICY: Final = model.GangPlaces(
+    queue="/spec/runPolicy/schedulingPolicy/queue",
+    minimum="/spec/runPolicy/schedulingPolicy/minAvailable",
+    priority_class="/spec/runPolicy/schedulingPolicy/priorityClass",
+    on_templates=True,
+)
+
+
 def _replicas(replica: Mapping[str, paths.Json], path: str, reading: Reading) -> model.Count:
     count = reading.count(replica.get("replicas"), path + "/replicas", default=1)
     return model.Count(minimum=count, maximum=count)
@@ -102,8 +110,7 @@ def _training_operator(kind: str, *, field: str, traits: Traits, elastic: bool =
         kueue=Kueue.OPTION,
         queue_label_path="/metadata",
         volcano=_VOLCANO,
-        gang_policy_path="/spec/runPolicy/schedulingPolicy",
-        gang_minimum_path="/spec/runPolicy/schedulingPolicy/minAvailable",
+        gang_places=_SCHEDULING_POLICY,
         needs_gang=True,
     )
 
@@ -130,8 +137,7 @@ KINDS = [
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
         volcano="the operator's PodGroup, when it runs with `--gang-scheduling=volcano`",
-        gang_policy_path="/spec/runPolicy/schedulingPolicy",
-        gang_minimum_path="/spec/runPolicy/schedulingPolicy/minAvailable",
+        gang_places=_SCHEDULING_POLICY,
         needs_gang=True,
     ),
 ]

@@ -122,6 +122,9 @@ KINDS: list[Kind] = [
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
         volcano="its operator's PodGroup for every group, when it is configured with `schedulerProvider: volcano`",
+        gang_places=model.GangPlaces(
+            queue="/metadata/annotations/scheduling.volcano.sh~1queue-name", on_templates=True
+        ),
         gang_minimum_path="/spec/leaderWorkerTemplate/size",
         needs_gang=True,
     ),

@@ -72,6 +72,11 @@ _COUNTED: Final = (
     "up to `maxReplicas` with in-tree autoscaling"
 )
 _SOURCE: Final = "KR:ray-operator/controllers/ray/utils/util.go"
+_PLACES: Final = model.GangPlaces(
+    queue="/metadata/labels/volcano.sh~1queue-name", priority_class="/metadata/labels/ray.io~1priority-class-name"
+)
+"""KR:ray-operator/controllers/ray/batchscheduler/volcano/volcano_scheduler.go; KubeRay names the scheduler itself."""
+
 _VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: volcano`"
 
 KINDS = [
@@ -89,6 +94,7 @@ KINDS = [
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
         volcano=_VOLCANO,
+        gang_places=_PLACES,
     ),
     Kind(
         group="ray.io",
@@ -104,6 +110,7 @@ KINDS = [
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
         volcano=_VOLCANO,
+        gang_places=_PLACES,
     ),
     Kind(
         group="ray.io",

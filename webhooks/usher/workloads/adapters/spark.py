@@ -121,6 +121,16 @@ _CHANGES: Final = (
     "not among them would be dropped"
 )
 
+
+def _places(spec: str) -> model.GangPlaces:
+    """Of a SparkApplicationSpec, whose pods the operator hands to the scheduler that it names."""
+    return model.GangPlaces(
+        queue=spec + "/batchSchedulerOptions/queue",
+        priority_class=spec + "/batchSchedulerOptions/priorityClassName",
+        scheduler=spec + "/batchScheduler",
+    )
+
+
 KINDS = [
     Kind(
         group=_GROUP,
@@ -136,6 +146,7 @@ KINDS = [
         kueue=Kueue.OPTION,
         queue_label_path="/metadata",
         volcano="`spec.batchScheduler: volcano`; its PodGroup asks for one pod, and for the resources of all",
+        gang_places=_places("/spec"),
         changes=_CHANGES,
     ),
     Kind(
@@ -153,6 +164,7 @@ KINDS = [
         # The SparkApplications get its labels.
         queue_label_path="/metadata",
         volcano="`spec.template.batchScheduler: volcano`, as for a SparkApplication",
+        gang_places=_places("/spec/template"),
         changes=_CHANGES,
     ),
     Kind(

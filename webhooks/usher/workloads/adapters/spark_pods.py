@@ -66,7 +66,9 @@ def template(role: str, place: Place, application: Application, reading: Reading
             "affinity": _either(own, spec, "affinity"),
             "nodeSelector": _node_selector(role, own, spec, application, reading),
             "priorityClassName": _first_text(
-                (own.place("priorityClassName"), spec.place("priorityClassName")), reading
+                (own.place("priorityClassName"), spec.place("priorityClassName")),
+                reading,
+                otherwise=_either(own, spec, "priorityClassName"),
             ),
             "schedulerName": _first_text(
                 (
@@ -77,6 +79,7 @@ def template(role: str, place: Place, application: Application, reading: Reading
                     spec.place("schedulerName"),
                 ),
                 reading,
+                otherwise=_either(own, spec, "schedulerName"),
             ),
             "tolerations": _tolerations(own, spec, reading),
         },
@@ -151,11 +154,11 @@ def _either(own: _Fields, spec: _Fields, field: str) -> Place:
     return (own if own.values.get(field) is not None or not spec.values else spec).place(field)
 
 
-def _first_text(places: tuple[Place, ...], reading: Reading) -> Place:
-    """The first place at which there is any text."""
+def _first_text(places: tuple[Place, ...], reading: Reading, *, otherwise: Place) -> Place:
+    """The first place at which there is any text; `otherwise` is where one would be written."""
     texts = [reading.text(*place) for place in places if place.path]
     places = tuple(place for place in places if place.path)
-    return next((place for place, text in zip(places, texts, strict=True) if text), Place(None, places[0].path))
+    return next((place for place, text in zip(places, texts, strict=True) if text), Place(None, otherwise.path))
 
 
 def _node_selector(role: str, own: _Fields, spec: _Fields, application: Application, reading: Reading) -> Place:
@@ -170,10 +173,13 @@ def _node_selector(role: str, own: _Fields, spec: _Fields, application: Applicat
 
 
 def _tolerations(own: _Fields, spec: _Fields, reading: Reading) -> Place:
-    """Those of both places, each read where it stands."""
+    """Those of both places, each read where it stands; where there are none yet, a pod template is given some.
+
+    The operator's own field would count as well, but not every kind has it, and beside it a template is not changed.
+    """
     given = [place for place in (spec.place("tolerations"), own.place("tolerations")) if place.value is not None]
     if len(given) < len(("template", "own")):
-        return given[0] if given else own.place("tolerations")
+        return given[0] if given else (own if own.values.get("template") is None else spec).place("tolerations")
     readable: list[paths.Json] = [
         {field: reading.text(toleration.get(field), f"{path}/{field}") for field in _TOLERATION if field in toleration}
         for place in given

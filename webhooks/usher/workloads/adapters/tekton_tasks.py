@@ -22,6 +22,8 @@ _POD_FIELDS: Final = (
     "priorityClassName",
     "runtimeClassName",
 )
+_CONTAINER_FIELDS: Final = ("envFrom", "securityContext", "volumeDevices", "volumeMounts")
+"""What Tekton hands on as it is; commands, variables and resources it changes."""
 _WHOLE: Final = frozenset({"memory", "ephemeral-storage"})
 """Resources of which Tekton counts no thousandths."""
 
@@ -59,6 +61,7 @@ def template(  # noqa: PLR0913 - a task, its run, and what is told about its pod
         fields[each] = Place(None, f"{pod_path}/{each}") if found.value is None else found
     # What comes from elsewhere would be replaced by what is written into the nearest pod template.
     stand_there = all(place.path == f"{pod_path}/{each}" for each, place in fields.items())
+    fields["volumes"] = Place(reading.mapping(*task.spec).get("volumes"), task.spec.path + "/volumes")
     return Template(
         name=name,
         path=task.spec.path,
@@ -98,7 +101,7 @@ def _containers(task: Task, run: Run, budget: layers.Budget, reading: Reading) -
         if whole is not None:
             requests, limits = _of_task(requests, limits, whole, len(steps), reading)
         yield ContainerPlace(
-            value={},
+            value=_handed_on(step),
             path=step_path,
             name=f"step-{name or f'unnamed-{index}'}",
             requests=requests,
@@ -130,6 +133,10 @@ def _of_run(
         )
 
 
+def _handed_on(container: Mapping[str, paths.Json]) -> Mapping[str, paths.Json]:
+    return {field: container[field] for field in _CONTAINER_FIELDS if field in container}
+
+
 def _sidecars(task: Task, run: Run, reading: Reading) -> Iterator[ContainerPlace]:
     spec = reading.mapping(*task.spec)
     specs = _by_name(layers.field((run.overrides,), run.version.sidecar_specs), run.version, reading)
@@ -140,7 +147,7 @@ def _sidecars(task: Task, run: Run, reading: Reading) -> Iterator[ContainerPlace
         own = Place(sidecar.get(task.version.resources), f"{path}/{task.version.resources}")
         requests, limits = _resources((*specs.get(name, ()), own), own.path, reading)
         yield ContainerPlace(
-            value={},
+            value=_handed_on(sidecar),
             path=path,
             type=model.ContainerType.SIDECAR,
             name=f"sidecar-{name}",

@@ -10,7 +10,7 @@ from typing import Final
 
 from usher import model, paths
 from usher.workloads.adapters import trainer_patches
-from usher.workloads.adapters.trainer_runtimes import NODE, TRAINER, Job, Policy, jobs_of, policy_of
+from usher.workloads.adapters.trainer_runtimes import NODE, TRAINER, VARIABLES_OF_ALL, Job, Policy, jobs_of, policy_of
 from usher.workloads.kinds import Kind, Kueue
 from usher.workloads.lookup import Reference
 from usher.workloads.reading import Reading
@@ -23,6 +23,10 @@ MAX_JOBS: Final = 100
 
 MAX_TRAINING_JOBS: Final = 4
 """Among them; more than two, for MPI, are none that anybody means."""
+
+_VARIABLES: Final = "/spec/trainer/env"
+_RESOURCES: Final = "/spec/trainer/resourcesPerNode"
+"""What the container that trains gets beside that of its runtime, key by key."""
 
 _RUNTIMES: Final = {"ClusterTrainingRuntime": True, "TrainingRuntime": False}
 """Whether they stand in no namespace."""
@@ -58,7 +62,8 @@ def _train_job(train_job: Object, reading: Reading) -> Iterator[Template]:
     counted = _counted(jobs[:MAX_JOBS], nodes, policy)
     training = 0
     for job, template in zip(jobs, counted, strict=False):
-        template = trainer_patches.applied(_own(template, reading), patches.pop(job.name, []), reading)  # noqa: PLW2901 - the same template, patched
+        own = replace(_own(template, reading), overrides=trainer_patches.way(spec, job.name))
+        template = trainer_patches.applied(own, patches.pop(job.name, []), reading)  # noqa: PLW2901 - the same template, patched
         if job.step == TRAINER or (policy.launcher_is_node and job.name == NODE):
             training += 1
             if training <= MAX_TRAINING_JOBS:
@@ -127,14 +132,15 @@ def _with_trainer(template: Template, trainer: Object, reading: Reading) -> Temp
     containers = list(template.containers or ())
     for index, container in enumerate(containers):
         if container.type is model.ContainerType.APP and container.value.get("name") == NODE:
-            container = trainer_patches.with_variables(container, [Place(trainer.get("env"), "/spec/trainer/env")])  # noqa: PLW2901 - the same container, with more in it
+            container = trainer_patches.with_variables(container, [Place(trainer.get("env"), _VARIABLES)])  # noqa: PLW2901 - the same container, with more in it
+            container = container._replace(environment_path=_VARIABLES)  # noqa: PLW2901 - the same container
             containers[index] = _with_resources(container, trainer, reading)
             break
     return replace(template, containers=tuple(containers))
 
 
 def _with_resources(container: ContainerPlace, trainer: Object, reading: Reading) -> ContainerPlace:
-    path = "/spec/trainer/resourcesPerNode"
+    path = _RESOURCES
     own = reading.mapping(trainer.get("resourcesPerNode"), path)
     before = container.value.get("resources")
     before = before if isinstance(before, dict) else {}
@@ -153,7 +159,9 @@ def _with_resources(container: ContainerPlace, trainer: Object, reading: Reading
             if isinstance(base, dict) and isinstance(changes, dict):
                 changes = {**base, **changes}
             places[field] = Place(changes, f"{path}/{field}")
-    return container._replace(value=value, requests=places.get("requests"), limits=places.get("limits"))
+    return container._replace(
+        value=value, requests=places.get("requests"), limits=places.get("limits"), resources_path=path
+    )
 
 
 def _trainer_alone(
@@ -169,8 +177,14 @@ def _trainer_alone(
     path = "/spec/trainer" if has_trainer else "/spec/runtimeRef"
     containers: tuple[ContainerPlace, ...] = ()
     if has_trainer:
-        value = {"env": trainer.get("env")}
-        containers = (_with_resources(ContainerPlace(value=value, path=path, name=NODE), trainer, reading),)
+        alone = ContainerPlace(
+            value={"env": trainer.get("env")},
+            path=path,
+            name=NODE,
+            environment_path=_VARIABLES,
+            reserved_environment=VARIABLES_OF_ALL,
+        )
+        containers = (_with_resources(alone, trainer, reading),)
     template = Template(
         name=NODE,
         path=path,
@@ -222,8 +236,11 @@ KINDS: list[Kind] = [
         kueue=Kueue.DEFAULT,
         queue_label_path="/metadata",
         volcano="`spec.podGroupPolicy.volcano` of its runtime, with `schedulerName: volcano` in the templates there",
+        # Its priority class and its scheduler only a runtime can name.
+        gang_places=model.GangPlaces(queue="/metadata/annotations/scheduling.volcano.sh~1queue-name"),
         needs_gang=True,
-        changes="labels of the object; its pod templates stand in the runtime",
+        changes="labels of the object, variables and resources of `spec.trainer`, and where the runtime is known "
+        "tolerations, node affinity and annotations of its pods, in a patch of `spec.runtimePatches`",
     ),
     _runtime_kind("ClusterTrainingRuntime", "clustertrainingruntimes", cluster_scoped=True),
     _runtime_kind("TrainingRuntime", "trainingruntimes", cluster_scoped=False),

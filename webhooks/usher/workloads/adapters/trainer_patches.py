@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from usher import paths
+from usher import model, paths
 from usher.workloads.reading import Reading
 from usher.workloads.templates import ContainerPlace, Place, Template
 
@@ -16,6 +16,12 @@ Object = Mapping[str, paths.Json]
 
 MAX_PATCHES: Final = 64
 """For one pod template; the API server takes 16."""
+
+OURS: Final = "gpu-usher.io/usher"
+"""Under this name our own patch stands; Kueue and others have theirs."""
+
+_MOST_OF_MANAGERS: Final = 16
+"""Patches that the API server takes in one TrainJob."""
 
 _DEPTH_OF_AFFINITY: Final = 3
 """Objects in objects; below them are lists, which a patch replaces as a whole."""
@@ -78,6 +84,22 @@ def _descend(value: Object, path: str, reading: Reading, *keys: str) -> tuple[Ob
         path = f"{path}/{key}"
         value = reading.mapping(value.get(key), path)
     return value, path
+
+
+def way(spec: Object, job: str) -> model.Way | None:
+    """To the pod spec that our patch lays over that of a job; None where there is no room for one.
+
+    Whoever writes the fields of earlier versions has one of these, which would drop this one without a word.
+    """
+    patches = spec.get("runtimePatches")
+    if not job or spec.get("podSpecOverrides") is not None or spec.get("podTemplateOverrides") is not None:
+        return None
+    if isinstance(patches, list) and len(patches) >= _MOST_OF_MANAGERS:
+        managers = [patch.get("manager") for patch in patches if isinstance(patch, dict)]
+        if OURS not in managers:
+            return None
+    job_sets = ("spec", "runtimePatches", model.Keyed("manager", OURS), "trainingRuntimeSpec", "template", "spec")
+    return (*job_sets, "replicatedJobs", model.Keyed("name", job), "template", "spec", "template", "spec")
 
 
 def applied(template: Template, patches: list[Patch], reading: Reading) -> Template:

@@ -28,15 +28,23 @@ _VARIABLES: Final[Mapping[str, frozenset[str]]] = {
     "mpi": frozenset({"OMPI_MCA_*"}),
 }
 
+VARIABLES_OF_ALL: Final = frozenset().union(*_VARIABLES.values())
+"""Of a runtime that nobody knows: it may be one for any of the frameworks."""
+
+_POD_GROUPS: Final = ("volcano", "coscheduling")
+"""Schedulers that a runtime can have a PodGroup made for: TR:pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a runtime says about the machine learning: `mlPolicy`."""
+    """What a runtime says about the machine learning and its gang: `mlPolicy` and `podGroupPolicy`."""
 
     nodes: int
     framework: str
     """Which of the policies it is; empty for none."""
     launcher_is_node: bool
+    pod_group: str
+    """The scheduler for which the Trainer makes a PodGroup of all pods; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +65,7 @@ class Job:
 
 
 def policy_of(runtime: Object, path: str, reading: Reading) -> Policy:
+    groups = reading.mapping(runtime.get("podGroupPolicy"), path + "/podGroupPolicy")
     path += "/mlPolicy"
     policy = reading.mapping(runtime.get("mlPolicy"), path)
     mpi = reading.mapping(policy.get("mpi"), path + "/mpi")
@@ -64,6 +73,7 @@ def policy_of(runtime: Object, path: str, reading: Reading) -> Policy:
         nodes=reading.count(policy.get("numNodes"), path + "/numNodes", default=1),
         framework=next((name for name in _VARIABLES if policy.get(name) is not None), ""),
         launcher_is_node=reading.flag(mpi.get("runLauncherAsNode"), path + "/mpi/runLauncherAsNode"),
+        pod_group=next((name for name in _POD_GROUPS if groups.get(name) is not None), ""),
     )
 
 
@@ -101,4 +111,5 @@ def _traits(policy: Policy, step: str) -> Traits:
         trains=NODE,
         operator_environment=_VARIABLES.get(policy.framework, frozenset()),
         ranks_inherit_environment=policy.framework != "mpi" or step == TRAINER,
+        pod_group=policy.pod_group,
     )

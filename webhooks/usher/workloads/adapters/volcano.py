@@ -126,6 +126,16 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
         yield replace(template, name=f"{name}/{template.name}", count=count, traits=traits)
 
 
+def _places(spec: str) -> model.GangPlaces:
+    """Of a JobSpec, whose pods take the scheduler of the Job where their template names none."""
+    return model.GangPlaces(
+        queue=spec + "/queue",
+        minimum=spec + "/minAvailable",
+        priority_class=spec + "/priorityClassName",
+        scheduler=spec + "/schedulerName",
+    )
+
+
 _COUNTED: Final = "the sum of `tasks[].replicas` (0 if missing)"
 _SOURCE: Final = "VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go"
 
@@ -141,7 +151,7 @@ KINDS = [
         source=_SOURCE,
         role=model.Role.TRAINING,
         volcano="always: it is Volcano's own kind",
-        gang_minimum_path="/spec/minAvailable",
+        gang_places=_places("/spec"),
         gang_native=True,
         # VC:pkg/webhooks/admission/jobs/validate/admit_job.go
         changes="the pod templates, when it is created: Volcano refuses later changes",
@@ -159,7 +169,7 @@ KINDS = [
         suspend_path="/spec/suspend",
         kueue=Kueue.NEVER,
         volcano="always: it makes Volcano's own Jobs",
-        gang_minimum_path="/spec/jobTemplate/spec/minAvailable",
+        gang_places=_places("/spec/jobTemplate/spec"),
         gang_native=True,
     ),
     Kind(
@@ -174,7 +184,7 @@ KINDS = [
         role=model.Role.TRAINING,
         is_template=True,
         volcano="always: Volcano's own Jobs are made from it",
-        gang_minimum_path="/spec/minAvailable",
+        gang_places=_places("/spec"),
         gang_native=True,
     ),
     Kind(

@@ -4,7 +4,7 @@
 #   NCCL_IB_DISABLE=1 and NCCL_NET=Socket make NCCL send everything through the ordinary network of the pod. On nodes with
 #   InfiniBand or RoCE that leaves the fabric idle, and training across nodes is many times slower, without a word. It is
 #   a means of searching for errors that tends to stay. Only workloads of several pods are held to it, whose pools all
-#   have a fabric in usher.yaml, and one that itself sets variables of NCCL_IB_*.
+#   have a fabric in usher.yaml, and one that itself sets variables of NCCL_IB_* or forbids this one.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-disable
@@ -50,7 +50,10 @@ _on_infiniband(pod_set) if {
 
 # A profile for other networks sets none of these, or switches InfiniBand off itself.
 _is_infiniband(fit) if {
-	object.get(fit.variables, "NCCL_IB_DISABLE", "0") == "0"
-	some name, _ in fit.variables
+	variables := input.fabrics[fit.fabric].env
+	object.get(variables, "NCCL_IB_DISABLE", "0") == "0"
+	some name, _ in variables
 	startswith(name, "NCCL_IB_")
 }
+
+_is_infiniband(fit) if "NCCL_IB_DISABLE" in input.fabrics[fit.fabric].forbidden

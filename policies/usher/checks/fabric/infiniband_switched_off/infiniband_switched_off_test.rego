@@ -5,7 +5,7 @@ import data.usher.checks.fabric.infiniband_switched_off as check
 
 found(path, name, variable) := {{
 	"path": path,
-	"message": $"{name}: {variable} keeps the ranks off fabric infiniband of their nodes",
+	"message": $"{name}: {variable} keeps the ranks off fabric rails of their nodes",
 	"remedy": $"remove {split(variable, " ")[0]}",
 }}
 
@@ -43,10 +43,20 @@ test_one_pool_without_a_fabric_is_reason_enough if {
 }
 
 test_a_profile_that_switches_it_off_itself_is_for_another_network if {
-	off := json.patch(examples.bad_job, [{"op": "add", "path": "/podSets/0/fits/0/variables/NCCL_IB_DISABLE", "value": "1"}])
+	off := json.patch(examples.bad_job, [{"op": "add", "path": "/fabrics/rails/env/NCCL_IB_DISABLE", "value": "1"}])
 	check.deny == set() with input as off
-	on := json.patch(examples.bad_job, [{"op": "add", "path": "/podSets/0/fits/0/variables/NCCL_IB_DISABLE", "value": "0"}])
+	on := json.patch(examples.bad_job, [{"op": "add", "path": "/fabrics/rails/env/NCCL_IB_DISABLE", "value": "0"}])
 	count(check.deny) == 1 with input as on
+}
+
+test_a_profile_that_forbids_the_switch_needs_no_variable_of_infiniband if {
+	plain := json.patch(examples.bad_job, [
+		{"op": "replace", "path": "/fabrics/rails/env", "value": {"NCCL_DEBUG": "WARN"}},
+		{"op": "replace", "path": "/fabrics/rails/forbidden", "value": ["NCCL_IB_DISABLE"]},
+	])
+	count(check.deny) == 1 with input as plain
+	unknown := json.patch(plain, [{"op": "replace", "path": "/fabrics/rails/forbidden", "value": []}])
+	check.deny == set() with input as unknown
 }
 
 test_without_a_pool_nothing_is_known_of_the_fabric if {

@@ -22,6 +22,7 @@
 #   remediation: Remove IPC_LOCK, or ask for the RDMA device for which it is meant.
 package usher.checks.fabric.lock_capability_without_rdma
 
+import data.usher.lib.fabric
 import data.usher.lib.workload
 
 deny contains finding if {
@@ -30,26 +31,11 @@ deny contains finding if {
 	some container in pod_set.containers
 	some index, capability in container.securityContext.capabilities.add
 	trim_prefix(upper(capability), "CAP_") == "IPC_LOCK"
-	not _has_a_fabric(pod_set)
+	not fabric.has_network_device(pod_set)
 
 	finding := {
 		"path": $"{container.path}/securityContext/capabilities/add/{index}",
 		"message": $"{workload.container_name(pod_set, container)} may lock memory, which only RDMA needs, and asks for no network device",
 		"remedy": "remove IPC_LOCK, or ask for the RDMA device",
 	}
-}
-
-_has_a_fabric(pod_set) if pod_set.hostNetwork
-
-_has_a_fabric(pod_set) if pod_set.deviceClaims > 0
-
-_has_a_fabric(pod_set) if {
-	some key in ["k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces"]
-	pod_set.annotations[key]
-}
-
-_has_a_fabric(pod_set) if {
-	some container in pod_set.containers
-	some name, _ in container.resources
-	contains(name, "/")
 }

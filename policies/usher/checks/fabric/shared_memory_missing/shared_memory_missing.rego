@@ -34,15 +34,11 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	input.workload.role == "training"
-	fabric.mounts_known
 	some pod_set in workload.accelerator_pod_sets
-	not pod_set.hostIPC
-	not _made_by_kuberay(pod_set)
 	some container in pod_set.containers
-	container.type == "container"
-	gpus := _gpus(container)
+	gpus := fabric.gpus(container, parameters.fabric.shared_memory_missing.resources)
 	gpus > 1
-	not fabric.mounted(container, "/dev/shm")
+	fabric.lacks_shared_memory(pod_set, container)
 
 	finding := {
 		"path": $"{container.path}/volumeMounts",
@@ -50,11 +46,3 @@ deny contains finding if {
 		"remedy": "mount an emptyDir of medium Memory at /dev/shm, with a sizeLimit below the memory limit",
 	}
 }
-
-_gpus(container) := sum([amount.value |
-	some name, resource in container.accelerators
-	name in parameters.fabric.shared_memory_missing.resources
-	amount := object.get(resource, "limits", object.get(resource, "requests", {"value": 0}))
-])
-
-_made_by_kuberay(pod_set) if "RAY_*" in pod_set.operatorEnvironment

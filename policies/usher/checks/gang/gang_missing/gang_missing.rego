@@ -5,7 +5,8 @@
 #   wait for the others, and two such jobs can block each other for ever. A queue of Kueue starts the pods together, and
 #   so does a scheduler that knows of gangs. Only pods with accelerators count: jobs with one of them, kinds that always
 #   form a gang and elastic jobs, which begin with fewer pods, are left alone. What a controller made is left alone,
-#   because its owner was judged, and so is what Volcano places, about which another check speaks.
+#   because its owner was judged, and so is what Volcano places, about which another check speaks, and what usher.yaml
+#   routes to a scheduler that makes a gang of its kind.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/
@@ -28,6 +29,7 @@ package usher.checks.gang.gang_missing
 
 import data.usher.lib.kubeflow
 import data.usher.lib.kueue
+import data.usher.lib.routing
 import data.usher.lib.workload
 
 # How a Ray object asks KubeRay for one of the schedulers that place gangs.
@@ -91,10 +93,8 @@ _queued if {
 	input.site.queue
 }
 
-_left_to_others if {
-	input.site.route
-	input.workload.group == "kubeflow.org"
-}
+# What usher.yaml routes becomes a gang, unless it names another scheduler, of which another check speaks.
+_left_to_others if routing.makes_gang
 
 _left_to_others if kubeflow.scheduling_policy
 
@@ -114,8 +114,13 @@ _left_to_others if {
 	pod_set.schedulerName == "kai-scheduler"
 }
 
-# Of a TrainJob the pods may stand in a runtime that is not known, and what makes them a gang always does.
+# Of a TrainJob the pods and what makes them a gang stand in a runtime, below whose name they are where it is known.
 _known if input.workload.kind != "TrainJob"
+
+_known if {
+	some pod_set in input.podSets
+	startswith(pod_set.specPath, "/spec/runtimeRef/name/")
+}
 
 _few_or_elastic if {
 	_known

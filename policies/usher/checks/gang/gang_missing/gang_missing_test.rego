@@ -143,3 +143,29 @@ test_what_a_controller_made_was_judged_at_its_owner if {
 test_a_template_makes_no_pods_by_itself if {
 	silent(changed("/workload/isTemplate", true))
 }
+
+routed(scheduler) := object.union(
+	examples.bad_jobset.site,
+	{"route": {"scheduler": scheduler, "schedulerName": $"{scheduler}-gpu", "queue": "research", "setsMinimum": false}},
+)
+
+test_what_is_routed_to_a_scheduler_that_makes_a_gang_of_its_kind_is_left_alone if {
+	silent(changed("/site", routed("kai")))
+	mutated := json.patch(changed("/site", routed("kai")), [{"op": "replace", "path": "/podSets/0/schedulerName", "value": "kai-gpu"}])
+	silent(mutated)
+	count(check.deny) == 1 with input as changed("/site", routed("volcano"))
+}
+
+test_a_train_job_whose_runtime_makes_a_gang_is_left_alone if {
+	gang := {"wanted": true, "formedBy": "a PodGroup of Volcano that its operator makes", "scheduler": "volcano"}
+	silent(json.patch(examples.unknown_trainjob, [{"op": "replace", "path": "/workload/gang", "value": gang}]))
+}
+
+test_a_train_job_whose_runtime_makes_none_is_found if {
+	known := json.patch(examples.unknown_trainjob, [
+		{"op": "replace", "path": "/podSets/0/specPath", "value": "/spec/runtimeRef/name/spec/template"},
+		{"op": "replace", "path": "/podSets/0/pods", "value": {"minimum": 4, "maximum": 4}},
+	])
+	check.deny == {found(4)} with input as known
+	check.unknown == set() with input as known
+}

@@ -21,6 +21,7 @@
 #   remediation: Lower the minimum to the number of pods, or leave it out, which means all of them.
 package usher.checks.gang.minimum_above_all_pods
 
+import data.usher.lib.routing
 import data.usher.lib.volcano
 
 deny contains object.union(finding, _assumption) if {
@@ -28,7 +29,7 @@ deny contains object.union(finding, _assumption) if {
 	minimum := input.workload.gang.minimum
 	most := input.workload.pods.maximum
 	minimum > most
-	finding := _finding($"{input.workload.gangPolicyPath}/minAvailable", "minAvailable", minimum, most)
+	finding := _finding(input.workload.gangPlaces.minimum, "minAvailable", minimum, most)
 }
 
 deny contains finding if {
@@ -63,5 +64,5 @@ _finding(path, name, minimum, most) := {
 }
 
 _assumption := {"assumption": $"the operator of {input.workload.kind}s makes gangs"} if {
-	not input.site.route
+	not routing.makes_gang
 } else := {}

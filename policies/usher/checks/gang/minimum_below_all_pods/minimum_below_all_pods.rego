@@ -36,7 +36,7 @@ deny contains finding if {
 	minimum < min([asking, object.get(_bounds, "minReplicas", asking)])
 
 	finding := {
-		"path": $"{input.workload.gangPolicyPath}/minAvailable",
+		"path": input.workload.gangPlaces.minimum,
 		"message": $"minAvailable {minimum} lets the job start with a part of its {asking} pods with accelerators",
 		"remedy": $"set minAvailable to {input.workload.pods.minimum}, or leave it out",
 	}

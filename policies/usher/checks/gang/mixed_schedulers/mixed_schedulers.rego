@@ -4,7 +4,7 @@
 #   A scheduler can hold back the pods of a gang only if it places all of them. Where one template names another
 #   scheduler than the others, or none, each part is placed by itself: one may take its accelerators while the other
 #   finds no room. A Volcano Job hands its own schedulerName to templates that name none. Templates without accelerators
-#   may differ, and where usher.yaml routes a job another check speaks.
+#   may differ, and where usher.yaml routes a job to Volcano another check speaks.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/extend-kubernetes/configure-multiple-schedulers/
@@ -22,6 +22,7 @@
 #   remediation: Name the same scheduler in every template.
 package usher.checks.gang.mixed_schedulers
 
+import data.usher.lib.routing
 import data.usher.lib.volcano
 import data.usher.lib.workload
 
@@ -42,8 +43,8 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 }
 
 _told_by_another_check if {
-	input.site.route
-	input.workload.group == "kubeflow.org"
+	routing.made_by_operator
+	input.workload.gangPlaces.onTemplates
 }
 
 # Who places pods whose template names nobody.

@@ -84,3 +84,9 @@ test_of_routed_jobs_another_check_speaks if {
 	other := object.union(examples.bad_jobset, {"site": {"route": route}})
 	count(check.deny) == 1 with input as other
 }
+
+test_on_a_route_to_volcano_another_check_speaks if {
+	route := {"scheduler": "volcano", "schedulerName": "volcano", "queue": "research", "setsMinimum": false}
+	check.deny == set() with input as object.union(examples.bad_pytorchjob, {"site": {"route": route}})
+	count(check.deny) == 1 with input as object.union(examples.bad_pytorchjob, {"site": {"route": object.union(route, {"scheduler": "kai"})}})
+}

@@ -44,3 +44,30 @@ test_the_operator_of_an_mpijob_overwrites_the_name if {
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as object.union(examples.bad_pytorchjob, {"workload": {"owned": true}})
 }
+
+on_kai(changes) := object.union(
+	examples.bad_pytorchjob_with_coordinator,
+	object.union({"site": {"route": {"scheduler": "kai", "schedulerName": "kai-scheduler", "queue": "research", "setsMinimum": false}}}, changes),
+)
+
+test_a_route_to_kai_is_held_to_as_well if {
+	named := {
+		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/schedulerName",
+		"message": "Worker names bin-packing, but PyTorchJobs of this namespace are routed to kai-scheduler",
+		"remedy": "leave schedulerName out",
+	}
+	check.deny == {named} with input as on_kai({})
+	mpi := object.union(named, {"message": "Worker names bin-packing, but MPIJobs of this namespace are routed to kai-scheduler"})
+	check.deny == {mpi} with input as on_kai({"workload": {"kind": "MPIJob"}})
+}
+
+test_a_kind_of_which_the_scheduler_makes_no_gang_is_not_routed if {
+	check.deny == set() with input as on_kai({"workload": {"kind": "PaddleJob"}})
+	unplaced := json.remove(examples.bad_pytorchjob, ["/workload/gangPlaces/queue"])
+	check.deny == set() with input as unplaced
+}
+
+test_what_the_api_server_writes_into_a_job_is_nobodys_choice if {
+	defaulted := json.patch(examples.bad_pytorchjob, [{"op": "replace", "path": "/workload/group", "value": "batch"}])
+	check.deny == set() with input as defaulted
+}

@@ -27,7 +27,7 @@ import data.usher.lib.volcano
 deny contains finding if {
 	volcano.places_pods
 	volcano.min_member > 1
-	object.get(input.object.statefulSet, ["spec", "podManagementPolicy"], "OrderedReady") != "Parallel"
+	volcano.makes_pods_in_order
 
 	finding := {
 		"path": "/spec/podManagementPolicy",

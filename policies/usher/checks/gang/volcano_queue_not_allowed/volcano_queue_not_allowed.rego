@@ -50,7 +50,7 @@ _annotation := "annotations/scheduling.volcano.sh~1queue-name"
 
 _places contains {"path": $"{volcano.job_spec_path}/queue", "queue": volcano.job_spec.queue}
 
-_places contains {"path": $"{input.workload.gangPolicyPath}/queue", "queue": kubeflow.scheduling_policy.queue}
+_places contains {"path": input.workload.gangPlaces.queue, "queue": kubeflow.scheduling_policy.queue}
 
 _places contains {"path": "/metadata/labels/volcano.sh~1queue-name", "queue": queue} if {
 	input.workload.group == "ray.io"

@@ -4,9 +4,10 @@
 #   The scheduler's name alone makes no gang: Volcano makes a PodGroup of one for every pod that names none, and places
 #   the pods one by one, so that half of a job may hold GPUs and wait for the other half. A gang needs the annotation
 #   scheduling.k8s.io/group-name on the template of every pod set; for a Job, Deployment, StatefulSet or ReplicaSet the
-#   annotation scheduling.volcano.sh/group-min-member on the object does as well. The jobs of kubeflow.org and Ray are
-#   made gangs by their operators, if these are run so: for PyTorchJob and MPIJob the routing of usher.yaml says it.
-#   Then all templates have to name the scheduler.
+#   annotation scheduling.volcano.sh/group-min-member on the object does as well. The jobs of kubeflow.org and Ray, and
+#   LeaderWorkerSets, are made gangs by their operators, if these are run so, which the routing of usher.yaml says: then
+#   all templates have to name the scheduler, where no operator does. The batchScheduler of a SparkApplication says it
+#   itself, and of a TrainJob the podGroupPolicy of its runtime.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -28,6 +29,7 @@
 #     PodGroup and name it on every pod template by the annotation scheduling.k8s.io/group-name.
 package usher.checks.gang.volcano_without_gang
 
+import data.usher.lib.routing
 import data.usher.lib.workload
 
 _group_name := "scheduling.k8s.io/group-name"
@@ -63,7 +65,8 @@ deny contains finding if {
 }
 
 deny contains object.union(finding, _assumption(pod_set)) if {
-	_made_by_operator
+	routing.made_by_operator
+	input.workload.gangPlaces.onTemplates
 	_should_be_gang
 	some pod_set in input.podSets
 	not pod_set.schedulerName in input.site.volcanoSchedulers
@@ -95,7 +98,7 @@ _should_be_gang if {
 
 _no_gang if {
 	_should_be_gang
-	not _made_by_operator
+	not routing.made_by_operator
 	_ungrouped != []
 	not _grouped_by_owner
 }
@@ -124,14 +127,13 @@ _grouped_by_owner if {
 	to_number(number) >= 2
 }
 
-_made_by_operator if {
-	input.workload.group == "kubeflow.org"
-	input.site.route
-}
-
 # Why it cannot be told whether the pods are a gang.
 _reason := $"whether the operator of {input.workload.kind}s makes gangs is not known: the routing of usher.yaml says it" if {
 	input.workload.group == "kubeflow.org"
+}
+
+_reason := "whether the operator of LeaderWorkerSets makes gangs is not known: the routing of usher.yaml says it" if {
+	input.workload.group == "leaderworkerset.x-k8s.io"
 }
 
 _reason := "whether KubeRay makes gangs is not known: its setting batchScheduler says it" if {

@@ -138,3 +138,22 @@ test_what_a_cron_job_makes_is_judged_on_its_jobs if {
 		"annotations of its Jobs are not known here; each Job is judged when it is made",
 	) with input as examples.unknown_cronjob
 }
+
+test_the_object_may_tell_its_operator_itself if {
+	check.deny == set() with input as examples.good_sparkapplication
+	check.unknown == set() with input as examples.good_sparkapplication
+}
+
+test_so_may_the_runtime_of_a_train_job if {
+	by_runtime := object.union(examples.bad_jobset, {"workload": {"gang": {"scheduler": "volcano"}}})
+	check.deny == set() with input as by_runtime
+}
+
+test_of_a_leader_worker_set_the_routing_says_it if {
+	template := "/spec/leaderWorkerTemplate/workerTemplate/spec"
+	reason := "whether the operator of LeaderWorkerSets makes gangs is not known: the routing of usher.yaml says it"
+	check.deny == set() with input as examples.unknown_leader_worker_set
+	check.unknown == unknown(template, reason) with input as examples.unknown_leader_worker_set
+	check.unknown == set() with input as examples.good_leader_worker_set
+	check.deny == set() with input as examples.good_leader_worker_set
+}

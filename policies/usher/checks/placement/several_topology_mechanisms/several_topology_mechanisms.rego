@@ -26,14 +26,8 @@
 package usher.checks.placement.several_topology_mechanisms
 
 import data.usher.lib.kueue
+import data.usher.lib.topology
 import data.usher.lib.workload
-
-_exclusive_annotations := [
-	"alpha.jobset.sigs.k8s.io/exclusive-topology",
-	"leaderworkerset.sigs.k8s.io/exclusive-topology",
-]
-
-_volcano_mode := "volcano.sh/network-topology-mode"
 
 deny contains finding if {
 	not input.workload.owned
@@ -59,18 +53,18 @@ _volcano := array.concat(_volcano_on_pods, _volcano_on_object)
 
 _volcano_on_pods := [{"name": "Volcano's network topology", "path": path} |
 	some pod_set in input.podSets
-	pod_set.annotations[_volcano_mode]
-	path := _annotation_path(pod_set.metadataPath, _volcano_mode)
+	pod_set.annotations[topology.volcano_mode]
+	path := _annotation_path(pod_set.metadataPath, topology.volcano_mode)
 ]
 
 # KubeRay reads labels, the other operators annotations.
 _volcano_on_object := [{"name": "Volcano's network topology", "path": $"/metadata/{list}/volcano.sh~1network-topology-mode"} |
 	some list in ["annotations", "labels"]
-	input.workload[list][_volcano_mode]
+	input.workload[list][topology.volcano_mode]
 ]
 
 _exclusive := [{"name": "exclusive placement", "path": path, "label": label} |
-	some annotation in _exclusive_annotations
+	some annotation in topology.exclusive_annotations
 	label := input.workload.annotations[annotation]
 	path := _annotation_path("/metadata", annotation)
 ]

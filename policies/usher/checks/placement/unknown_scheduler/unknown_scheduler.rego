@@ -45,6 +45,7 @@ deny contains finding if {
 	pod_set.schedulerName != ""
 	not pod_set.schedulerName in parameters.placement.unknown_scheduler.schedulers
 	not pod_set.schedulerName in input.site.volcanoSchedulers
+	not pod_set.schedulerName in object.get(input.site, "kaiSchedulers", [])
 
 	finding := {
 		"path": workload.field_path(pod_set, "schedulerName"),

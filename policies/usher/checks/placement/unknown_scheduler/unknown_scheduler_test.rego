@@ -35,6 +35,11 @@ test_a_scheduler_of_the_routing_is_good if {
 	check.deny == set() with input as examples.good_mpijob
 }
 
+test_so_is_kai_scheduler_under_another_name if {
+	routed := object.union(examples.bad_pod, {"site": {"kaiSchedulers": ["my-scheduler"]}})
+	check.deny == set() with input as routed
+}
+
 test_pods_without_accelerators_are_left_alone if {
 	check.deny == set() with input as examples.good_cpu_pod
 }

@@ -52,7 +52,7 @@ _named contains {"path": workload.field_path(pod_set, "priorityClassName"), "cla
 	some pod_set in input.podSets
 }
 
-_named contains {"path": $"{input.workload.gangPolicyPath}/priorityClass", "class": kubeflow.scheduling_policy.priorityClass}
+_named contains {"path": input.workload.gangPlaces.priorityClass, "class": kubeflow.scheduling_policy.priorityClass}
 
 _named contains {"path": "/metadata/labels/ray.io~1priority-class-name", "class": class} if {
 	class := input.workload.labels["ray.io/priority-class-name"]

@@ -29,7 +29,6 @@
 package usher.checks.queueing.integration_not_enabled
 
 import data.usher.lib.kueue
-import data.usher.lib.parameters
 
 _off_by_default := {
 	"kubeflow.org/jaxjob",
@@ -41,37 +40,26 @@ _off_by_default := {
 }
 
 deny contains finding if {
-	framework := _queued_by
-	_frameworks != []
-	not framework in _frameworks
+	_queued
+	kueue.left_out
 
 	finding := {
 		"path": kueue.label_path(kueue.queue_label),
-		"message": $"Kueue's configuration leaves {framework} out, so nothing queues this {input.workload.kind} in {kueue.queue_name}",
-		"remedy": $"have {framework} added to Kueue's integrations, or use a kind that is among them",
+		"message": $"Kueue's configuration leaves {kueue.framework} out, so nothing queues this {input.workload.kind} in {kueue.queue_name}",
+		"remedy": $"have {kueue.framework} added to Kueue's integrations, or use a kind that is among them",
 	}
 }
 
 unknown contains {
 	"path": kueue.label_path(kueue.queue_label),
-	"reason": $"whether Kueue queues {input.workload.kind}s is not known: its default configuration leaves {framework} out; the parameter frameworks says what yours lists",
+	"reason": $"whether Kueue queues {input.workload.kind}s is not known: its default configuration leaves {kueue.framework} out; the parameter frameworks says what yours lists",
 } if {
-	framework := _queued_by
-	framework in _off_by_default
-	_frameworks == []
+	_queued
+	kueue.framework in _off_by_default
+	kueue.frameworks == []
 }
 
-_frameworks := parameters.queueing.integration_not_enabled.frameworks
-
-_queued_by := _framework if {
+_queued if {
 	kueue.in_queue
 	not input.workload.owned
-}
-
-_framework := lower(input.workload.kind) if input.workload.group in {"", "apps"}
-
-# HyperPod's kind comes to Kueue as an external framework, which is listed elsewhere.
-_framework := lower($"{input.workload.group}/{input.workload.kind}") if {
-	kueue.queued_as_one
-	not input.workload.group in {"apps", "sagemaker.amazonaws.com"}
 }

@@ -25,14 +25,32 @@ import data.usher.lib.kueue
 
 deny contains finding if {
 	queue := input.site.queue.localQueue
-	input.workload.asksAccelerators
-	not input.workload.owned
-	path := input.workload.queueLabelPath
-	not kueue.in_queue
+	_without_queue
+	not kueue.left_out
 
 	finding := {
-		"path": $"{path}/labels",
+		"path": $"{input.workload.queueLabelPath}/labels",
 		"message": $"no label {kueue.queue_label}, so the workload passes by queue {queue} of its namespace",
 		"remedy": $"set the label {kueue.queue_label}: {queue}",
 	}
+}
+
+# The label alone would not help.
+deny contains finding if {
+	queue := input.site.queue.localQueue
+	_without_queue
+	kueue.left_out
+
+	finding := {
+		"path": $"{input.workload.queueLabelPath}/labels",
+		"message": $"Kueue's configuration leaves {kueue.framework} out, so the workload passes by queue {queue} of its namespace",
+		"remedy": $"have {kueue.framework} added to Kueue's integrations, or use a kind that is among them",
+	}
+}
+
+_without_queue if {
+	input.workload.asksAccelerators
+	not input.workload.owned
+	input.workload.queueLabelPath
+	not kueue.in_queue
 }

@@ -43,3 +43,14 @@ test_an_annotation_of_that_name_is_no_label if {
 	check.deny == found("/metadata/labels") with input as examples.bad_pytorchjob
 	check.deny == found("/metadata/labels") with input as examples.bad_pod
 }
+
+test_a_kind_that_kueues_configuration_leaves_out_is_not_helped_by_the_label if {
+	frameworks := {"queueing/integration_not_enabled": {"frameworks": ["batch/job"]}}
+	left_out := object.union(examples.bad_pytorchjob, {"site": {"parameters": frameworks}})
+	check.deny == {{
+		"path": "/metadata/labels",
+		"message": "Kueue's configuration leaves kubeflow.org/pytorchjob out, so the workload passes by queue research of its namespace",
+		"remedy": "have kubeflow.org/pytorchjob added to Kueue's integrations, or use a kind that is among them",
+	}} with input as left_out
+	check.deny == found("/spec/jobTemplate/metadata/labels") with input as object.union(examples.bad_cronjob, {"site": {"parameters": frameworks}})
+}

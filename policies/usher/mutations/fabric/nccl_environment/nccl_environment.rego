@@ -6,7 +6,8 @@
 #   pools on which the pods could run have the same one. Containers without an accelerator, init containers and
 #   sidecars are left alone, and so are ranks that would never see the variables: mpirun starts those of an MPIJob's
 #   workers through sshd. A variable that the container sets in `env` stays as it is; one that it takes from elsewhere
-#   by `envFrom` cannot be seen, and gives way to the profile.
+#   by `envFrom` cannot be seen, and is not covered up either: the user is warned. A pod on the network of its node is
+#   not told to use eth0, which is what a pod's own interface is called.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
@@ -15,32 +16,48 @@
 #   - input: schema.input
 # custom:
 #   code: USM701
+#   order: 70
+#   about: accelerator pods
 package usher.mutations.fabric.nccl_environment
 
-import data.usher.lib.workload
+import data.usher.lib.fabric
 
 intents contains intent if {
-	input.workload.role == "training"
-	workload.makes_several_pods
-	some pod_set in workload.accelerator_pod_sets
-	pod_set.ranksInheritEnvironment
-	some profile in _profiles(pod_set)
-	some container in pod_set.containers
-	container.type == "container"
-	container.asksAccelerators
-	some name, value in profile.variables
+	some entry in fabric.training_containers
+	entry.podSet.ranksInheritEnvironment
+	some name, value in entry.profile.env
+	not _is_elsewhere(entry.podSet, value)
 
 	intent := {
-		"at": container.path,
+		"at": entry.container.path,
 		"field": "environment",
 		"value": {"name": name, "value": value},
-		"reason": $"fabric {profile.fabric} of the nodes on which the pod can run needs it",
+		"reason": fabric.reason(entry),
 	}
 }
 
-# The one profile that all pools share, as a set of one; empty where they differ or one has none.
-_profiles(pod_set) := profiles if {
-	profiles := {{"fabric": fit.fabric, "variables": fit.variables} | some fit in pod_set.fits}
-	count(profiles) == 1
-	every fit in pod_set.fits { fit.fabric }
+# A container's runtime calls the interface of every pod eth0; those of nodes have names of their own.
+_is_elsewhere(pod_set, value) if {
+	pod_set.hostNetwork
+	"eth0" in split(trim_prefix(value, "="), ",")
+}
+
+skips contains skip if some skip in fabric.skips
+
+skips contains {"at": entry.podSet.path, "reason": reason} if {
+	some entry in fabric.training_containers
+	not entry.podSet.ranksInheritEnvironment
+	reason := "sshd starts its ranks, which see nothing of the container's variables: mpirun hands on what -x names, and NCCL reads /etc/nccl.conf"
+}
+
+skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} has no variables"} if {
+	some entry in fabric.training_containers
+	count(entry.profile.env) == 0
+}
+
+skips contains {"at": entry.podSet.path, "reason": $"it is on the network of its node, where no interface need be called eth0 as {name} says"} if {
+	some entry in fabric.training_containers
+	entry.podSet.ranksInheritEnvironment
+	some name, value in entry.profile.env
+	_is_elsewhere(entry.podSet, value)
 }

@@ -9,9 +9,21 @@ profile_at(container) := {variable |
 		"at": container,
 		"field": "environment",
 		"value": {"name": name, "value": value},
-		"reason": "fabric infiniband of the nodes on which the pod can run needs it",
+		"reason": "fabric rails of the nodes on which the pod can run needs it",
 	}
 }
+
+given(at, variables) := {variable |
+	some name, value in variables
+	variable := {
+		"at": at,
+		"field": "environment",
+		"value": {"name": name, "value": value},
+		"reason": "fabric ethernet of the nodes on which the pod can run needs it",
+	}
+}
+
+skipped(at, reason) := {{"at": at, "reason": reason}}
 
 test_only_the_container_that_asks_gets_the_profile_of_all_its_pools if {
 	container := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"
@@ -28,10 +40,7 @@ test_a_pool_without_a_fabric_means_that_nothing_is_known if {
 }
 
 test_pools_of_different_fabrics_give_no_profile if {
-	mixed := json.patch(examples.before_pytorchjob, [
-		{"op": "replace", "path": "/podSets/0/fits/1/fabric", "value": "roce"},
-		{"op": "replace", "path": "/podSets/0/fits/1/variables", "value": {"NCCL_IB_GID_INDEX": "3"}},
-	])
+	mixed := json.patch(examples.before_pytorchjob, [{"op": "replace", "path": "/podSets/0/fits/1/fabric", "value": "roce"}])
 	mutation.intents == set() with input as mixed
 }
 
@@ -42,6 +51,10 @@ test_without_a_pool_there_is_no_profile if {
 
 test_ranks_that_do_not_inherit_the_environment_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_mpijob
+	mutation.skips == skipped(
+		"/spec/mpiReplicaSpecs/Worker/template",
+		"sshd starts its ranks, which see nothing of the container's variables: mpirun hands on what -x names, and NCCL reads /etc/nccl.conf",
+	) with input as examples.untouched_mpijob
 }
 
 test_what_does_not_train_is_left_alone if {
@@ -55,4 +68,48 @@ test_a_single_pod_needs_no_fabric if {
 test_a_job_that_may_grow_without_bound_has_several_pods if {
 	growing := json.patch(examples.untouched_job_of_one_pod, [{"op": "remove", "path": "/workload/pods/maximum"}])
 	mutation.intents == profile_at("/spec/template/spec/containers/0") with input as growing
+}
+
+test_a_shipped_profile_is_there_by_its_name if {
+	mutation.intents == given("/spec/replicatedJobs/0/template/spec/template/spec/containers/0", {
+		"NCCL_DEBUG": "WARN",
+		"NCCL_IB_DISABLE": "1",
+		"NCCL_SOCKET_IFNAME": "=eth0",
+	}) with input as examples.before_jobset_on_ethernet
+}
+
+test_a_pod_on_the_network_of_its_node_is_not_sent_to_the_interface_of_pods if {
+	mutation.intents == given("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0", {
+		"NCCL_DEBUG": "WARN",
+		"NCCL_IB_DISABLE": "1",
+	}) with input as examples.before_leaderworkerset_on_the_node
+	mutation.skips == skipped(
+		"/spec/leaderWorkerTemplate/workerTemplate",
+		"it is on the network of its node, where no interface need be called eth0 as NCCL_SOCKET_IFNAME says",
+	) with input as examples.before_leaderworkerset_on_the_node
+}
+
+test_interfaces_of_other_names_are_given_to_such_a_pod[value] if {
+	some value in ["=bond0", "eth", "^eth0", "en"]
+	fabric := json.patch(examples.before_leaderworkerset_on_the_node, [
+		{"op": "replace", "path": "/fabrics/ethernet/env", "value": {"NCCL_SOCKET_IFNAME": value}},
+	])
+	mutation.intents == given("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0", {"NCCL_SOCKET_IFNAME": value}) with input as fabric
+}
+
+test_a_fabric_without_variables_gives_none if {
+	mutation.intents == set() with input as examples.untouched_jobset_without_variables
+	mutation.skips == skipped(
+		"/spec/replicatedJobs/0/template/spec/template/spec/containers/0",
+		"fabric devices has no variables",
+	) with input as examples.untouched_jobset_without_variables
+}
+
+test_a_pod_set_in_which_nothing_trains_is_left_alone if {
+	idle := json.remove(examples.before_jobset_on_ethernet, ["/podSets/0/containers/0/trains"])
+	mutation.intents == set() with input as idle
+	mutation.skips == skipped(
+		"/spec/replicatedJobs/0/template/spec/template",
+		"none of its containers does the training with accelerators of its own",
+	) with input as idle
 }

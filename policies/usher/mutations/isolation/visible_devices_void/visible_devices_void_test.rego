@@ -5,37 +5,70 @@ import data.usher.mutations.isolation.visible_devices_void as mutation
 
 void(container) := {
 	"at": container,
-	"field": "environment",
+	"field": "enforcedEnvironment",
 	"value": {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"},
-	"reason": "the pod asks for no GPU, but its images may switch all of them on",
+	"reason": "it asks for no GPU, but its image may switch all of them on",
 }
+
+skipped(at, reason) := {{"at": at, "reason": reason}}
 
 test_a_pod_that_asks_for_no_gpu_sees_none if {
 	mutation.intents == {void("/spec/containers/0")} with input as examples.before_pod
+	mutation.skips == set() with input as examples.before_pod
 }
 
-test_init_containers_and_sidecars_see_none_and_what_is_set_stays if {
+test_init_containers_sidecars_and_debug_containers_see_none_and_what_is_set_stays if {
 	mutation.intents == {
 		void("/spec/initContainers/0"),
 		void("/spec/initContainers/1"),
 		void("/spec/containers/1"),
+		void("/spec/ephemeralContainers/0"),
 	} with input as examples.before_pod_of_several_containers
+	mutation.skips == skipped(
+		"/spec/containers/0",
+		"it sets NVIDIA_VISIBLE_DEVICES itself, which a check judges",
+	) with input as examples.before_pod_of_several_containers
 }
 
-test_a_pod_that_asks_for_a_gpu_is_left_to_the_device_plugin if {
+test_beside_a_container_with_a_gpu_the_others_see_none if {
+	mutation.intents == {
+		void("/spec/initContainers/0"),
+		void("/spec/initContainers/1"),
+		void("/spec/containers/1"),
+	} with input as examples.before_gpu_pod
+	mutation.skips == skipped(
+		"/spec/containers/0",
+		"it asks for devices, and the device plugin says which of them it sees",
+	) with input as examples.before_gpu_pod
+}
+
+test_beside_a_container_with_a_device_claim_the_others_see_none if {
+	mutation.intents == {void("/spec/containers/1")} with input as examples.before_pod_with_device_claim
+	mutation.skips == skipped(
+		"/spec/containers/0",
+		"it uses a device claim, whose driver says which devices it sees",
+	) with input as examples.before_pod_with_device_claim
+}
+
+test_a_pod_in_which_every_container_asks_is_left_to_the_device_plugin if {
 	mutation.intents == set() with input as examples.untouched_gpu_pod
-}
-
-test_a_pod_with_a_device_claim_is_left_alone if {
-	mutation.intents == set() with input as examples.untouched_pod_with_device_claim
 }
 
 test_a_namespace_that_may_choose_devices_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_exporter
+	mutation.skips == skipped("", "pods of its namespace may see all devices of their nodes") with input as examples.untouched_exporter
+}
+
+test_device_plugins_see_what_they_hand_out if {
+	mutation.intents == set() with input as examples.untouched_device_plugin
 }
 
 test_a_template_is_left_as_its_author_wrote_it if {
 	mutation.intents == set() with input as examples.untouched_deployment
+	mutation.skips == skipped(
+		"",
+		"templates stay as their author wrote them; their pods are changed",
+	) with input as examples.untouched_deployment
 }
 
 test_a_pod_of_another_group_is_none_of_ours if {

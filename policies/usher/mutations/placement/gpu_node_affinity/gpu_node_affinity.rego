@@ -14,19 +14,18 @@
 #   - input: schema.input
 # custom:
 #   code: USM302
+#   order: 60
+#   about: accelerator pods
+#   promises: [placement/gpu_node_affinity_present]
 package usher.mutations.placement.gpu_node_affinity
 
 import data.usher.lib.kueue
 import data.usher.lib.workload
 
 intents contains intent if {
-	not kueue.places_pods
 	some pod_set in workload.accelerator_pod_sets
-	pod_set.poolsDeclared
-	pod_set.nodeName == ""
-	false in pod_set.selectsAcceleratorNodes
+	not _why_not(pod_set)
 	values := _values(pod_set.fits)
-	_exact(pod_set.fits, values)
 	pools := {fit.pool | some fit in pod_set.fits}
 	some key, allowed in values
 
@@ -52,4 +51,29 @@ _exact(fits, values) if {
 		object.keys(fit.labels) == object.keys(values)
 	}
 	count([key | some key, allowed in values; count(allowed) > 1]) < 2
+}
+
+skips contains {"at": pod_set.path, "reason": reason} if {
+	some pod_set in workload.accelerator_pod_sets
+	reason := _why_not(pod_set)
+}
+
+_why_not(pod_set) := "usher.yaml declares no node pools" if not pod_set.poolsDeclared
+
+else := "the flavors of its Kueue queue select the nodes" if kueue.places_pods
+
+else := "it names its node" if _names_its_node(pod_set)
+
+else := "its selector and affinity allow accelerator nodes only" if not false in pod_set.selectsAcceleratorNodes
+
+else := "no node pool has what it asks for" if count(pod_set.fits) == 0
+
+else := "the pools on which it could run have no labels that tell them from all others" if {
+	not _exact(pod_set.fits, _values(pod_set.fits))
+}
+
+# The node of a Pod that the cluster knows already was chosen by the scheduler.
+_names_its_node(pod_set) if {
+	pod_set.nodeName != ""
+	not pod_set.placed
 }

@@ -78,3 +78,11 @@ test_a_pod_that_names_its_node_is_left_alone if {
 	bound := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/nodeName", "value": "node-1"}])
 	mutation.intents == set() with input as bound
 }
+
+test_a_pod_whose_node_the_scheduler_chose_keeps_what_it_was_given if {
+	placed := json.patch(examples.before_pod, [
+		{"op": "replace", "path": "/podSets/0/nodeName", "value": "node-1"},
+		{"op": "add", "path": "/podSets/0/placed", "value": true},
+	])
+	count(mutation.intents) == 2 with input as placed
+}

@@ -13,6 +13,9 @@
 #   - input: schema.input
 # custom:
 #   code: USM301
+#   order: 50
+#   about: accelerator pods
+#   promises: [placement/gpu_toleration_present]
 package usher.mutations.placement.gpu_toleration
 
 import data.usher.lib.workload
@@ -40,4 +43,23 @@ intents contains intent if {
 		"value": {"key": key, "operator": "Exists", "effect": "NoSchedule"},
 		"reason": $"such nodes usually carry the taint {key}",
 	}
+}
+
+skips contains {"at": pod_set.path, "reason": "it tolerates the taints of all nodes on which it could run"} if {
+	some pod_set in workload.accelerator_pod_sets
+	count(pod_set.assumedTaints) == 0
+	count(pod_set.fits) > 0
+	every fit in pod_set.fits { count(fit.untolerated) == 0 }
+}
+
+skips contains {"at": pod_set.path, "reason": "no node pool has what it asks for"} if {
+	some pod_set in workload.accelerator_pod_sets
+	pod_set.poolsDeclared
+	count(pod_set.fits) == 0
+}
+
+skips contains {"at": pod_set.path, "reason": "it tolerates the taint that such nodes usually carry, or none is usual"} if {
+	some pod_set in workload.accelerator_pod_sets
+	not pod_set.poolsDeclared
+	count(pod_set.assumedTaints) == 0
 }

@@ -28,3 +28,32 @@ test_without_declared_pools_the_usual_taint_is_tolerated if {
 		"reason": "such nodes usually carry the taint nvidia.com/gpu",
 	}} with input as undeclared
 }
+
+test_what_is_given_a_toleration_is_not_explained_away if {
+	mutation.skips == set() with input as examples.before_pod
+	mutation.skips == set() with input as assuming(["nvidia.com/gpu"])
+}
+
+test_a_pod_that_tolerates_all_that_its_pools_ask_for_is_left_alone if {
+	tolerating := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits/0/untolerated", "value": []}])
+	mutation.intents == set() with input as tolerating
+	mutation.skips == skipped("it tolerates the taints of all nodes on which it could run") with input as tolerating
+}
+
+test_a_pod_that_no_pool_fits_is_left_alone if {
+	homeless := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": []}])
+	mutation.skips == skipped("no node pool has what it asks for") with input as homeless
+}
+
+test_a_pod_that_tolerates_what_is_usual_is_left_alone if {
+	reason := "it tolerates the taint that such nodes usually carry, or none is usual"
+	mutation.skips == skipped(reason) with input as assuming([])
+}
+
+skipped(reason) := {{"at": "", "reason": reason}}
+
+assuming(taints) := json.patch(examples.before_pod, [
+	{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+	{"op": "replace", "path": "/podSets/0/fits", "value": []},
+	{"op": "replace", "path": "/podSets/0/assumedTaints", "value": taints},
+])

@@ -1,0 +1,56 @@
+package usher.mutations.placement.disruption_protection_test
+
+import data.examples.mutations.placement.disruption_protection as examples
+import data.usher.mutations.placement.disruption_protection as mutation
+
+protected(at) := {annotation |
+	some key, value in {
+		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+		"karpenter.sh/do-not-disrupt": "true",
+	}
+	annotation := {
+		"at": at,
+		"field": "annotation",
+		"value": {"key": key, "value": value},
+		"reason": "training that an autoscaler moves loses all since its last checkpoint",
+	}
+}
+
+skipped(at, reason) := {{"at": at, "reason": reason}}
+
+test_the_pods_of_training_stay_where_they_are_but_for_those_without_accelerators if {
+	mutation.intents == protected("/spec/mpiReplicaSpecs/Worker/template") with input as examples.before_mpijob
+	mutation.skips == set() with input as examples.before_mpijob
+}
+
+test_so_does_a_pod_that_trains if {
+	mutation.intents == protected("") with input as examples.before_pod_on_spot_nodes
+}
+
+test_what_a_template_says_of_either_autoscaler_stays if {
+	mutation.intents == protected("/spec/pytorchReplicaSpecs/Worker/template") with input as examples.before_pytorchjob
+	mutation.skips == skipped(
+		"/spec/pytorchReplicaSpecs/Master/template",
+		"it says itself whether an autoscaler may move it",
+	) with input as examples.before_pytorchjob
+}
+
+test_services_may_be_moved if {
+	mutation.intents == set() with input as examples.untouched_deployment
+	mutation.skips == skipped(
+		"",
+		"a workload for service may be moved: only training may not",
+	) with input as examples.untouched_deployment
+}
+
+test_what_people_work_in_may_be_moved if {
+	mutation.intents == set() with input as examples.untouched_notebook
+}
+
+test_what_a_controller_made_is_left_alone if {
+	mutation.intents == set() with input as examples.untouched_pod_of_a_pytorchjob
+	mutation.skips == skipped(
+		"",
+		"what its controller was made of is protected, and not what it makes",
+	) with input as examples.untouched_pod_of_a_pytorchjob
+}

@@ -1,0 +1,115 @@
+# METADATA
+# title: Have Kueue keep the pods of a training job together
+# description: |
+#   The pods of a distributed job exchange data all the time, and every switch between them costs. Where usher.yaml names
+#   a topology for a queue, the pod templates of training jobs that go there ask Kueue for it, by the annotation for
+#   required or preferred placement. Only templates that make several pods that ask for accelerators: one pod is in one
+#   place anyway.
+#   Two placements of one pod contradict each other. So nothing is added where a template speaks of topology to Kueue
+#   already, where Volcano places the pods, where an exclusive topology or required pod affinity keeps them together, and
+#   where a template spreads its pods over the same domains.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
+#     description: Kueue on topology aware scheduling
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USM303
+#   order: 40
+#   about: accelerator pods
+#   promises: [placement/several_topology_mechanisms, queueing/topology_by_kueue_and_volcano]
+package usher.mutations.placement.kueue_topology
+
+import data.usher.lib.kueue
+import data.usher.lib.routing
+import data.usher.lib.topology
+import data.usher.lib.workload
+
+intents contains {
+	"at": pod_set.path,
+	"field": "annotation",
+	"value": {"key": _annotations[wanted.mode], "value": wanted.level},
+	"reason": $"queue {input.site.queue.localQueue} keeps the pods of training in one domain of {wanted.level}",
+} if {
+	wanted := input.site.queue.topology
+	not _why_not
+	some pod_set in workload.accelerator_pod_sets
+	topology.makes_more_than(pod_set, 1)
+	not _spreads(pod_set)
+}
+
+_annotations := {"required": kueue.required_topology, "preferred": kueue.preferred_topology}
+
+_why_not := "usher.yaml names no topology for its queue" if not input.site.queue.topology
+
+else := $"a workload for {input.workload.role} is not kept together: only training is" if input.workload.role != "training"
+
+else := "what its controller was made of is kept together, and not what it makes" if input.workload.owned
+
+else := $"Kueue does not place the pods of a {input.workload.kind} together" if not _placed_together
+
+else := $"it is in queue {kueue.queue_name}, and usher.yaml speaks of {input.site.queue.localQueue}" if {
+	kueue.queue_name != input.site.queue.localQueue
+}
+
+else := "Volcano places its pods" if _by_volcano
+
+else := "it says itself how Kueue is to place its pods" if count(kueue.topology_pod_sets) > 0
+
+else := "something else keeps its pods together" if _kept_otherwise
+
+_placed_together if kueue.queued_as_one
+
+# Kueue queues the Jobs that it makes, whose template this is.
+_placed_together if {
+	input.workload.kind == "CronJob"
+	input.workload.group == "batch"
+}
+
+_by_volcano if routing.to_volcano
+
+_by_volcano if {
+	some pod_set in input.podSets
+	pod_set.schedulerName in input.site.volcanoSchedulers
+}
+
+_kept_otherwise if {
+	some place in array.concat([input.workload], input.podSets)
+	some key in array.concat(topology.exclusive_annotations, [topology.volcano_mode])
+	place.annotations[key]
+}
+
+# KubeRay reads labels.
+_kept_otherwise if input.workload.labels[topology.volcano_mode]
+
+_kept_otherwise if {
+	some pod_set in input.podSets
+	count(pod_set.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution) > 0
+}
+
+_spreads(pod_set) if {
+	some term in pod_set.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution
+	topology.is_one_within(term.topologyKey, input.site.queue.topology.level)
+}
+
+_spreads(pod_set) if {
+	some constraint in pod_set.topologySpreadConstraints
+	constraint.whenUnsatisfiable == "DoNotSchedule"
+	topology.is_one_within(constraint.topologyKey, input.site.queue.topology.level)
+}
+
+skips contains {"at": "", "reason": _why_not}
+
+skips contains {"at": pod_set.path, "reason": "one pod is in one place"} if {
+	not _why_not
+	some pod_set in workload.accelerator_pod_sets
+	not topology.makes_more_than(pod_set, 1)
+}
+
+skips contains {"at": pod_set.path, "reason": $"it spreads its own pods over {input.site.queue.topology.level}, or further"} if {
+	not _why_not
+	some pod_set in workload.accelerator_pod_sets
+	topology.makes_more_than(pod_set, 1)
+	_spreads(pod_set)
+}

@@ -1,0 +1,131 @@
+package usher.mutations.placement.kueue_topology_test
+
+import data.examples.mutations.placement.kueue_topology as examples
+import data.usher.mutations.placement.kueue_topology as mutation
+
+rack := "cloud.provider.com/topology-rack"
+
+annotation(at, mode, queue) := {
+	"at": at,
+	"field": "annotation",
+	"value": {"key": $"kueue.x-k8s.io/podset-{mode}-topology", "value": rack},
+	"reason": $"queue {queue} keeps the pods of training in one domain of {rack}",
+}
+
+skipped(at, reason) := {{"at": at, "reason": reason}}
+
+test_the_workers_of_a_job_are_kept_together_and_its_one_master_is_wherever_it_is if {
+	mutation.intents == {annotation(
+		"/spec/pytorchReplicaSpecs/Worker/template",
+		"preferred",
+		"research",
+	)} with input as examples.before_pytorchjob
+	mutation.skips == skipped(
+		"/spec/pytorchReplicaSpecs/Master/template",
+		"one pod is in one place",
+	) with input as examples.before_pytorchjob
+}
+
+test_a_queue_may_require_it if {
+	mutation.intents == {annotation(
+		"/spec/replicatedJobs/0/template/spec/template",
+		"required",
+		"foundation",
+	)} with input as examples.before_jobset
+	mutation.skips == set() with input as examples.before_jobset
+}
+
+test_the_jobs_of_a_cronjob_are_kept_together if {
+	mutation.intents == {annotation("/spec/jobTemplate/spec/template", "preferred", "research")} with input as examples.before_cronjob
+}
+
+test_a_job_in_another_queue_is_left_alone if {
+	mutation.intents == set() with input as examples.untouched_pytorchjob_in_another_queue
+	mutation.skips == skipped(
+		"",
+		"it is in queue urgent, and usher.yaml speaks of research",
+	) with input as examples.untouched_pytorchjob_in_another_queue
+}
+
+test_a_job_that_volcano_places_is_left_alone if {
+	by_volcano := skipped("", "Volcano places its pods")
+	mutation.intents == set() with input as examples.untouched_mpijob_routed_to_volcano
+	mutation.skips == by_volcano with input as examples.untouched_mpijob_routed_to_volcano
+	mutation.intents == set() with input as examples.untouched_pytorchjob_on_volcano
+	mutation.skips == by_volcano with input as examples.untouched_pytorchjob_on_volcano
+}
+
+test_a_job_that_speaks_of_topology_on_any_template_is_left_alone if {
+	mutation.intents == set() with input as examples.untouched_pytorchjob_placed_anywhere
+	mutation.skips == skipped(
+		"",
+		"it says itself how Kueue is to place its pods",
+	) with input as examples.untouched_pytorchjob_placed_anywhere
+}
+
+otherwise := skipped("", "something else keeps its pods together")
+
+test_exclusive_topology_and_pod_affinity_are_mechanisms_of_their_own if {
+	mutation.intents == set() with input as examples.untouched_jobset_with_exclusive_topology
+	mutation.skips == otherwise with input as examples.untouched_jobset_with_exclusive_topology
+	mutation.intents == set() with input as examples.untouched_jobset_with_exclusive_topology_of_pods
+	mutation.intents == set() with input as examples.untouched_pytorchjob_with_pod_affinity
+	mutation.skips == otherwise with input as examples.untouched_pytorchjob_with_pod_affinity
+}
+
+test_so_is_volcanos_network_topology_for_ray if {
+	labelled := json.patch(examples.before_pytorchjob, [{
+		"op": "add",
+		"path": "/workload/labels/volcano.sh~1network-topology-mode",
+		"value": "hard",
+	}])
+	mutation.intents == set() with input as labelled
+	mutation.skips == otherwise with input as labelled
+}
+
+spread(at) := skipped(at, $"it spreads its own pods over {rack}, or further")
+
+test_a_template_that_spreads_its_pods_over_racks_is_left_alone if {
+	mutation.intents == set() with input as examples.untouched_job_spread_over_zones
+	mutation.skips == spread("/spec/template") with input as examples.untouched_job_spread_over_zones
+	mutation.intents == set() with input as examples.untouched_job_with_anti_affinity
+	mutation.skips == spread("/spec/template") with input as examples.untouched_job_with_anti_affinity
+}
+
+test_pods_that_keep_off_each_others_nodes_may_be_in_one_rack if {
+	mutation.intents == {annotation("/spec/template", "preferred", "research")} with input as examples.before_job_with_a_node_for_each_pod
+}
+
+test_services_are_not_kept_together if {
+	mutation.intents == set() with input as examples.untouched_statefulset
+	mutation.skips == skipped(
+		"",
+		"a workload for service is not kept together: only training is",
+	) with input as examples.untouched_statefulset
+}
+
+test_pods_that_kueue_queues_one_by_one_are_not_kept_together if {
+	plain := json.patch(examples.before_job_with_a_node_for_each_pod, [{
+		"op": "replace",
+		"path": "/workload/kind",
+		"value": "Pod",
+	}])
+	mutation.intents == set() with input as plain
+	mutation.skips == skipped("", "Kueue does not place the pods of a Pod together") with input as plain
+}
+
+test_what_a_controller_made_is_left_alone if {
+	mutation.intents == set() with input as examples.untouched_job_of_a_cronjob
+	mutation.skips == skipped(
+		"",
+		"what its controller was made of is kept together, and not what it makes",
+	) with input as examples.untouched_job_of_a_cronjob
+}
+
+test_a_queue_without_topology_keeps_nothing_together if {
+	mutation.intents == set() with input as examples.untouched_pytorchjob_of_a_queue_without_topology
+	mutation.skips == skipped(
+		"",
+		"usher.yaml names no topology for its queue",
+	) with input as examples.untouched_pytorchjob_of_a_queue_without_topology
+}

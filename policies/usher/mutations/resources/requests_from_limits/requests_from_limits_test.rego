@@ -1,0 +1,58 @@
+package usher.mutations.resources.requests_from_limits_test
+
+import data.examples.mutations.resources.requests_from_limits as examples
+import data.usher.mutations.resources.requests_from_limits as mutation
+
+request(at, name, amount) := {
+	"at": at,
+	"field": "request",
+	"value": {"name": name, "amount": amount},
+	"reason": $"its limit is {amount}, and a missing request stands for as much",
+}
+
+skipped(at, reason) := {{"at": at, "reason": reason}}
+
+kept := "kubectl apply would leave the request as it was when the limit is changed"
+
+test_every_container_with_a_limit_alone_gets_the_request if {
+	mutation.intents == {
+		request("/spec/pytorchReplicaSpecs/Master/template/spec/containers/0", "nvidia.com/gpu", "8"),
+		request("/spec/pytorchReplicaSpecs/Worker/template/spec/initContainers/0", "nvidia.com/gpu", "1"),
+		request("/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0", "nvidia.com/gpu", "8"),
+	} with input as examples.before_pytorchjob
+	mutation.skips == set() with input as examples.before_pytorchjob
+}
+
+test_what_is_requested_stays_whatever_it_is if {
+	mutation.intents == {request("/spec/workerGroupSpecs/1/template/spec/containers/0", "nvidia.com/mig-3g.40gb", "2")} with input as examples.before_raycluster
+	mutation.skips == skipped(
+		"/spec/workerGroupSpecs/0/template/spec/containers/0",
+		"it requests nvidia.com/gpu itself",
+	) with input as examples.before_raycluster
+}
+
+test_pods_are_left_to_the_api_server if {
+	mutation.intents == set() with input as examples.untouched_pod
+	mutation.skips == skipped("", "the API server takes the limits of a Pod for its requests") with input as examples.untouched_pod
+}
+
+test_the_template_of_a_deployment_is_left_to_who_applies_it if {
+	mutation.intents == set() with input as examples.untouched_deployment
+	mutation.skips == skipped("", $"{kept}, and the API server refuse them both") with input as examples.untouched_deployment
+}
+
+test_resources_that_stand_in_no_list_are_left_to_who_applies_them if {
+	mutation.intents == set() with input as examples.untouched_inferenceservice
+	mutation.skips == skipped("/spec/predictor/model", kept) with input as examples.untouched_inferenceservice
+	mutation.intents == set() with input as examples.untouched_trainjob
+	mutation.skips == skipped("/spec/trainer", kept) with input as examples.untouched_trainjob
+}
+
+test_a_share_that_an_annotation_asks_for_has_no_limit if {
+	mutation.intents == set() with input as examples.untouched_jobset_with_a_fraction
+	mutation.skips == skipped("", "no container of it has a limit of accelerators") with input as examples.untouched_jobset_with_a_fraction
+}
+
+test_none_of_a_resource_is_no_reason_to_write_anything if {
+	mutation.intents == {request("/spec/replicatedJobs/0/template/spec/template/spec/containers/0", "nvidia.com/gpu", "8")} with input as examples.before_jobset
+}

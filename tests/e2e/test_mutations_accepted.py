@@ -1,0 +1,241 @@
+"""What an API server takes of users it takes with our changes too, and stores what the evaluator says beforehand.
+
+Only the mutating webhook is registered. A namespace that is exempt shows what happens to the same object without it.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import builders
+from e2e import corpus, crds
+from e2e.cluster import ApiError, Cluster, Object, wait_until
+from e2e.registration import registered
+from server_process import running
+from unit.mutation import generated
+from usher import paths
+from usher.config import models
+from usher.policy import assembly
+from usher.policy.evaluator import Evaluator, Request
+from usher.workloads.kinds import Kind
+from usher.workloads.registry import KINDS
+
+pytestmark = [crds.needs_published, corpus.needed]
+
+H100: Final = "NVIDIA-H100-80GB-HBM3"
+CLASS: Final = "usher-e2e-training"
+
+SITE: Final[dict[str, Any]] = {
+    "apiVersion": "gpu-usher.io/v1alpha1",
+    "kind": "Config",
+    "mutations": {"rules": [{"mutation": "*", "action": "apply"}]},
+    "pools": [
+        {
+            "name": "h100",
+            "nodeSelector": {"nvidia.com/gpu.product": H100},
+            "taints": [
+                {"key": "nvidia.com/gpu", "value": "present"},
+                {"key": "team", "value": "research", "effect": "NoExecute"},
+            ],
+            "fabric": "rails",
+        },
+        {
+            "name": "mi300x",
+            "nodeSelector": {"amd.com/gpu.product-name": "MI300X"},
+            "taints": [{"key": "amd.com/gpu"}],
+            "resources": ["amd.com/gpu"],
+        },
+    ],
+    "fabrics": {
+        "rails": {
+            "env": {"NCCL_IB_HCA": "=mlx5_0:1", "NCCL_DEBUG": "WARN"},
+            "topology": {"configMap": "nccl-topology"},
+            "ncclConf": {"configMap": "nccl-settings"},
+            "resources": {"rdma/ib": 1},
+            "networks": ["fabric/rail-0"],
+            "annotations": {"example.com/fabric": "rails"},
+            "ipcLock": True,
+        }
+    },
+    "isolation": {"ipcLock": ["*"]},
+    "routing": [{"kinds": ["PyTorchJob", "RayJob"], "queue": "research"}],
+    "queues": [
+        {"namespaces": ["*"], "localQueue": "research", "roles": ["batch"], "topology": {"level": "example.com/rack"}},
+        {"namespaces": ["*"], "localQueue": "training", "roles": ["training"], "placesPods": False},
+    ],
+    "priorities": {"classes": [{"namespaces": ["*"], "priorityClass": CLASS}]},
+}
+"""A site that switches on all there is."""
+
+BUILT_IN: Final = {"", "apps", "batch"}
+PER_KIND: Final = 20
+GENERATED: Final = 250
+TAKEN: Final = 100
+"""Of those that are generated, the least that an API server takes."""
+
+OF_THE_SERVER: Final = {"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+OF_JOBS: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+"""Labels that the API server makes up for each Job."""
+
+
+def name_of(kind: Kind) -> str:
+    return f"{kind.group}/{kind.kind}"
+
+
+def is_built_in(kind: Kind) -> bool:
+    return kind.group in BUILT_IN
+
+
+NAMESPACED: Final = [
+    kind for kind in KINDS if kind.plural and not kind.cluster_scoped and (is_built_in(kind) or corpus.is_defined(kind))
+]
+"""What stands in no namespace is in none that is exempt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """A cluster that asks our mutating webhook, and the evaluator that it should be answered by."""
+
+    cluster: Cluster
+    evaluator: Evaluator
+    plain: str
+    """Name of a namespace that is exempt."""
+    home: str
+    changed: Mapping[str, list[Object]]
+    """Manifests of the corpus that we change, by their group and kind."""
+
+    def without_us(self, manifest: Object) -> Object:
+        """What would be stored of an object without our webhook.
+
+        Raises:
+            ApiError: it would be refused.
+        """
+        created = self.cluster.create(_moved(manifest, self.plain), dry_run=True)
+        return _moved(_as_written(created), self.home)
+
+    def with_us(self, manifest: Object) -> Object:
+        return _as_written(self.cluster.create(_moved(manifest, self.home), dry_run=True))
+
+    def meant(self, defaulted: Object) -> Object:
+        """What the evaluator makes of an object as the API server takes it. What is added gets defaults as well."""
+        return self.without_us(self.evaluator.mutate(Request(value=defaulted)).value)
+
+
+@pytest.fixture(scope="module")
+def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    evaluator = assembly.embedded(models.Config.model_validate(SITE))
+    changed = {name_of(kind): list(_changed(evaluator, kind)) for kind in NAMESPACED}
+    found = {f"{kind.group}/{kind.plural}" for kind in NAMESPACED if changed[name_of(kind)] and not is_built_in(kind)}
+    crds.install(cluster, sorted({*found, "kubeflow.org/pytorchjobs", "jobset.x-k8s.io/jobsets"}))
+    class_ = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": CLASS}, "value": 1000}
+    cluster.create(class_)
+    plain, home = cluster.create_namespace(prefix="exempt-"), cluster.create_namespace(prefix="mutated-")
+    cluster.kubectl("label", "namespace", plain, "gpu-usher.io/exempt=true")
+    try:
+        with (
+            running(tmp_path_factory.mktemp("accepting"), config=SITE) as server,
+            registered(cluster, server, validating=False),
+        ):
+            site = Site(cluster=cluster, evaluator=evaluator, plain=plain, home=home, changed=changed)
+            wait_until(lambda: _is_exempt(site), description=f"namespace {plain} is exempt")
+            yield site
+    finally:
+        evaluator.engine.close()
+        cluster.delete("PriorityClass", CLASS, api_version="scheduling.k8s.io/v1")
+        for name in (plain, home):
+            cluster.delete_namespace(name, wait=False)
+
+
+@pytest.mark.parametrize("kind", NAMESPACED, ids=name_of)
+def test_what_is_taken_without_us_is_taken_as_we_change_it(site: Site, kind: Kind) -> None:
+    """Manifests of public projects."""
+    taken = 0
+    for manifest in site.changed[name_of(kind)]:
+        taken += taken < PER_KIND and check(site, manifest)
+    if not taken:
+        pytest.skip(f"no manifest of {kind.kind} in the corpus is both taken by the API server and changed by us")
+
+
+def test_what_hardly_anybody_would_write_is_taken_as_well(site: Site) -> None:
+    taken = 0
+
+    @settings(max_examples=GENERATED, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(
+        manifest=generated.any_manifests() | generated.gpu_manifests(),
+        shape=st.sampled_from(["as it is", "Job", "JobSet", "Deployment"]),
+    )
+    def one(manifest: paths.Object, shape: str) -> None:
+        nonlocal taken
+        taken += check(site, shaped(manifest, shape))
+
+    one()
+    assert taken >= TAKEN
+
+
+def check(site: Site, manifest: Object) -> bool:
+    """Whether the API server takes an object of anybody, and then as we change it and as the evaluator says."""
+    try:
+        defaulted = site.without_us(manifest)
+    except ApiError:
+        return False
+    try:
+        stored = site.with_us(manifest)
+    except ApiError as error:
+        pytest.fail(f"refused because of our patch: {error}\n{json.dumps(manifest)}")
+    assert comparable(stored) == comparable(site.meant(defaulted))
+    return True
+
+
+def _changed(evaluator: Evaluator, kind: Kind) -> Iterator[Object]:
+    for value in corpus.manifests().get((kind.group, kind.kind), []):
+        manifest = corpus.placed(value, kind, "default")
+        if evaluator.mutate(Request(value=manifest)).operations:
+            yield manifest
+
+
+def shaped(manifest: Object, shape: str) -> Object:
+    """A generated object under a name; of a Pod its spec as a template of another kind."""
+    if shape == "as it is" or manifest["kind"] != "Pod":
+        return builders.replaced(manifest, "/metadata/name", "sample")
+    once: Object = {"spec": {**manifest["spec"], "restartPolicy": "Never"}}
+    if shape == "Job":
+        return builders.job(once, parallelism=2)
+    if shape == "JobSet":
+        return builders.job_set(builders.replicated_job(pod_template=once, parallelism=2))
+    template: Object = {"metadata": {"labels": {"app": "sample"}}, "spec": manifest["spec"]}
+    deployment = builders.deployment(template, replicas=2)
+    return builders.replaced(deployment, "/spec/selector", {"matchLabels": {"app": "sample"}})
+
+
+def comparable(value: Object) -> Object:
+    """Without what the API server makes up anew each time."""
+    text = re.sub(r"kube-api-access-[a-z0-9]{5}", "kube-api-access", json.dumps(value))
+    result: Object = json.loads(text)
+    return result
+
+
+def _as_written(created: Object) -> Object:
+    """What was created as a user would write it, so that it can be created again."""
+    value: Object = {name: field for name, field in created.items() if name != "status"}
+    value["metadata"] = {name: field for name, field in created["metadata"].items() if name not in OF_THE_SERVER}
+    if (created["apiVersion"], created["kind"]) == ("batch/v1", "Job") and not created["spec"].get("manualSelector"):
+        value["spec"] = {name: field for name, field in created["spec"].items() if name != "selector"}
+        for holder in (value, value["spec"]["template"]):
+            labels = holder["metadata"].get("labels", {})
+            holder["metadata"]["labels"] = {key: each for key, each in labels.items() if key not in OF_JOBS}
+    return value
+
+
+def _moved(value: Object, namespace: str) -> Object:
+    return {**value, "metadata": {**value["metadata"], "namespace": namespace}}
+
+
+def _is_exempt(site: Site) -> bool:
+    pod: Mapping[str, Any] = builders.pod(builders.container(gpus=1))
+    return "annotations" not in site.without_us(dict(pod))["metadata"]

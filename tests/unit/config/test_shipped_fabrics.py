@@ -1,0 +1,79 @@
+"""The interconnect profiles that come with gpu-usher: none of them says what it should not."""
+
+import pytest
+
+from usher.config.fabrics import RESERVED_VARIABLES
+from usher.config.shipped_fabrics import SHIPPED
+
+
+def test_every_fabric_that_people_asked_for_is_shipped() -> None:
+    assert set(SHIPPED) == {
+        "aws-efa",
+        "azure-nd",
+        "ethernet",
+        "gcp-gib",
+        "gcp-tcpx",
+        "gcp-tcpxo",
+        "infiniband",
+        "infiniband-mlx5",
+        "mnnvl",
+        "roce",
+    }
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_profile_sets_nothing_that_is_forbidden_or_reserved(name: str) -> None:
+    profile = SHIPPED[name].profile
+
+    assert {variable: profile.refusal(variable) for variable in profile.env} == dict.fromkeys(profile.env, "")
+    assert RESERVED_VARIABLES.keys().isdisjoint(profile.env)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_profile_says_what_it_is_and_where_that_is_written(name: str) -> None:
+    shipped = SHIPPED[name]
+
+    assert shipped.about.endswith(".")
+    assert shipped.sources
+    assert all(source.startswith("https://") for source in shipped.sources)
+    assert shipped.add
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_profile_names_nothing_that_differs_from_cluster_to_cluster(name: str) -> None:
+    profile = SHIPPED[name].profile
+
+    assert (profile.resources, profile.networks, profile.annotations) == ({}, [], {})
+    assert (profile.topology, profile.nccl_conf) == (None, None)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_shipped_profile_leaves_debugging_on(name: str) -> None:
+    assert SHIPPED[name].profile.env.get("NCCL_DEBUG", "WARN") == "WARN"
+    assert "NCCL_DEBUG_SUBSYS" not in SHIPPED[name].profile.env
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_exception_is_one_from_something_forbidden(name: str) -> None:
+    profile = SHIPPED[name].profile
+    without = profile.model_copy(update={"excepted": []})
+
+    assert all(without.refusal(variable) for variable in profile.excepted)
+
+
+def test_tcpxo_fixes_nothing_that_its_checker_looks_at() -> None:
+    profile = SHIPPED["gcp-tcpxo"].profile
+
+    assert profile.env == {"NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": "/dev/aperture_devices"}
+    assert profile.refusal("NCCL_NVLSTREE_MAX_CHUNKSIZE")
+    assert profile.refusal("NCCL_DEBUG")
+
+
+@pytest.mark.parametrize("variable", ["RDMAV_FORK_SAFE", "FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "NCCL_BUFFSIZE"])
+def test_efa_needs_none_of_what_old_stacks_needed(variable: str) -> None:
+    assert SHIPPED["aws-efa"].profile.refusal(variable)
+
+
+@pytest.mark.parametrize("name", ["infiniband", "infiniband-mlx5", "roce", "azure-nd"])
+def test_nobody_switches_off_the_fabric_of_a_pool(name: str) -> None:
+    assert SHIPPED[name].profile.refusal("NCCL_IB_DISABLE")

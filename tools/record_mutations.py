@@ -1,0 +1,193 @@
+"""Records what every mutation makes of a manifest of every kind: golden data, and the matrix in docs/mutations.md."""
+
+import argparse
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import record_findings
+import yaml
+
+from usher import model, paths
+from usher.config import models
+from usher.mutation import merge, reasons
+from usher.policy import catalogue, explaining
+from usher.policy.evaluator import Evaluator, Request
+from usher.workloads import compiled_pipelines, lookup
+from usher.workloads.compiled_pipelines import group_version_kind
+from usher.workloads.kinds import Kind
+from usher.workloads.registry import KINDS
+
+SITE: Final = "usher.yaml"
+NAMESPACES: Final = ("ml-queued", "ml-routed", "ml-kai")
+"""Of the site: with a queue of Kueue, with a route to Volcano, with a route to KAI-Scheduler."""
+
+NO_PODS: Final = "its pods are not known here"
+_WIDTH: Final = 160
+_UNREACHABLE: Final = "would not reach"
+"""What is said by a mutation that knows that a template is not its pods'."""
+_BY_THE_USER: Final = frozenset({reasons.ALREADY_THERE, reasons.USER_DECIDES})
+
+
+class Verdict(StrEnum):
+    """What came of a mutation; of several objects or namespaces the first of these counts."""
+
+    APPLIED = "applied"
+    CONFLICT = "conflict"
+    OUT_OF_REACH = "out of reach"
+    """It was wanted, and there is no place for it, or what is written there would not reach the pods."""
+    NOT_APPLICABLE = "not applicable"
+    """It was not wanted of such an object, or is there already."""
+    SILENT = "silent"
+    """Nothing was said, which is a fault of the mutation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An object of the kind that a file is about, with what else stands in the file."""
+
+    kind: Kind
+    file: Path
+    value: paths.Object
+    objects: tuple[paths.Object, ...]
+
+    @property
+    def name(self) -> str:
+        metadata = self.value.get("metadata")
+        return str(metadata["name"]) if isinstance(metadata, dict) else compiled_pipelines.name(self.value)
+
+    def request(self, namespace: str) -> Request:
+        """As `usher check` asks about it."""
+        objects = lookup.Objects(self.objects, namespace=namespace)
+        return Request(value=self.value, namespace=namespace, objects=objects, place="check")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one mutation came to, with why: of an applied one, why parts of the object were left alone."""
+
+    verdict: Verdict
+    operations: Sequence[Any] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    """Places and reasons."""
+
+    def as_json(self) -> dict[str, Any]:
+        said: dict[str, Any] = {"verdict": self.verdict.value}
+        if self.operations:
+            said["operations"] = list(self.operations)
+        if self.notes:
+            said["reasons"] = [{"at": at, "reason": reason} for at, reason in self.notes]
+        return said
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kinds", type=Path, required=True, help="folder of the manifests and their usher.yaml")
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    output: Path = arguments.output
+    if output.exists():
+        shutil.rmtree(output)
+    evaluator = evaluator_of(arguments.kinds)
+    for kind in KINDS:
+        file = output / file_of(kind, ".json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(laid_out(recorded(kind, arguments.kinds, evaluator)) + "\n", encoding="utf-8")
+
+
+def file_of(kind: Kind, suffix: str = ".yaml") -> Path:
+    return Path(kind.group or "core") / f"{kind.kind}{suffix}"
+
+
+def evaluator_of(folder: Path) -> Evaluator:
+    site = folder / SITE
+    return record_findings.evaluator_with(models.Config.model_validate(yaml.safe_load(site.read_text())), file=site)
+
+
+def subjects(kind: Kind, folder: Path) -> list[Subject]:
+    """The objects of a kind in its file; what else stands there is what they refer to."""
+    file = folder / file_of(kind)
+    values: tuple[paths.Object, ...] = tuple(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+    found = [value for value in values if group_version_kind(value)[::2] == (kind.group, kind.kind)]
+    return [Subject(kind=kind, file=file, value=value, objects=values) for value in found]
+
+
+def recorded(kind: Kind, folder: Path, evaluator: Evaluator) -> dict[str, list[dict[str, Any]]]:
+    """By mutation: what came of it, with the objects and namespaces of which that is so."""
+    mutations = evaluator.catalogue.mutations.values()
+    found = {entry.key: list(_together(said(entry, kind, folder, evaluator))) for entry in mutations}
+    return dict(sorted(found.items()))
+
+
+def said(
+    entry: catalogue.Entry, kind: Kind, folder: Path, evaluator: Evaluator
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Names of object and namespace, and what one mutation alone makes of it there."""
+    for subject in subjects(kind, folder):
+        for namespace in ("",) if kind.cluster_scoped else NAMESPACES:
+            request = subject.request(namespace)
+            workload = evaluator.decide(request).workload
+            merged, skips = evaluator.mutate(request, only=entry.key), evaluator.skips(request)
+            yield subject.name, namespace, outcome(entry, workload, merged, skips).as_json()
+
+
+def outcome(
+    entry: catalogue.Entry, workload: model.Workload | None, merged: merge.Merged, skips: Iterable[model.Note]
+) -> Outcome:
+    """What came of one of the mutations that were merged."""
+    barred = [(note.at, note.reason) for note in merged.warnings if note.mutation == entry.key]
+    left: list[tuple[str, str]] = []
+    for each in merged.skipped:
+        if each.intent.mutation == entry.key:
+            (left if each.reason in _BY_THE_USER else barred).append((each.intent.at, each.reason))
+    for note in skips:
+        if note.mutation == entry.key:
+            (barred if _UNREACHABLE in note.reason else left).append((note.at, note.reason))
+    if any(intent.mutation == entry.key for intent in merged.applied):
+        return Outcome(verdict=Verdict.APPLIED, operations=merged.operations, notes=_once(barred + left))
+    conflicts = [intent for group in merged.conflicts for intent in group if intent.mutation == entry.key]
+    if conflicts:
+        return Outcome(verdict=Verdict.CONFLICT, notes=_once((each.at, each.reason) for each in conflicts))
+    if barred:
+        return Outcome(verdict=Verdict.OUT_OF_REACH, notes=_once(barred))
+    why = explaining.why_not_asked(entry, workload) if workload is not None and workload.pod_sets else NO_PODS
+    if why:
+        return Outcome(verdict=Verdict.NOT_APPLICABLE, notes=(("", why),))
+    return Outcome(verdict=Verdict.NOT_APPLICABLE if left else Verdict.SILENT, notes=_once(left))
+
+
+def _once(notes: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(set(notes)))
+
+
+def _together(entries: Iterable[tuple[str, str, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """One entry for all that is the same of several objects or namespaces."""
+    groups: dict[str, dict[str, Any]] = {}
+    for name, namespace, told in entries:
+        group = groups.setdefault(json.dumps(told, sort_keys=True), {"of": [], "in": [], **told})
+        group["of"] += [name] if name not in group["of"] else []
+        group["in"] += [namespace] if namespace not in group["in"] else []
+    yield from groups.values()
+
+
+def laid_out(value: object, *, indent: str = "") -> str:
+    """JSON in which whatever fits into a line stands in one, and every operation and reason in one of its own."""
+    line = json.dumps(value, ensure_ascii=False)
+    is_row = isinstance(value, dict) and not value.keys().isdisjoint({"op", "reason"})
+    if len(indent + line) <= _WIDTH or is_row or not isinstance(value, dict | list):
+        return line
+    inner = indent + "  "
+    if isinstance(value, list):
+        parts, ends = [laid_out(each, indent=inner) for each in value], "[]"
+    else:
+        parts = [f"{json.dumps(key)}: {laid_out(each, indent=inner)}" for key, each in value.items()]
+        ends = "{}"
+    return f"{ends[0]}\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}{ends[1]}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Whether two entries of a list in usher.yaml are for the same workloads: the first that fits decides."""
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from usher.config.fields import Selector
+
+_ANYTHING = "\0"
+"""Stands for what a `*` may be; no character of a pattern fits it but another `*`."""
+
+
+def covers(first: Selector, second: Selector) -> bool:
+    """Whether every workload that the second is for is one of the first as well."""
+    return (
+        covers_patterns(first.namespaces, second.namespaces)
+        and _holds(first.kinds, second.kinds)
+        and _holds(first.roles, second.roles)
+        and first.min_accelerators <= second.min_accelerators
+        and (
+            first.max_accelerators is None
+            or (second.max_accelerators is not None and second.max_accelerators <= first.max_accelerators)
+        )
+    )
+
+
+def overlap(first: Selector, second: Selector) -> bool:
+    """Whether there can be a workload that both are for."""
+    return (
+        any(_meet(one, other) for one in first.namespaces for other in second.namespaces)
+        and _share(first.kinds, second.kinds)
+        and _share(first.roles, second.roles)
+        and _reaches(first.max_accelerators, second.min_accelerators)
+        and _reaches(second.max_accelerators, first.min_accelerators)
+    )
+
+
+def covers_patterns(first: Sequence[str], second: Iterable[str]) -> bool:
+    """Whether whatever fits one of the second fits one of the first; patterns that do so only together are missed."""
+    return all(any(fnmatchcase(each.replace("*", _ANYTHING), pattern) for pattern in first) for each in second)
+
+
+def _holds(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Of lists of which an empty one stands for everything."""
+    return not first or (bool(second) and set(second) <= set(first))
+
+
+def _share(first: Sequence[str], second: Sequence[str]) -> bool:
+    return not first or not second or not set(first).isdisjoint(second)
+
+
+def _reaches(most: int | None, least: int) -> bool:
+    return most is None or most >= least
+
+
+@lru_cache(maxsize=1024)
+def _meet(first: str, second: str) -> bool:
+    """Whether a name fits both patterns: each place in one against each place in the other, once."""
+    reached = {(0, 0)}
+    waiting = [(0, 0)]
+    while waiting:
+        one, other = waiting.pop()
+        if one == len(first) and other == len(second):
+            return True
+        for step in _steps(first, second, one, other):
+            if step not in reached:
+                reached.add(step)
+                waiting.append(step)
+    return False
+
+
+def _steps(first: str, second: str, one: int, other: int) -> list[tuple[int, int]]:
+    left, right = first[one : one + 1], second[other : other + 1]
+    steps = []
+    if left == "*":
+        # It ends here, or takes one more character of the other.
+        steps += [(one + 1, other), *([(one, other + 1)] if right else [])]
+    if right == "*":
+        steps += [(one, other + 1), *([(one + 1, other)] if left else [])]
+    if left and left == right:
+        steps.append((one + 1, other + 1))
+    return steps

@@ -1,0 +1,187 @@
+"""How intended values join a container: variables, resources, capabilities, and files with what mounts them."""
+
+from typing import Final
+
+from usher import errors, model, paths, quantities
+from usher.mutation.editing import Edit
+from usher.mutation.of_pods import place_of
+from usher.mutation.reasons import (
+    ALREADY_THERE,
+    NOT_CHANGEABLE,
+    USER_DECIDES,
+    is_same,
+    list_at,
+    named,
+    set_if_absent,
+)
+from usher.views.file_paths import clean
+
+OPAQUE: Final = "what its envFrom brings is not known here, and may set it; set it in env, or leave envFrom out"
+MOUNTED: Final = "something else is mounted there, or above it"
+
+
+def environment(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a variable to a container, unless it has one of that name, may have, or its operator sets it.
+
+    A second entry of a name would silently win over the user's, and so would one over what `envFrom` brings.
+    """
+    return _add_variable(edit, container, pod_set, value, respecting_sources=True)
+
+
+def enforced_environment(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a variable even where `envFrom` may bring one of that name, which then does not count."""
+    return _add_variable(edit, container, pod_set, value, respecting_sources=False)
+
+
+def mounted(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a volume, its mount, and where it says so the variable that names it: all of it or nothing."""
+    if not pod_set.changeable:
+        return NOT_CHANGEABLE
+    volume, variable = value["volume"], value.get("variable")
+    if not isinstance(volume, dict):
+        raise errors.MutationError(f"a volume was expected for {container.path}")
+    mount: paths.Object = {"name": volume["name"]}
+    mount.update({key: value[key] for key in ("mountPath", "subPath", "readOnly") if key in value})
+    volumes_place, mounts_place = place_of(pod_set, "volumes"), container.path + "/volumeMounts"
+    has_volume = named(list_at(edit, volumes_place), "name", volume["name"])
+    if has_volume is not None and not is_same(has_volume, volume):
+        return f"the pod has another volume named {volume['name']}"
+    there = _mounted_over(edit, container, str(mount["mountPath"]))
+    if any(not _is_same_mount(each, mount) for each in there):
+        return MOUNTED
+    # Everything is looked at before anything is written; what is there already does not stand in the way.
+    lacking = [place for place, has in ((volumes_place, has_volume), (mounts_place, there)) if not has]
+    if isinstance(variable, dict):
+        reason = _why_not(edit, container, pod_set, variable, respecting_sources=True)
+        if reason not in ("", ALREADY_THERE):
+            return reason
+        lacking += [] if reason else [_environment_place(container)]
+    for place, each in ((volumes_place, volume), (mounts_place, mount), (_environment_place(container), variable)):
+        if place in lacking:
+            edit.append(place, each)
+    return "" if lacking else ALREADY_THERE
+
+
+def resource(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a limit, which Kubernetes takes for the request as well, of a resource that the container does not name."""
+    name, amount = str(value["name"]), str(value["amount"])
+    if not pod_set.changeable and not _takes_resources(container):
+        return NOT_CHANGEABLE
+    for held in (container.limits, container.requests):
+        if name in held:
+            return ALREADY_THERE if held[name] == quantities.parse(amount) else USER_DECIDES
+    return _set_at(edit, _resource_place(container, "limits", name), amount)
+
+
+def request(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a request of a resource of which the container has a limit alone."""
+    if not pod_set.changeable and not _takes_resources(container):
+        return NOT_CHANGEABLE
+    name, amount = str(value["name"]), str(value["amount"])
+    if name in container.requests:
+        return ALREADY_THERE if container.requests[name] == quantities.parse(amount) else USER_DECIDES
+    return _set_at(edit, _resource_place(container, "requests", name), amount)
+
+
+def capability(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a Linux capability, unless the container drops it by name or has all of them."""
+    if not pod_set.changeable:
+        return NOT_CHANGEABLE
+    context = container.path + "/securityContext"
+    if edit.get(context + "/privileged") is True:
+        return ALREADY_THERE
+    name = str(value["name"])
+    if name in _capabilities(edit, context + "/capabilities/drop"):
+        return USER_DECIDES
+    if {name, "ALL"} & _capabilities(edit, context + "/capabilities/add"):
+        return ALREADY_THERE
+    edit.append(context + "/capabilities/add", name)
+    return ""
+
+
+def is_operators(name: str, operator_environment: frozenset[str]) -> bool:
+    """Whether a variable is one that the kind's operator owns; entries ending in * are prefixes."""
+    return any(name.startswith(entry[:-1]) if entry.endswith("*") else name == entry for entry in operator_environment)
+
+
+def _add_variable(
+    edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object, *, respecting_sources: bool
+) -> str:
+    reason = _why_not(edit, container, pod_set, value, respecting_sources=respecting_sources)
+    if not reason:
+        edit.append(_environment_place(container), value)
+    return reason
+
+
+def _why_not(
+    edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object, *, respecting_sources: bool
+) -> str:
+    """Why a variable is not added to a container; empty where it is."""
+    if not pod_set.changeable and not container.environment_path:
+        return NOT_CHANGEABLE
+    name = str(value["name"])
+    present = named(list_at(edit, _environment_place(container)), "name", name)
+    if present is not None:
+        return ALREADY_THERE if is_same(present, value) else USER_DECIDES
+    if name in container.environment_elsewhere or any(each.name == name for each in container.environment):
+        return USER_DECIDES
+    if is_operators(name, pod_set.operator_environment | container.reserved_environment):
+        return f"the operator sets {name} itself"
+    if respecting_sources and any(_may_bring(each, name) for each in _sources(edit, container)):
+        return OPAQUE
+    return ""
+
+
+def _sources(edit: Edit, container: model.Container) -> list[paths.Json]:
+    """What `envFrom` names; of a container in another object nothing is known of it but that it is there."""
+    found = edit.get(container.path + "/envFrom")
+    if found is None:
+        found = container.fields.get("envFrom")
+    return found if isinstance(found, list) else []
+
+
+def _may_bring(source: paths.Json, name: str) -> bool:
+    """Whether an entry of `envFrom` may bring a variable: one with a prefix brings only what begins with it."""
+    if not isinstance(source, dict):
+        return True
+    prefix = source.get("prefix")
+    return name.startswith(prefix) if isinstance(prefix, str) else True
+
+
+def _mounted_over(edit: Edit, container: model.Container, path: str) -> list[paths.Object]:
+    """What the container mounts at a path, or above it: that is where its user has other files than the image."""
+    entries = [
+        (each, clean(place))
+        for field, name in (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
+        for each in list_at(edit, f"{container.path}/{field}")
+        if isinstance(each, dict) and isinstance(place := each.get(name), str)
+    ]
+    return [each for each, place in entries if place and f"{clean(path)}/".startswith(f"{place.rstrip('/')}/")]
+
+
+def _is_same_mount(present: paths.Object, wanted: paths.Object) -> bool:
+    written = present.get("mountPath")
+    return is_same({**present, "mountPath": clean(written) if isinstance(written, str) else written}, wanted)
+
+
+def _capabilities(edit: Edit, pointer: str) -> set[str]:
+    """Capabilities as container runtimes read them: in capitals, however they are written."""
+    return {each.upper() for each in list_at(edit, pointer) if isinstance(each, str)}
+
+
+def _takes_resources(container: model.Container) -> bool:
+    return bool(container.places or container.resources_path)
+
+
+def _resource_place(container: model.Container, list_name: str, name: str) -> str:
+    if container.resources_path:
+        return paths.join(container.resources_path, list_name, name)
+    return container.resource_path(list_name, name)
+
+
+def _environment_place(container: model.Container) -> str:
+    return container.environment_path or container.path + "/env"
+
+
+def _set_at(edit: Edit, pointer: str, value: paths.Json) -> str:
+    return set_if_absent(edit, pointer.rpartition("/")[0], {paths.split(pointer)[-1]: value})

@@ -1,0 +1,101 @@
+"""Which mutations are wanted for an object: usher.yaml decides, and where it allows that the object's author."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+from usher import model
+from usher.config import models, namespaces
+from usher.mutation.merge import Refusal
+from usher.policy.catalogue import Catalogue, Entry
+
+ANNOTATION: Final = "gpu-usher.io/skip-mutations"
+"""Of an object or of a pod template: names of mutations with commas between them, or * for all."""
+
+_ALL: Final = "*"
+
+
+class MutationRules:
+    """Answers for one configuration; kept, because a cluster has few namespaces and roles."""
+
+    def __init__(self, config: models.Config, entries: Catalogue) -> None:
+        self._rules = config.mutations.rules
+        self._opt_outs = config.mutations.opt_outs
+        self._mutations = entries.mutations
+        self._kept = lru_cache(maxsize=1024)(self._unwanted)
+        self._may_opt_out = lru_cache(maxsize=1024)(self._refusable)
+
+    def refusal(self, workload: model.Workload, *, updating: bool) -> Callable[[model.Intent], Refusal | None]:
+        """Says of every intent about a workload why nothing comes of it; None where it is wanted.
+
+        On UPDATE only the object's author refuses: usher.yaml takes nothing away from what is there.
+        """
+        unwanted = {} if updating else self._kept(workload.namespace, workload.role.value)
+        asked = dict(_asked(workload))
+
+        def of(intent: model.Intent) -> Refusal | None:
+            refused = unwanted.get(intent.mutation)
+            if refused is not None or not asked:
+                return refused
+            entry = self._mutations.get(intent.mutation)
+            if entry is None or not _names(_words(asked, intent.at), entry):
+                return None
+            if intent.mutation in self._may_opt_out(workload.namespace):
+                return Refusal(reason=f"the annotation {ANNOTATION} refuses it")
+            return None
+
+        return of
+
+    def warnings(self, workload: model.Workload, applied: Iterator[model.Intent]) -> Iterator[model.Note]:
+        """What was applied although the object refuses it: nobody should wonder why."""
+        asked = dict(_asked(workload))
+        told = set()
+        for intent in applied if asked else ():
+            entry = self._mutations.get(intent.mutation)
+            if entry is not None and entry.key not in told and _names(_words(asked, intent.at), entry):
+                told.add(entry.key)
+                reason = f"usher.yaml lets nobody in namespace {workload.namespace} refuse it by {ANNOTATION}"
+                yield model.Note(mutation=entry.key, at="", reason=reason)
+
+    def _unwanted(self, namespace: str, role: str) -> Mapping[str, Refusal]:
+        return {
+            key: refused for key, entry in self._mutations.items() if (refused := self._decided(entry, namespace, role))
+        }
+
+    def _decided(self, entry: Entry, namespace: str, role: str) -> Refusal | None:
+        """What the last rule that fits says, or else the mutation itself."""
+        action = "apply" if entry.on_by_default else "off"
+        because = f"it is off unless mutations.rules of usher.yaml says apply for {entry.name}"
+        for index, rule in enumerate(self._rules):
+            fits = rule.mutation in (_ALL, entry.name, entry.code)
+            if fits and namespaces.matches(namespace, rule.namespaces) and (not rule.roles or role in rule.roles):
+                action, because = rule.action, f"mutations.rules[{index}] of usher.yaml says {rule.action}"
+        return None if action == "apply" else Refusal(reason=because, told=action == "warn", off=action == "off")
+
+    def _refusable(self, namespace: str) -> frozenset[str]:
+        """Keys of the mutations that objects of a namespace may refuse."""
+        words = {
+            word
+            for opt_out in self._opt_outs
+            if namespaces.matches(namespace, opt_out.namespaces)
+            for word in opt_out.mutations
+        }
+        return frozenset(key for key, entry in self._mutations.items() if _names(words, entry))
+
+
+def _asked(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
+    """What the object and its pod templates refuse, by their paths."""
+    places = [("", workload.annotations), *((each.path, each.annotations) for each in workload.pod_sets)]
+    for path, annotations in places:
+        text = annotations.get(ANNOTATION)
+        if text:
+            yield path, frozenset(word.strip() for word in text.split(","))
+
+
+def _words(asked: Mapping[str, frozenset[str]], at: str) -> frozenset[str]:
+    """What is refused at a place: by the object as a whole, and by the template that the place belongs to."""
+    return frozenset(word for path, words in asked.items() if at == path or at.startswith(f"{path}/") for word in words)
+
+
+def _names(words: frozenset[str] | set[str], entry: Entry) -> bool:
+    return not words.isdisjoint((_ALL, entry.name, entry.code))

@@ -1,0 +1,40 @@
+"""What is to be decided: an object, and how it comes about."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from usher import paths
+from usher.config import models
+from usher.workloads import lookup
+
+
+class Operation(StrEnum):
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """Who asks, as the API server says."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be decided: an object, and how it comes about."""
+
+    value: paths.Object
+    operation: Operation = Operation.CREATE
+    namespace: str = ""
+    """The namespace to assume where the object names none."""
+    old_value: paths.Object | None = None
+    objects: lookup.Lookup = lookup.NOTHING
+    """Where to look up what the object refers to by name."""
+    place: models.Place = "admission"
+    sub_resource: str = ""
+    user: User | None = None
+    """None where nobody asks, as in CI."""
