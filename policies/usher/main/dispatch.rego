@@ -184,6 +184,10 @@ _findings_accelerator_pods contains {"check": "priority/scheduling_policy_differ
 	some finding in data.usher.checks.priority.scheduling_policy_differs.deny
 }
 
+_findings_accelerator_pods contains {"check": "priority/class_other_than_declared", "finding": finding} if {
+	some finding in data.usher.checks.priority.class_other_than_declared.deny
+}
+
 _findings_accelerator_pods contains {"check": "mig/unknown_profile", "finding": finding} if {
 	some finding in data.usher.checks.mig.unknown_profile.deny
 }
@@ -310,6 +314,10 @@ _findings_accelerator_pods contains {"check": "fabric/whole_devices_only", "find
 
 _findings_accelerator_pods contains {"check": "fabric/efa_without_its_device", "finding": finding} if {
 	some finding in data.usher.checks.fabric.efa_without_its_device.deny
+}
+
+_findings_accelerator_pods contains {"check": "fabric/variable_other_than_profile", "finding": finding} if {
+	some finding in data.usher.checks.fabric.variable_other_than_profile.deny
 }
 
 _findings_accelerator_pods contains {"check": "serving/readiness_missing", "finding": finding} if {
