@@ -120,6 +120,23 @@ def load_config(file: Path | None) -> "models.Config":
     return load.load(file)
 
 
+def assembled(config: Path | None, *, engine: str, opa_url: str, facts: Sequence[str]) -> "Evaluator":
+    """An evaluator with the configuration of a file, or the defaults; whoever gets it closes its engine.
+
+    Raises:
+        ConfigError: the configuration cannot be used.
+        BundleError: the installation is damaged.
+        InputError: the facts cannot be read.
+    """
+    from usher.policy import assembly
+    from usher.scan.facts import from_files
+
+    loaded, known = load_config(config), from_files(facts)
+    if engine == "opa":
+        return assembly.remote(loaded, url=opa_url, file=config, facts=known)
+    return assembly.embedded(loaded, file=config, facts=known)
+
+
 @contextlib.contextmanager
 def evaluator(
     config: Path | None, *, engine: str, opa_url: str | None, facts: Sequence[str] = ()
@@ -133,17 +150,10 @@ def evaluator(
         InputError: the facts cannot be read.
     """
     from usher.policy import assembly
-    from usher.scan.facts import from_files
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url goes with --engine opa")
-    loaded = load_config(config)
-    url = opa_url or DEFAULT_OPA_URL
-    known = from_files(facts)
-    if engine == "opa":
-        made = assembly.remote(loaded, url=url, file=config, facts=known)
-    else:
-        made = assembly.embedded(loaded, file=config, facts=known)
+    made = assembled(config, engine=engine, opa_url=opa_url or DEFAULT_OPA_URL, facts=facts)
     for warning in assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:

@@ -49,10 +49,7 @@ def serve(
     import structlog
 
     from usher.cli import development
-    from usher.config.load import load
-    from usher.config.models import Config
     from usher.policy import assembly, bundle
-    from usher.scan.facts import from_files
     from usher.server import logs
     from usher.server.serve import Address, Settings, run
 
@@ -65,11 +62,7 @@ def serve(
     host = host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
 
     def make() -> "Evaluator":
-        config, known = load(config_file) if config_file else Config(), from_files(facts)
-        if engine == "opa":
-            made = assembly.remote(config, url=opa_url, file=config_file, facts=known)
-        else:
-            made = assembly.embedded(config, file=config_file, facts=known)
+        made = inputs.assembled(config_file, engine=engine, opa_url=opa_url, facts=facts)
         for warning in assembly.warnings(made, file=config_file):
             structlog.get_logger().warning("configuration_warning", reason=warning)
         return made

@@ -168,20 +168,18 @@ def _without_conflicts(
 
 def _outcome(edit: Edit, intent: model.Intent, workload: model.Workload, objects: lookup.Lookup) -> tuple[str, bool]:
     """Why an intent changed nothing, empty when it did, and whether the user should hear of it."""
-    if intent.needs and objects is not lookup.NOTHING:
-        # Nothing is said of what is missing for something that is there, or that the user decided otherwise.
-        try:
-            reason = _apply(Edit(edit.value), intent, workload)
-        except LookupError as error:
-            reason = f"something else is in its place: {error}"
-        missing = "" if reason else needs.missing(intent.needs, objects)
-        if reason or missing:
-            return reason or missing, not reason or reason in _TOLD
+    missing = needs.missing(intent.needs, objects)
+    # Nothing is said of what is missing for something that is there, or that the user decided otherwise.
+    reason = _tried(Edit(edit.value) if missing else edit, intent, workload)
+    return reason or missing, reason in _TOLD or (bool(missing) and not reason)
+
+
+def _tried(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
+    """As `_apply`, also where something on the way is not what it should be."""
     try:
-        reason = _apply(edit, intent, workload)
+        return _apply(edit, intent, workload)
     except LookupError as error:
-        reason = f"something else is in its place: {error}"
-    return reason, reason in _TOLD
+        return f"something else is in its place: {error}"
 
 
 def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
