@@ -14,6 +14,7 @@ import yaml
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.facts.store import Store
 from usher.policy import document, metadata
 from usher.policy.identities import Identities
 from usher.workloads.lookup import Absence
@@ -39,12 +40,22 @@ def main() -> None:
 
 def examples(folder: Path, keys: Mapping[str, str]) -> dict[str, object]:
     """The input documents of the manifests of one check or mutation, by the names of their files."""
-    config = configuration(folder / "examples")
+    config, cluster = configuration(folder / "examples"), facts(folder / "examples")
     return {
-        file.stem: input_document(file, config, keys)
+        file.stem: input_document(file, config, keys, cluster)
         for file in sorted((folder / "examples").glob("*.yaml"))
-        if file.name != "usher.yaml"
+        if file.name not in BESIDE
     }
+
+
+BESIDE = ("cluster.yaml", "usher.yaml")
+"""What stands beside examples and is none: facts of the cluster, and the configuration."""
+
+
+def facts(folder: Path) -> Store:
+    """What is known of the cluster that the examples are for."""
+    file = folder / "cluster.yaml"
+    return Store.of(yaml.safe_load_all(file.read_text())) if file.exists() else Store()
 
 
 def configuration(folder: Path) -> models.Config:
@@ -52,13 +63,13 @@ def configuration(folder: Path) -> models.Config:
     return models.Config.model_validate(yaml.safe_load(file.read_text())) if file.exists() else models.Config()
 
 
-def input_document(file: Path, config: models.Config, keys: Mapping[str, str]) -> object:
+def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
     """What the rules see of a manifest, or of an AdmissionReview where it matters who asks or what was there before."""
     vocabulary = Vocabulary(config.accelerators)
     value = yaml.safe_load(file.read_text())
     request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
     namespace = request.get("namespace", "")
-    workload = normalise(request["object"], vocabulary=vocabulary, namespace=namespace)
+    workload = normalise(request["object"], vocabulary=vocabulary, namespace=namespace, objects=cluster)
     # What an example refers to is not known to the API server's webhooks either.
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason] if workload else []
     if workload is None or misread:
@@ -74,7 +85,7 @@ def input_document(file: Path, config: models.Config, keys: Mapping[str, str]) -
         }
     documents = document.Documents(config, vocabulary, keys=keys)
     old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
-    return orjson.loads(documents.build(workload, old=old_workload, review=review))
+    return orjson.loads(documents.build(workload, old=old_workload, review=review, facts=cluster))
 
 
 if __name__ == "__main__":

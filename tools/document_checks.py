@@ -72,6 +72,8 @@ def page_of(check: catalogue.Entry, folder: Path, recorded: dict[str, Any]) -> I
 def _about(check: catalogue.Entry) -> str:
     if check.about is catalogue.About.OBJECTS:
         return ", ".join(f"`{kind}`" for kind in check.kinds)
+    if check.about is catalogue.About.CLUSTER_FACTS:
+        return "workloads, where facts of the cluster are known"
     return f"workloads with {check.about}" if check.about is not catalogue.About.PODS else "all workloads"
 
 
@@ -79,6 +81,9 @@ def _examples(check: catalogue.Entry, folder: Path, recorded: dict[str, Any]) ->
     site = folder / "usher.yaml"
     if site.exists():
         yield f"\nThe examples are judged with this `usher.yaml`:\n\n```yaml\n{site.read_text().strip()}\n```"
+    cluster = folder / "cluster.yaml"
+    if cluster.exists():
+        yield f"\nThey are judged for a cluster that has these objects:\n\n```yaml\n{cluster.read_text().strip()}\n```"
     bad, good = (sorted(folder.glob(f"{kind}_*.yaml")) for kind in ("bad", "good"))
     yield "\n## Avoid"
     for file in bad[:2]:

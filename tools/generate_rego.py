@@ -10,6 +10,7 @@ _CONDITIONS = {
     catalogue.About.ACCELERATOR_PODS: "input.workload.asksAccelerators",
     catalogue.About.ORDINARY_PODS: "_has_ordinary_pods",
     catalogue.About.LABELLED_PODS: "_has_labelled_pods",
+    catalogue.About.CLUSTER_FACTS: "input.cluster",
 }
 
 _HEAD = """package usher.main

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+import build_examples
 import orjson
 import yaml
 
 from usher import model, paths
 from usher.admission import review, service
 from usher.config import load, models
+from usher.facts.store import Store
 from usher.policy import assembly, configuration
 from usher.policy.evaluator import Evaluator, Request
 
@@ -30,24 +32,24 @@ def main() -> None:
 
 
 def manifests(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.glob("*.yaml") if file.name != "usher.yaml")
+    return sorted(file for file in folder.glob("*.yaml") if file.name not in build_examples.BESIDE)
 
 
 def evaluator_of(folder: Path) -> Evaluator:
     """An evaluator with the configuration that stands beside the examples; all share one engine."""
-    site = folder / "usher.yaml"
-    if not site.exists():
+    site, facts = folder / "usher.yaml", build_examples.facts(folder)
+    if not site.exists() and facts.empty:
         return _packaged()
-    return evaluator_with(models.Config.model_validate(yaml.safe_load(site.read_text())), file=site)
+    return evaluator_with(build_examples.configuration(folder), file=site, facts=facts)
 
 
-def evaluator_with(config: models.Config, *, file: Path | None = None) -> Evaluator:
+def evaluator_with(config: models.Config, *, file: Path | None = None, facts: Store | None = None) -> Evaluator:
     """An evaluator with a configuration, which is refused as at load; all share one engine."""
     packaged = _packaged()
     problems = configuration.problems(config, packaged.catalogue)
     if problems:
         raise load.refusal(file, problems)
-    return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config)
+    return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config, facts=facts)
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
+from build_examples import BESIDE
 from record_findings import evaluator_of, request_of
 
 import opa_server
@@ -29,7 +30,7 @@ CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 """Manifests of public projects."""
 
 EXAMPLES = sorted(
-    file for file in (opa_server.POLICIES / "usher").glob("*/*/*/examples/*.yaml") if file.name != "usher.yaml"
+    file for file in (opa_server.POLICIES / "usher").glob("*/*/*/examples/*.yaml") if file.name not in BESIDE
 )
 
 SITE = models.Config.model_validate(
@@ -117,8 +118,9 @@ def test_of_every_example_both_engines_say_the_same(pair: Pair, file: Path) -> N
     both = BothEngines(pair.wasm, pair.opa)
     request = request_of(file)
 
-    for config in (evaluator_of(file.parent).config, SITE):
-        evaluator = Evaluator(engine=both, entries=pair.policies.catalogue, config=config)
+    beside = evaluator_of(file.parent)
+    for config in (beside.config, SITE):
+        evaluator = Evaluator(engine=both, entries=pair.policies.catalogue, config=config, facts=beside.facts)
         evaluator.decide(request)
         evaluator.mutate(request)
 

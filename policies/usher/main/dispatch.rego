@@ -846,6 +846,15 @@ _findings_clusterTrainingRuntime contains {"check": "gang/runtime_gang_with_jobs
 }
 
 _findings contains each if {
+	input.cluster
+	some each in _findings_cluster_facts
+}
+
+_findings_cluster_facts contains {"check": "priority/class_unknown", "finding": finding} if {
+	some finding in data.usher.checks.priority.class_unknown.deny
+}
+
+_findings contains each if {
 	input.object.trainJob
 	some each in _findings_trainJob
 }
@@ -1375,6 +1384,15 @@ _unknown_labelled_pods contains {"check": "queueing/partial_admission_of_a_gang"
 
 _unknown_labelled_pods contains {"check": "tenancy/network_of_another_namespace", "unknown": unknown} if {
 	some unknown in data.usher.checks.tenancy.network_of_another_namespace.unknown
+}
+
+_unknown contains each if {
+	input.cluster
+	some each in _unknown_cluster_facts
+}
+
+_unknown_cluster_facts contains {"check": "priority/class_unknown", "unknown": unknown} if {
+	some unknown in data.usher.checks.priority.class_unknown.unknown
 }
 
 _unknown contains each if {

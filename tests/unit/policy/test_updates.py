@@ -6,10 +6,10 @@ import yaml
 import builders
 from usher import model, paths
 from usher.config import models
+from usher.facts.store import Store
 from usher.mutation.editing import copied
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.workloads import lookup
 
 CONFIG = models.Config.model_validate(
     yaml.safe_load("""
@@ -141,7 +141,7 @@ def test_what_is_missing_since_is_given_back(evaluator: Evaluator) -> None:
     job = builders.pytorch_job(worker, namespace="queued")
     stored = created(evaluator, job)
     other = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {}, name="other", namespace="queued")
-    without_queue = assembly.embedded(CONFIG, facts=lookup.Cluster([other]))
+    without_queue = assembly.embedded(CONFIG, facts=Store.of([other]))
 
     merged = without_queue.mutate(Request(value=job))
     (skipped,) = [each for each in merged.skipped if each.told]

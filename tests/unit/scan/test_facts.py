@@ -7,8 +7,9 @@ import yaml
 
 import builders
 from usher import errors, paths
+from usher.facts.store import Store
 from usher.scan.facts import from_files
-from usher.workloads.lookup import NOTHING, Absence, Cluster, InTurn, Lookup, Objects, Reference
+from usher.workloads.lookup import Absence, InTurn, Lookup, Objects, Reference
 
 QUEUE = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {}, name="research", namespace="ml")
 
@@ -38,11 +39,11 @@ def test_of_a_kind_that_no_object_is_of_nothing_is_known(known: Lookup) -> None:
 
 
 def test_without_files_nothing_is_known() -> None:
-    assert from_files([]) is NOTHING
+    assert from_files([]).empty
 
 
 def test_names_of_a_kind_are_known_only_where_the_kind_is() -> None:
-    cluster = Cluster([builders.custom("v1", "Namespace", {}, name="web")])
+    cluster = Store.of([builders.custom("v1", "Namespace", {}, name="web")])
 
     assert cluster.names("", "Namespace") == frozenset({"web"})
     assert cluster.names("", "ConfigMap") is None
@@ -59,7 +60,7 @@ def test_files_that_tell_nothing_are_refused(tmp_path: Path, text: str) -> None:
 
 def test_of_several_who_may_know_the_first_that_has_it_answers() -> None:
     other = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {"own": True}, name="research", namespace="ml")
-    in_turn = InTurn(Objects([other]), Cluster([QUEUE]))
+    in_turn = InTurn(Objects([other]), Store.of([QUEUE]))
 
     assert in_turn.find(reference("research")) == other
     assert in_turn.find(reference("reserch")) is Absence.MISSING

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from usher.config import load, models
+from usher.facts.store import Store
 from usher.policy import bundle, catalogue, configuration, site_problems
 from usher.policy._wasm import WasmEngine
 from usher.policy.cache import CachedEngine
 from usher.policy.evaluator import Evaluator
-from usher.workloads import lookup
 
 
 def embedded(
@@ -15,7 +15,7 @@ def embedded(
     *,
     file: Path | None = None,
     directory: Path | None = None,
-    facts: lookup.Lookup = lookup.NOTHING,
+    facts: Store | None = None,
 ) -> Evaluator:
     """An evaluator with the embedded engine and the packaged policies.
 
@@ -43,7 +43,7 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
     ca_file: Path | None = None,
     token_file: Path | None = None,
     directory: Path | None = None,
-    facts: lookup.Lookup = lookup.NOTHING,
+    facts: Store | None = None,
 ) -> Evaluator:
     """An evaluator that asks the OPA server at `url`, which must have our policies in the revision packaged here.
 
@@ -67,7 +67,7 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
 
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
     """What usher.yaml may not mean as it stands, each with its line and key; what cannot be meant was refused."""
-    known = made.facts.names("", "Namespace") if isinstance(made.facts, lookup.Cluster) else None
+    known = made.facts.names("", "Namespace")
     found = load.located(file, list(site_problems.warnings(made.config, known)))
     source = "usher.yaml" if file is None else str(file)
     return [

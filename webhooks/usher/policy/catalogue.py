@@ -28,6 +28,8 @@ class About(StrEnum):
     """Workloads of which some pods ask for no accelerator."""
     LABELLED_PODS = "labelled pods"
     """Workloads that have, or whose templates have, a label or an annotation that rules read: most pods have none."""
+    CLUSTER_FACTS = "cluster facts"
+    """Workloads, where anything is known of the cluster that they are for."""
     OBJECTS = "objects"
     """What rules read of an object beside its pods; `kinds` names the kinds."""
 

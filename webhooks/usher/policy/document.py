@@ -18,7 +18,9 @@ from typing_extensions import TypedDict
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.facts.store import Store
 from usher.policy import fabric_documents, mig_facts, nodes, site
+from usher.policy.cluster import document as cluster_document
 from usher.policy.pod_documents import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 from usher.views import registry
 from usher.views.shape import Amount, amount_of
@@ -113,6 +115,8 @@ class Input(TypedDict):
     """What else rules read of the object, as it is written."""
     old: NotRequired[Old]
     review: NotRequired[Review]
+    cluster: NotRequired[cluster_document.Cluster]
+    """What is known of the cluster; absent where nothing is."""
 
 
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -122,13 +126,19 @@ class Documents:
     """Builds the input documents for one configuration."""
 
     def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
+        self._config = config
         self._sites = site.Sites(config, keys)
         self._all_nodes = nodes.AllNodes(config, vocabulary)
         self._all_mig = mig_facts.AllMig(config)
         self._fabrics = fabric_documents.all_of(config)
 
     def build(
-        self, workload: model.Workload, *, old: model.Workload | None = None, review: Review | None = None
+        self,
+        workload: model.Workload,
+        *,
+        old: model.Workload | None = None,
+        review: Review | None = None,
+        facts: Store | None = None,
     ) -> bytes:
         """The input document as JSON.
 
@@ -136,6 +146,7 @@ class Documents:
             workload: the object.
             old: on UPDATE, the object as it was.
             review: who asks for what, where anybody asks.
+            facts: what is known of the cluster, where rules are to see of it what matters to the object.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -151,6 +162,9 @@ class Documents:
             document["old"] = _old(old)
         if review is not None:
             document["review"] = review
+        cluster = None if facts is None else cluster_document.of(workload, facts, self._config)
+        if cluster is not None:
+            document["cluster"] = cluster
         return orjson.dumps(document)
 
     def _pod_set(self, pod_set: model.PodSet) -> PodSet:

@@ -12,6 +12,7 @@ from typing import Final
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models, namespaces
+from usher.facts.store import Store
 from usher.mutation import merge
 from usher.policy import catalogue, decision, document, enforcement, likeness, partial
 from usher.policy.engine import Engine, Entrypoint
@@ -47,7 +48,8 @@ DEBUG_CONTAINERS: Final = "ephemeralcontainers"
 class _LikePod:
     """A request about a Pod, told apart only by what mutations read of it."""
 
-    key: tuple[str, bytes]
+    key: tuple[str, int, bytes]
+    """Namespace, revision of the facts, and the pod."""
     request: list[Request] = field(compare=False)
     """Empty once it is answered: what is remembered must not hold the pod."""
 
@@ -62,14 +64,14 @@ class Evaluator:
         entries: catalogue.Catalogue,
         config: models.Config,
         today: Callable[[], date] = _today,
-        facts: lookup.Lookup = lookup.NOTHING,
+        facts: Store | None = None,
     ) -> None:
         self.engine = engine
         self.catalogue = entries
         self.config = config
         self.today = today
         """The day by which exceptions expire, in UTC."""
-        self.facts = facts
+        self.facts = Store() if facts is None else facts
         """What is known of the cluster, beside the objects that come with a request."""
         self._is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: namespaces.matches(namespace, config.exempt_namespaces)
@@ -177,7 +179,7 @@ class Evaluator:
         key = likeness.key(value)
         if key is None:
             return self.mutate(request)
-        return self._patches(_LikePod((request.namespace, key), [request]))
+        return self._patches(_LikePod((request.namespace, self.facts.revision, key), [request]))
 
     def _patched(self, like: _LikePod) -> merge.Merged:
         return replace(self.mutate(like.request.pop()), value={})
@@ -229,7 +231,7 @@ class Evaluator:
         return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=self._objects(request))
 
     def _objects(self, request: Request) -> lookup.Lookup:
-        return request.objects if self.facts is lookup.NOTHING else lookup.InTurn(request.objects, self.facts)
+        return request.objects if self.facts.empty else lookup.InTurn(request.objects, self.facts)
 
     def _review(self, request: Request) -> document.Review | None:
         if request.user is None:
@@ -245,7 +247,8 @@ class Evaluator:
     ) -> tuple[list[model.Finding], list[model.Unknown]]:
         if not workload.pod_sets and not workload.view:
             return [], []
-        result = self.engine.evaluate(Entrypoint.FINDINGS, self.documents.build(workload, old=old, review=review))
+        document = self.documents.build(workload, old=old, review=review, facts=self.facts)
+        result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return list(partial.with_doubt(decision.findings(result), workload)), decision.unknowns(result)
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:

@@ -74,8 +74,14 @@ def explain(evaluator: Evaluator, request: Request) -> Explanation:
     )
 
 
-def why_not_asked(entry: catalogue.Entry, workload: model.Workload) -> str:
-    """Why a rule is not asked about an object; empty when it is. The same conditions as in dispatch.rego."""
+def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bool = False) -> str:
+    """Why a rule is not asked about an object; empty when it is. The same conditions as in dispatch.rego.
+
+    Args:
+        entry: the rule.
+        workload: the object.
+        facts: whether anything is known of the cluster.
+    """
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]
     match entry.about:
         case About.OBJECTS:
@@ -87,6 +93,8 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload) -> str:
             return "" if any(asking) else "it is about pods that ask for accelerators"
         case About.ORDINARY_PODS:
             return "" if not all(asking) else "it is about pods that ask for no accelerator"
+        case About.CLUSTER_FACTS:
+            return "" if asking and facts else "nothing is known of the cluster"
         case About.LABELLED_PODS:
             return "" if asking and _is_labelled(workload) else "it is about labels and annotations that are not there"
 
@@ -110,7 +118,7 @@ def _check(
     reasons = tuple(unknown.reason for unknown in decision.unknowns if unknown.check == entry.key)
     if reasons:
         return Explained(entry=entry, state=State.NOT_EVALUATED, texts=reasons)
-    why = why_not_asked(entry, workload)
+    why = why_not_asked(entry, workload, facts=not evaluator.facts.empty)
     if why:
         return Explained(entry=entry, state=State.NOT_ASKED, texts=(why,))
     where = enforcement.Circumstances(

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from usher import errors
+from usher.facts.store import Store
 from usher.scan import sources
-from usher.workloads import lookup
 
 
-def from_files(arguments: Sequence[str]) -> lookup.Lookup:
+def from_files(arguments: Sequence[str]) -> Store:
     """The objects of files and directories; of each kind among them they are taken for all that there are.
 
     Raises:
         InputError: something cannot be read. With half of the objects, what is there would be taken for missing.
     """
     if not arguments:
-        return lookup.NOTHING
+        return Store()
     values = []
     for batch in sources.read(arguments, stdin=BytesIO()):
         for problem in batch.problems:
@@ -26,4 +26,4 @@ def from_files(arguments: Sequence[str]) -> lookup.Lookup:
         raise errors.InputError(
             f"no objects found in {', '.join(arguments)}, which were to tell what is in the cluster"
         )
-    return lookup.Cluster(values)
+    return Store.of(values)

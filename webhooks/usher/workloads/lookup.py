@@ -91,32 +91,6 @@ class Objects:
         return Absence.NOT_KNOWN
 
 
-class Cluster:
-    """Knows what is in a cluster of some kinds: what is not among the objects of a kind that is known is not there.
-
-    Of a kind of which no object is given nothing is known: nobody may have asked for it.
-    """
-
-    def __init__(self, values: Iterable[paths.Object], *, namespace: str = "") -> None:
-        """Takes objects, and the namespace of those that name none."""
-        listed = list(values)
-        self._objects = Objects(listed, namespace=namespace)
-        self._kinds = {
-            (_text(value.get("apiVersion")).rpartition("/")[0], _text(value.get("kind"))) for value in listed
-        }
-
-    def names(self, group: str, kind: str) -> frozenset[str] | None:
-        """Names of all objects of a kind; None where nothing is known of it."""
-        return self._objects.names(group, kind) if (group, kind) in self._kinds else None
-
-    def find(self, reference: Reference) -> paths.Object | Absence:
-        """The object; MISSING if others of its kind are known."""
-        found = self._objects.find(reference)
-        if found is Absence.NOT_KNOWN and (reference.group, reference.kind) in self._kinds:
-            return Absence.MISSING
-        return found
-
-
 class InTurn:
     """Asks one after the other, until one of them knows."""
 

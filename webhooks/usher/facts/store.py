@@ -1,0 +1,213 @@
+"""The objects of a cluster at hand: found by name, listed by kind, and what was worked out of them.
+
+Whoever fills it (one thread for each kind) never stands in the way of whoever asks: maps are replaced, not changed.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from usher import paths
+from usher.facts import kinds
+from usher.facts.kinds import Key
+from usher.facts.node_table import NodeTable
+from usher.workloads import compute_domains
+from usher.workloads.lookup import Absence, Reference
+
+_Made = TypeVar("_Made")
+
+Objects = Mapping[str, paths.Object]
+"""By name, of one namespace or of none."""
+
+_NODE: Final[Key] = ("", "Node")
+
+_NONE: Final[Objects] = MappingProxyType({})
+
+
+class Store:
+    """What is known of a cluster. Of a kind that nobody gave nothing is known; of one that was given, all.
+
+    `usher.workloads.lookup.Lookup` is what the reading of workloads sees of it.
+    """
+
+    def __init__(self) -> None:
+        self.revision = 0
+        """Grows with every change but those of momentary kinds: what workloads and mutations looked up may be old."""
+        self.nodes = NodeTable()
+        self._kinds: dict[Key, Mapping[str, Objects]] = {}
+        """By kind and namespace; empty for what stands in none."""
+        self._missing: frozenset[Key] = frozenset()
+        self._revisions: defaultdict[Key, int] = defaultdict(int)
+        self._derived: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self._writing = threading.Lock()
+
+    @classmethod
+    def of(cls, values: Iterable[paths.Object], *, namespace: str = "") -> "Store":
+        """A store of objects that are, of each kind among them, all that there are.
+
+        Args:
+            values: as in manifests; of several of one name the last counts, as after `kubectl apply`.
+            namespace: the namespace of those that name none, of kinds that stand in one.
+        """
+        store, by_kind = cls(), defaultdict[Key, list[paths.Object]](list)
+        for value in values:
+            by_kind[_key(value)].append(value)
+        domains = by_kind.get((compute_domains.GROUP, compute_domains.KIND), ())
+        made = [template for value in domains if (template := compute_domains.claim_template(value)) is not None]
+        for template in made:
+            by_kind[_key(template)].append(template)
+        for key, listed in by_kind.items():
+            store.replace(key, [_placed(value, key, namespace) for value in listed])
+        return store
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is known at all."""
+        return not self._kinds and not self._missing and not self.nodes.known
+
+    def knows(self, group: str, kind: str) -> bool:
+        """Whether all objects of a kind are known, be it that there can be none."""
+        key = (group, kind)
+        return key in self._kinds or key in self._missing or (key == _NODE and self.nodes.known)
+
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object, which is not to be changed; MISSING where all others of its kind are known.
+
+        Files say nothing of the scope of a kind: of an object in no or an unknown namespace the only one of its name
+        is found.
+        """
+        key = (reference.group, reference.kind)
+        if key == _NODE:
+            node = self.nodes.named(reference.name)
+            return node if node is not None else self._absence(key)
+        spaces = self._kinds.get(key, {})
+        found = spaces.get(reference.namespace, _NONE).get(reference.name)
+        if found is None and not reference.namespace:
+            everywhere = [objects[reference.name] for objects in spaces.values() if reference.name in objects]
+            found = everywhere[0] if len(everywhere) == 1 else None
+        return found if found is not None else self._absence(key)
+
+    def objects(self, group: str, kind: str, namespace: str = "") -> Objects | Absence:
+        """All objects of a kind in a namespace, or in none, by name; nodes are in `nodes`.
+
+        Returns:
+            MISSING where the cluster does not have the kind, NOT_KNOWN where nobody gave any.
+        """
+        spaces = self._kinds.get((group, kind))
+        return self._absence((group, kind)) if spaces is None else spaces.get(namespace, _NONE)
+
+    def names(self, group: str, kind: str) -> frozenset[str] | None:
+        """Names of all objects of a kind, in all namespaces; None where nothing is known of it."""
+        if not self.knows(group, kind):
+            return None
+        return frozenset(name for objects in self._kinds.get((group, kind), {}).values() for name in objects)
+
+    def counts(self) -> Mapping[Key, int]:
+        """How many objects there are, by kind."""
+        result = {key: sum(map(len, spaces.values())) for key, spaces in self._kinds.items()}
+        return {**result, _NODE: len(self.nodes)} if self.nodes.known else result
+
+    def derived(self, name: str, of: Sequence[Key], make: Callable[[], _Made]) -> _Made:
+        """What `make` makes of the objects of some kinds, until one of them changes.
+
+        Args:
+            name: under which it is kept.
+            of: kinds that it is made of.
+            make: may run more than once, in several threads.
+        """
+        revisions = tuple(self.nodes.revision if key == _NODE else self._revisions[key] for key in of)
+        kept = self._derived.get(name)
+        if kept is not None and kept[0] == revisions:
+            made: _Made = kept[1]
+            return made
+        made = make()
+        self._derived[name] = (revisions, made)
+        return made
+
+    def replace(self, key: Key, values: Iterable[paths.Object]) -> None:
+        """Takes all objects of a kind that there are."""
+        with self._writing:
+            self._missing -= {key}
+            if key == _NODE:
+                self.nodes.replace(values)
+                return
+            spaces: defaultdict[str, dict[str, paths.Object]] = defaultdict(dict)
+            for value in values:
+                namespace, name = _identity(value)
+                spaces[namespace][name] = value
+            if self._kinds.get(key) != spaces:
+                self._set(key, dict(spaces))
+
+    def put(self, value: paths.Object) -> None:
+        """Takes an object as it is now."""
+        key = _key(value)
+        with self._writing:
+            if key == _NODE:
+                self.nodes.put(value)
+                return
+            namespace, name = _identity(value)
+            spaces = self._kinds.get(key, {})
+            objects = spaces.get(namespace, _NONE)
+            if objects.get(name) != value:
+                self._set(key, {**spaces, namespace: {**objects, name: value}})
+
+    def remove(self, value: paths.Object) -> None:
+        """Forgets an object that is gone."""
+        key = _key(value)
+        namespace, name = _identity(value)
+        with self._writing:
+            if key == _NODE:
+                self.nodes.remove(name)
+                return
+            spaces = self._kinds.get(key, {})
+            objects = spaces.get(namespace, _NONE)
+            if name in objects:
+                left = {other: each for other, each in objects.items() if other != name}
+                self._set(key, {**spaces, namespace: left})
+
+    def lacks(self, key: Key) -> None:
+        """Notes that the cluster does not have a kind."""
+        with self._writing:
+            if key not in self._missing:
+                self._kinds.pop(key, None)
+                self._missing |= {key}
+                self._changed(key)
+
+    def _set(self, key: Key, spaces: Mapping[str, Objects]) -> None:
+        self._kinds[key] = spaces
+        self._changed(key)
+
+    def _changed(self, key: Key) -> None:
+        self._revisions[key] += 1
+        self.revision += key not in kinds.MOMENTARY
+
+    def _absence(self, key: Key) -> Absence:
+        return Absence.MISSING if self.knows(*key) else Absence.NOT_KNOWN
+
+
+def _key(value: paths.Object) -> Key:
+    return _text(value.get("apiVersion")).rpartition("/")[0], _text(value.get("kind"))
+
+
+def _identity(value: paths.Object) -> tuple[str, str]:
+    metadata = value.get("metadata")
+    fields = metadata if isinstance(metadata, dict) else {}
+    return _text(fields.get("namespace")), _text(fields.get("name"))
+
+
+def _placed(value: paths.Object, key: Key, namespace: str) -> paths.Object:
+    """The object in its namespace, or in none where its kind stands in none, whatever the manifest says."""
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        return value
+    known = kinds.BY_KEY.get(key)
+    within = metadata.get("namespace")
+    if known is not None and known.cluster_scoped:
+        return value if within is None else {**value, "metadata": {**metadata, "namespace": None}}
+    return value if within or not namespace else {**value, "metadata": {**metadata, "namespace": namespace}}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
