@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from builders import container, pod
 from reviews import UID, as_go_writes, body, review
 from usher import paths
-from usher.admission.review import Review, parse
+from usher.admission.review import Resource, Review, parse
 from usher.errors import ReviewError
 from usher.policy.evaluator import Operation, User
 
@@ -31,6 +31,7 @@ def test_what_an_api_server_sends_is_read() -> None:
         uid=UID,
         operation=Operation.UPDATE,
         kind="Pod",
+        resource=Resource(group="", version="", plural=""),
         name="trainer",
         namespace="ml-research",
         sub_resource="status",
@@ -49,6 +50,7 @@ def test_a_review_with_no_more_than_it_needs_is_read() -> None:
         uid="1",
         operation=Operation.CREATE,
         kind="",
+        resource=Resource(group="", version="", plural=""),
         name="",
         namespace="",
         sub_resource="",

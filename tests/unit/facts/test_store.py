@@ -156,3 +156,18 @@ def test_of_config_maps_only_the_names_are_kept_and_kueues_own_configuration() -
 
     assert keep({**of_kueue, "data": data})["data"] == {kinds.KUEUE_CONFIGURATION_KEY: "integrations: {}"}
     assert "data" not in keep({**of_kueue, "metadata": {"name": name, "namespace": "ml"}, "data": data})
+
+
+def test_what_is_applied_together_joins_what_is_there() -> None:
+    store = Store.of([queue("a")])
+    joined = store.with_applied([queue("b"), node("n")], namespace="ml")
+
+    assert joined.objects(*LOCAL_QUEUE, "ml") == {"a": queue("a"), "b": queue("b")}
+    assert store.objects(*LOCAL_QUEUE, "ml") == {"a": queue("a")}
+    assert not joined.nodes.known
+
+
+def test_of_a_kind_of_which_nothing_is_known_one_object_tells_nothing_of_the_others() -> None:
+    joined = Store.of([node("n")]).with_applied([queue("b")], namespace="ml")
+
+    assert joined.find(reference("b")) is Absence.NOT_KNOWN

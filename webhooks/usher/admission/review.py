@@ -17,12 +17,22 @@ _INTEGERS: Final = range(-(2**63), 2**64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """What was asked for, in the version of the request; for a sub resource that of the object it belongs to."""
+
+    group: str
+    version: str
+    plural: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
     """The request of an AdmissionReview."""
 
     uid: str
     operation: Operation
     kind: str
+    resource: Resource
     name: str
     namespace: str
     sub_resource: str
@@ -49,7 +59,7 @@ def parse(body: bytes) -> Review:
     request = review.get("request")
     if not isinstance(request, dict):
         raise errors.ReviewError("request: expected an object")
-    kind = request.get("kind")
+    kind, resource = request.get("kind"), request.get("resource")
     operation = _operation(request)
     value = _object(request, "object")
     if value is None and operation in (Operation.CREATE, Operation.UPDATE):
@@ -59,6 +69,7 @@ def parse(body: bytes) -> Review:
         uid=_required_text(request, "uid"),
         operation=operation,
         kind=_text(kind, "kind", at="request.kind") if isinstance(kind, dict) else "",
+        resource=_resource(resource if isinstance(resource, dict) else {}),
         name=_text(request, "name"),
         namespace=_text(request, "namespace"),
         sub_resource=_text(request, "subResource"),
@@ -67,6 +78,11 @@ def parse(body: bytes) -> Review:
         value=value,
         old_value=_object(request, "oldObject"),
     )
+
+
+def _resource(value: paths.Object) -> Resource:
+    group, version, plural = (_text(value, field, at="request.resource") for field in ("group", "version", "resource"))
+    return Resource(group=group, version=version, plural=plural)
 
 
 def _strict_json(body: bytes) -> paths.Json:

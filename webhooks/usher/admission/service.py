@@ -37,7 +37,20 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
     """
     review = parse(body)
-    decision = evaluator.decide(request_of(review)) if review.value is not None else model.Decision(workload=None)
+    return answered(review, decide(review, evaluator))
+
+
+def decide(review: Review, evaluator: Evaluator) -> model.Decision:
+    """What is decided about the object of a review; about none where it brings none.
+
+    Raises:
+        EngineError: no verdict.
+    """
+    return model.Decision(workload=None) if review.value is None else evaluator.decide(request_of(review))
+
+
+def answered(review: Review, decision: model.Decision) -> Answer:
+    """The answer of the validating webhook to a decision."""
     answer = response.validated(review.uid, decision, display_name=_display_name(review))
     return Answer(
         body=response.encode(answer),

@@ -126,6 +126,21 @@ class Store:
         self._derived[name] = (revisions, made)
         return made
 
+    def with_applied(self, values: Iterable[paths.Object], *, namespace: str) -> "Store":
+        """What would be known once some objects are applied as well: those of kinds of which all objects are known.
+
+        The nodes are the same, and what is worked out is worked out anew.
+        """
+        new = [value for value in values if _key(value) in self._kinds and _key(value) in kinds.BY_KEY]
+        if not new:
+            return self
+        result = Store()
+        result.revision, result.nodes = self.revision, self.nodes
+        result._kinds, result._missing = dict(self._kinds), self._missing
+        for value in new:
+            result.put(_placed(value, _key(value), namespace))
+        return result
+
     def replace(self, key: Key, values: Iterable[paths.Object]) -> None:
         """Takes all objects of a kind that there are."""
         with self._writing:

@@ -97,8 +97,9 @@ class Evaluator:
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old = self._workload(request.old_value, request)
-        findings, unknowns = self._findings(workload, old=old, review=self._review(request))
-        before = self._findings(old)[0] if findings and old is not None else []
+        facts = self._facts(request)
+        findings, unknowns = self._findings(workload, facts, old=old, review=self._review(request))
+        before = self._findings(old, facts)[0] if findings and old is not None else []
         return model.Decision(
             workload=workload,
             judgements=decision.judge(
@@ -231,7 +232,11 @@ class Evaluator:
         return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=self._objects(request))
 
     def _objects(self, request: Request) -> lookup.Lookup:
-        return request.objects if self.facts.empty else lookup.InTurn(request.objects, self.facts)
+        facts = self._facts(request)
+        return request.objects if facts.empty else lookup.InTurn(request.objects, facts)
+
+    def _facts(self, request: Request) -> Store:
+        return self.facts if request.facts is None else request.facts
 
     def _review(self, request: Request) -> document.Review | None:
         if request.user is None:
@@ -243,11 +248,16 @@ class Evaluator:
         }
 
     def _findings(
-        self, workload: model.Workload, *, old: model.Workload | None = None, review: document.Review | None = None
+        self,
+        workload: model.Workload,
+        facts: Store,
+        *,
+        old: model.Workload | None = None,
+        review: document.Review | None = None,
     ) -> tuple[list[model.Finding], list[model.Unknown]]:
         if not workload.pod_sets and not workload.view:
             return [], []
-        document = self.documents.build(workload, old=old, review=review, facts=self.facts)
+        document = self.documents.build(workload, old=old, review=review, facts=facts)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return list(partial.with_doubt(decision.findings(result), workload)), decision.unknowns(result)
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from usher import paths
 from usher.config import models
+from usher.facts.store import Store
 from usher.workloads import lookup
 
 
@@ -34,6 +35,8 @@ class Request:
     old_value: paths.Object | None = None
     objects: lookup.Lookup = lookup.NOTHING
     """Where to look up what the object refers to by name."""
+    facts: Store | None = None
+    """What is known of the cluster, where it is another one than the evaluator's."""
     place: models.Place = "admission"
     sub_resource: str = ""
     user: User | None = None

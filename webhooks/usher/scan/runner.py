@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from usher import __version__, errors, model, paths, quantities, report
+from usher.facts.store import Store
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.scan.batches import Batch, Item
@@ -31,6 +32,14 @@ class Settings:
     """Whether to judge the objects as that webhook would leave them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Surroundings:
+    """What is known beside an object: what is applied with it, and the cluster as it will then be."""
+
+    objects: lookup.Lookup
+    facts: Store
+
+
 def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> report.Report:
     """Judges every object of the batches, which are taken one at a time."""
     results: list[report.Result] = []
@@ -47,9 +56,13 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         counts["ignored"] += batch.ignored
         counts["owned"] += batch.owned
         # What one file holds is applied together, so its objects may refer to each other.
-        objects = lookup.Objects((item.value for item in batch.items), namespace=settings.namespace)
+        values = [item.value for item in batch.items]
+        surroundings = _Surroundings(
+            objects=lookup.Objects(values, namespace=settings.namespace),
+            facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
+        )
         for item in batch.items:
-            judged = _judged(item, batch.source, objects, evaluator=evaluator, settings=settings)
+            judged = _judged(item, batch.source, surroundings, evaluator=evaluator, settings=settings)
             if isinstance(judged, report.Failure):
                 failures.append(judged)
             elif judged is not None:
@@ -72,11 +85,17 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
 
 
 def _judged(
-    item: Item, source: str, objects: lookup.Lookup, *, evaluator: Evaluator, settings: Settings
+    item: Item, source: str, surroundings: _Surroundings, *, evaluator: Evaluator, settings: Settings
 ) -> report.Result | report.Failure | None:
     """What was decided about an object; None for one that makes no pods or is in another namespace."""
     line = item.document.line if item.document is not None else 0
-    request = Request(value=item.value, namespace=settings.namespace, objects=objects, place=settings.command.value)
+    request = Request(
+        value=item.value,
+        namespace=settings.namespace,
+        objects=surroundings.objects,
+        facts=surroundings.facts,
+        place=settings.command.value,
+    )
     try:
         merged = evaluator.mutate(request) if settings.changes or settings.admitted else None
         if merged is not None and settings.admitted:
