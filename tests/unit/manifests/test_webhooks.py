@@ -8,6 +8,7 @@ import pytest
 from usher import paths
 from usher.manifests import webhooks
 from usher.workloads.registry import KINDS, OBJECTS
+from usher.workloads.scales import KINDS as SCALED
 
 OF_THEIR_OWN = {"Namespace", "Binding"}
 """Kinds with a webhook of their own."""
@@ -44,7 +45,10 @@ def test_both_webhooks_are_asked_about_every_kind_that_an_api_server_serves() ->
 
     assert asked_about(mutating) == served | {("", "pods/ephemeralcontainers")}
     objects = {(view.group, view.plural) for view in OBJECTS if view.plural and view.kind not in OF_THEIR_OWN}
-    assert asked_about(validating) == served | objects | {("", "pods/ephemeralcontainers"), ("", "pods/resize")}
+    scales = {(group, f"{plural}/scale") for group, plural in SCALED if (group, plural) in served}
+    assert len(scales) == len(SCALED) - 1, "a role of a DisaggregatedSet has no pods"
+    of_pods = {("", "pods/ephemeralcontainers"), ("", "pods/resize")}
+    assert asked_about(validating) == served | objects | scales | of_pods
 
 
 def validating_webhook(name: str) -> paths.Object:

@@ -1,7 +1,8 @@
 """The webhook configurations, from the workload registry: a kind that is known is a kind that is asked about.
 
 Choices and their sources: reliability.md 1.1 and 1.2. Mutation fails open, because the validating webhook sees the
-final object; both leave out the namespaces that a cluster needs to heal itself; nothing has side effects.
+final object; both leave out the namespaces that a cluster needs to heal itself; the only side effect is the charge of a
+quota.
 """
 
 import base64
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from usher import paths
+from usher.admission.scaling import SUB_RESOURCE
 from usher.config.models import DEFAULT_EXEMPT_NAMESPACES, DEFAULT_IDENTITIES, EXEMPTION_LABEL
 from usher.views.kinds import View
 from usher.workloads.kinds import Kind
 from usher.workloads.registry import KINDS, OBJECTS
+from usher.workloads.scales import SCALES
 
 NAME: Final = "gpu-usher"
 Scope = Literal["Namespaced", "Cluster"]
@@ -81,7 +84,11 @@ def configurations(
                 # Debug containers come through a subresource of their own, and may set what others may not; a resize
                 # changes what was judged.
                 _rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
+                # So does a scale, which makes as many pods as it likes of a template that it does not name.
+                *_scale_rules(),
             ],
+            # It charges quotas, and for a dry run it does not.
+            "sideEffects": "NoneOnDryRun",
         },
         {
             # Whatever the choice for workloads, queues and autoscalers of others must not stand still with us.
@@ -173,6 +180,17 @@ def _rules(kinds: Iterable[Kind | View], *, operations: Sequence[str]) -> list[p
         _rule(group, versions, plurals, operations=operations, scope=scope)
         for (group, versions, scope), plurals in resources.items()
     ]
+
+
+def _scale_rules() -> list[paths.Json]:
+    """Of the kinds that make pods: what scales something else comes to us as an UPDATE of that."""
+    versions = {(kind.group, kind.kind): kind.versions for kind in KINDS}
+    plurals: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for scale in SCALES:
+        served = versions.get((scale.group, scale.kind))
+        if served is not None:
+            plurals.setdefault((scale.group, served), []).append(f"{scale.plural}/{SUB_RESOURCE}")
+    return [_rule(group, served, resources, operations=["UPDATE"]) for (group, served), resources in plurals.items()]
 
 
 def _rule(

@@ -1,0 +1,153 @@
+"""Changes to one quota by several writers, none of which is lost and none of which is made on what is old."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import pytest
+
+from usher import errors, paths
+from usher.charging.books import Book, Change, Page, Shelf
+
+WITHIN = 30.0
+
+
+class Memory:
+    """An API server that holds one object."""
+
+    def __init__(self, value: paths.Object) -> None:
+        self.value: paths.Object = {**value, "version": 1}
+        self.reads = self.writes = self.conflicts = 0
+        self.failing: list[str] = []
+        self._lock = threading.Lock()
+
+    def read(self) -> Page:
+        with self._lock:
+            self.reads += 1
+            return Page(value=self.value)
+
+    def write(self, page: Page) -> Page | None:
+        with self._lock:
+            if self.failing:
+                raise errors.ClusterError(self.failing.pop())
+            if page.value["version"] != self.value["version"]:
+                self.conflicts += 1
+                return None
+            self.writes += 1
+            version = self.value["version"]
+            assert isinstance(version, int)
+            self.value = {**page.value, "version": version + 1}
+            return Page(value=self.value)
+
+
+def count(value: paths.Object) -> int:
+    number = value.get("count", 0)
+    assert isinstance(number, int)
+    return number
+
+
+def up_to(most: int) -> Change[bool]:
+    """Counts one more, where there is room."""
+
+    def change(value: paths.Object) -> tuple[paths.Object, bool]:
+        return ({**value, "count": count(value) + 1}, True) if count(value) < most else (value, False)
+
+    return change
+
+
+def book(shelf: Shelf) -> Book:
+    return Book(shelf, wait=lambda _seconds: None)
+
+
+def results(futures: list["Future[bool]"]) -> list[bool]:
+    return [future.result(timeout=WITHIN) for future in futures]
+
+
+def test_what_is_changed_is_written() -> None:
+    shelf = Memory({})
+
+    assert book(shelf).change(up_to(1), within=WITHIN).result(WITHIN)
+    assert count(shelf.value) == 1
+
+
+def test_three_replicas_together_never_grant_more_than_there_is() -> None:
+    shelf = Memory({})
+    replicas = [book(shelf) for _ in range(3)]
+    futures = [replica.change(up_to(100), within=WITHIN) for _ in range(100) for replica in replicas]
+
+    assert sum(results(futures)) == 100
+    assert count(shelf.value) == 100
+
+
+def test_changes_that_wait_at_the_same_time_are_written_at_once() -> None:
+    gate, shelf = threading.Event(), Memory({})
+
+    def held(value: paths.Object) -> tuple[paths.Object, bool]:
+        gate.wait(WITHIN)
+        return {**value, "held": True}, True
+
+    one = book(shelf)
+    futures = [one.change(held, within=WITHIN), *(one.change(up_to(50), within=WITHIN) for _ in range(50))]
+    gate.set()
+
+    assert all(results(futures))
+    assert shelf.writes <= 3
+
+
+def test_nobody_is_refused_on_what_may_be_old() -> None:
+    """Another replica gave back what this one still believes to be taken."""
+    shelf = Memory({})
+    ours, other = book(shelf), book(shelf)
+    assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
+
+    other.change(lambda value: ({**value, "count": 0}, True), within=WITHIN).result(WITHIN)
+
+    assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
+
+
+def test_a_change_that_fails_takes_no_other_with_it() -> None:
+    def wrong(value: paths.Object) -> tuple[paths.Object, bool]:
+        raise errors.InputError(f"cannot be read: {value.get('count')}")
+
+    shelf = Memory({})
+    one = book(shelf)
+    failing, good = one.change(wrong, within=WITHIN), one.change(up_to(1), within=WITHIN)
+
+    assert good.result(WITHIN)
+    with pytest.raises(errors.InputError, match="cannot be read"):
+        failing.result(WITHIN)
+
+
+def test_after_a_failure_the_next_change_is_made_to_what_is_there() -> None:
+    shelf = Memory({})
+    one = book(shelf)
+    one.change(up_to(5), within=WITHIN).result(WITHIN)
+    shelf.failing = ["the connection is lost"]
+
+    with pytest.raises(errors.ClusterError, match="the connection is lost"):
+        one.change(up_to(5), within=WITHIN).result(WITHIN)
+    assert one.change(up_to(5), within=WITHIN).result(WITHIN)
+    assert count(shelf.value) == 2
+
+
+def ticking(*times: float) -> Callable[[], float]:
+    left = list(times)
+    return lambda: left.pop(0) if len(left) > 1 else left[0]
+
+
+def test_what_comes_too_late_is_not_charged() -> None:
+    shelf = Memory({})
+    late = Book(shelf, clock=ticking(0.0, 9.0))
+
+    with pytest.raises(errors.ClusterError, match="could not be charged in time"):
+        late.change(up_to(1), within=5.0).result(WITHIN)
+    assert count(shelf.value) == 0
+
+
+def test_a_writer_that_is_always_overtaken_says_so() -> None:
+    class Overtaken(Memory):
+        def write(self, page: Page) -> Page | None:  # noqa: ARG002 - as the protocol has it
+            return None
+
+    with pytest.raises(errors.ClusterError, match="in a row"):
+        book(Overtaken({})).change(up_to(1), within=WITHIN).result(WITHIN)

@@ -1,0 +1,1 @@
+"""Charging GPUQuotas in a live cluster: what exists, what is reserved, and who writes it down first."""
