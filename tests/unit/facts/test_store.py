@@ -171,3 +171,16 @@ def test_of_a_kind_of_which_nothing_is_known_one_object_tells_nothing_of_the_oth
     joined = Store.of([node("n")]).with_applied([queue("b")], namespace="ml")
 
     assert joined.find(reference("b")) is Absence.NOT_KNOWN
+
+
+def test_what_is_used_at_the_moment_is_seen_and_changes_nothing_that_was_worked_out() -> None:
+    def cluster_queue(used: str) -> paths.Object:
+        made = builders.custom(f"{KUEUE}/v1beta2", "ClusterQueue", {}, name="big", namespace=None)
+        return {**made, "status": {"flavorsReservation": used, "conditions": []}}
+
+    store = Store.of([cluster_queue("1")])
+    before = store.revision
+    store.put(cluster_queue("2"))
+
+    assert store.find(reference("big", namespace="", kind="ClusterQueue")) == cluster_queue("2")
+    assert store.revision == before

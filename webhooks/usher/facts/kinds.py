@@ -22,6 +22,8 @@ class FactKind:
     keep: Callable[[paths.Object], paths.Object]
     """What is kept of an object; it may be of any shape."""
     cluster_scoped: bool = False
+    momentary: frozenset[str] = frozenset()
+    """Fields of the status that tell what is used at the moment: nothing is worked out of them, so it stays."""
     presence_only: bool = False
     """Whether only names are asked for, so that contents are never read."""
 
@@ -117,7 +119,12 @@ def _variable(entry: paths.Json) -> paths.Json:
 
 
 def _kueue(
-    kind: str, plural: str, *, keep: Callable[[paths.Object], paths.Object], namespaced: bool = False
+    kind: str,
+    plural: str,
+    *,
+    keep: Callable[[paths.Object], paths.Object],
+    namespaced: bool = False,
+    momentary: frozenset[str] = frozenset(),
 ) -> FactKind:
     return FactKind(
         group="kueue.x-k8s.io",
@@ -126,6 +133,7 @@ def _kueue(
         plural=plural,
         keep=keep,
         cluster_scoped=not namespaced,
+        momentary=momentary,
     )
 
 
@@ -145,6 +153,7 @@ FACT_KINDS: Final[tuple[FactKind, ...]] = (
         kind="ResourceQuota",
         plural="resourcequotas",
         keep=keeping("/spec", "/status/hard", "/status/used"),
+        momentary=frozenset({"used"}),
     ),
     FactKind(group="", versions=("v1",), kind="LimitRange", plural="limitranges", keep=_WHOLE),
     FactKind(group="", versions=("v1",), kind="ConfigMap", plural="configmaps", keep=_config_map, presence_only=True),
@@ -170,7 +179,12 @@ FACT_KINDS: Final[tuple[FactKind, ...]] = (
         keep=keeping("/spec/clusterQueue", "/spec/stopPolicy", "/status/conditions"),
         namespaced=True,
     ),
-    _kueue("ClusterQueue", "clusterqueues", keep=keeping("/spec", "/status/conditions")),
+    _kueue(
+        "ClusterQueue",
+        "clusterqueues",
+        keep=keeping("/spec", "/status/conditions", "/status/flavorsReservation"),
+        momentary=frozenset({"flavorsReservation"}),
+    ),
     _kueue("Cohort", "cohorts", keep=_WHOLE),
     _kueue("ResourceFlavor", "resourceflavors", keep=_WHOLE),
     _kueue("WorkloadPriorityClass", "workloadpriorityclasses", keep=keeping("/value")),

@@ -165,8 +165,11 @@ class Store:
             namespace, name = _identity(value)
             spaces = self._kinds.get(key, {})
             objects = spaces.get(namespace, _NONE)
-            if objects.get(name) != value:
-                self._set(key, {**spaces, namespace: {**objects, name: value}})
+            before = objects.get(name)
+            if before != value:
+                self._kinds[key] = {**spaces, namespace: {**objects, name: value}}
+                if before is None or _lasting(before, key) != _lasting(value, key):
+                    self._changed(key)
 
     def remove(self, value: paths.Object) -> None:
         """Forgets an object that is gone."""
@@ -204,6 +207,14 @@ class Store:
 
 def _key(value: paths.Object) -> Key:
     return _text(value.get("apiVersion")).rpartition("/")[0], _text(value.get("kind"))
+
+
+def _lasting(value: paths.Object, key: Key) -> paths.Object:
+    """An object without what it says of the moment."""
+    known, status = kinds.BY_KEY.get(key), value.get("status")
+    if known is None or not known.momentary or not isinstance(status, dict):
+        return value
+    return {**value, "status": {field: each for field, each in status.items() if field not in known.momentary}}
 
 
 def _identity(value: paths.Object) -> tuple[str, str]:

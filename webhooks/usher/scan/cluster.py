@@ -6,10 +6,9 @@ from typing import Final, Protocol
 
 from usher import errors, paths, report
 from usher.config.models import EXEMPTION_LABEL
-from usher.scan import lifecycle
 from usher.scan.batches import Batch, Item
 from usher.views.kinds import View
-from usher.workloads import registry
+from usher.workloads import lifecycle, registry
 from usher.workloads.kinds import Kind
 
 PAGE: Final = 500

@@ -3,7 +3,7 @@
 import pytest
 
 from usher import paths
-from usher.scan import lifecycle
+from usher.workloads import lifecycle
 
 
 def condition(kind: str, status: paths.Json = "True") -> paths.Object:
