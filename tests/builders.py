@@ -115,6 +115,34 @@ def pod(
     return _object("v1", "Pod", pod_spec(*containers, **spec), metadata)
 
 
+def node(
+    name: str = "node-0",
+    *,
+    gpus: int | str | None = None,
+    labels: Mapping[str, str] | None = None,
+    taints: Sequence[str] = (),
+    allocatable: Mapping[str, JsonValue] | None = None,
+    **spec: JsonValue,
+) -> paths.Object:
+    """A node with 96 CPUs and 1Ti of memory; taints as kubectl writes them, `key=value:NoSchedule`."""
+    amounts = {"cpu": "96", "memory": "1Ti", "ephemeral-storage": "2Ti", "pods": "110"}
+    amounts |= {} if gpus is None else {GPU: str(gpus)}
+    entries = []
+    for taint in taints:
+        named, _, effect = taint.rpartition(":")
+        key, _, value = named.partition("=")
+        entries.append(_present(key=key, value=value or None, effect=effect))
+    return _json(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}},
+            "spec": _present(taints=entries or None, **spec),
+            "status": {"allocatable": {**amounts, **(allocatable or {})}},
+        }
+    )
+
+
 def deployment(
     pod_template: paths.Object | None = None,
     *,

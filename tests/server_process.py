@@ -161,7 +161,7 @@ def ask(
 
 @contextlib.contextmanager
 def running(
-    directory: Path, *, config: paths.Object | None = None, arguments: tuple[str, ...] = ()
+    directory: Path, *, config: paths.Object | None = None, arguments: tuple[str, ...] = (), awaited: bool = True
 ) -> Iterator[ServerProcess]:
     """A server that is ready, and has ended when the context is left.
 
@@ -169,6 +169,7 @@ def running(
         directory: where it finds its certificate, which is made if there is none, and writes its log.
         config: its usher.yaml.
         arguments: further ones of `usher serve`.
+        awaited: whether to wait until it is ready; else only until it answers at all.
 
     Raises:
         ProcessError: it did not get ready; the message holds the end of its log.
@@ -187,7 +188,7 @@ def running(
             *(f"--port={port}", f"--admin-port={admin_port}"),
             *arguments,
         ],
-        health=f"http://{processes.LOOPBACK}:{admin_port}/readyz",
+        health=f"http://{processes.LOOPBACK}:{admin_port}/{'readyz' if awaited else 'healthz'}",
         log=directory / "usher.log",
         env=command.environment(),
     )

@@ -79,14 +79,18 @@ def rules(file: Path) -> set[str]:
     return set(re.findall(r"^(\w+) contains ", file.read_text(encoding="utf-8"), re.MULTILINE))
 
 
+NAMES_KINDS = {catalogue.About.OBJECTS: (True,), catalogue.About.CLUSTER_FACTS: (True, False)}
+"""Whether checks may name kinds, by what they are about; all others may not."""
+
+
 def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
     known = {view.key for view in registry.VIEWS}
     for entry in checks:
         stray = sorted(set(entry.kinds) - known)
-        if stray or (entry.about is catalogue.About.OBJECTS) is not bool(entry.kinds):
+        if stray or bool(entry.kinds) not in NAMES_KINDS.get(entry.about, (False,)):
             sys.exit(
-                f"checks/{entry.key}: `kinds` names the kinds of a check that is about objects, by their keys in "
-                f"usher.views; {', '.join(stray) or 'it is there without about: objects, or missing with it'}"
+                f"checks/{entry.key}: `kinds` names the kinds of a check about objects or cluster facts, by their "
+                f"keys in usher.views; {', '.join(stray) or 'it is there with another about, or missing with objects'}"
             )
 
 

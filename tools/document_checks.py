@@ -70,10 +70,11 @@ def page_of(check: catalogue.Entry, folder: Path, recorded: dict[str, Any]) -> I
 
 
 def _about(check: catalogue.Entry) -> str:
+    objects = ", ".join(f"`{kind}`" for kind in check.kinds)
     if check.about is catalogue.About.OBJECTS:
-        return ", ".join(f"`{kind}`" for kind in check.kinds)
+        return objects
     if check.about is catalogue.About.CLUSTER_FACTS:
-        return "workloads, where facts of the cluster are known"
+        return f"{objects or 'workloads'}, where facts of the cluster are known"
     return f"workloads with {check.about}" if check.about is not catalogue.About.PODS else "all workloads"
 
 

@@ -73,7 +73,7 @@ def _collecting(what: str, rule: str, kind: str, collected: str, entries: Sequen
 
 def _guards(entry: catalogue.Entry) -> list[tuple[str, str]]:
     """What a check is about, as a word of a rule's name and as a condition; of a check about objects each kind."""
-    if entry.about is catalogue.About.OBJECTS:
+    if entry.kinds:
         return [(kind, f"input.object.{kind}") for kind in entry.kinds]
     return [(entry.about.name.lower(), _CONDITIONS[entry.about])]
 

@@ -105,8 +105,10 @@ class Cluster:
         return items
 
     def delete(self, kind: str, name: str, *, namespace: str = "default", api_version: str = "v1") -> None:
-        """Asks for deletion and does not wait for its end."""
-        self.request("DELETE", self._path(kind, namespace=namespace, api_version=api_version, name=name))
+        """Asks for deletion, of what it owns as well, and does not wait for its end."""
+        path = self._path(kind, namespace=namespace, api_version=api_version, name=name)
+        # Without it the pods of a Job would be left, without an owner.
+        self.request("DELETE", path, query={"propagationPolicy": "Background"})
 
     def create_namespace(self, name: str = "", *, prefix: str = "e2e-") -> str:
         """The name of a new namespace in which pods can be created; without `name` a unique one is made up."""

@@ -57,7 +57,7 @@ def control_plane(directory: Path, *, tools: Path = TOOLS) -> Iterator[Cluster]:
         running: list[processes.Running] = []
         for together in (first, second):
             for component in together:
-                running.append(_start(component, directory=directory, tools=tools))
+                running.append(start(component, directory=directory, tools=tools))
                 stack.callback(processes.stop, running[-1].process)
             processes.wait_until_ready(running, tls=cluster.tls)
         cluster.wait_for_service_account("default")
@@ -69,7 +69,8 @@ def missing_tools(tools: Path = TOOLS) -> list[str]:
     return [name for name in TOOL_NAMES if not (tools / name).is_file()]
 
 
-def _start(component: Component, *, directory: Path, tools: Path) -> processes.Running:
+def start(component: Component, *, directory: Path, tools: Path = TOOLS) -> processes.Running:
+    """A component as a process that appends to `<component>.log`."""
     tool = tools / component.name
     if not tool.is_file():
         raise FileNotFoundError(f"{tool} is missing: build it with scripts/tools {component.name}")

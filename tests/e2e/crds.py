@@ -30,6 +30,7 @@ class StandIn:
 STAND_INS: Mapping[str, StandIn] = {
     "batch.volcano.sh/jobs": StandIn(kind="Job", version="v1alpha1"),
     "jobset.x-k8s.io/jobsets": StandIn(kind="JobSet", version="v1alpha2"),
+    "kueue.x-k8s.io/localqueues": StandIn(kind="LocalQueue", version="v1beta2"),
     "kubeflow.org/jaxjobs": StandIn(kind="JAXJob", version="v1"),
     "kubeflow.org/mpijobs": StandIn(kind="MPIJob", version="v2beta1"),
     "kubeflow.org/paddlejobs": StandIn(kind="PaddleJob", version="v1"),

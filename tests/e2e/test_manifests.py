@@ -80,8 +80,15 @@ def test_the_base_is_taken_in_order_and_its_deployment_becomes_available(site: C
 
     assert [line.split()[0] for line in applied.splitlines()] == [
         "namespace/gpu-usher",
+        "customresourcedefinition.apiextensions.k8s.io/gpuquotas.gpu-usher.io",
         "serviceaccount/gpu-usher",
+        "role.rbac.authorization.k8s.io/gpu-usher-quotas",
         "clusterrole.rbac.authorization.k8s.io/gpu-usher-audit",
+        "clusterrole.rbac.authorization.k8s.io/gpu-usher-facts",
+        "clusterrole.rbac.authorization.k8s.io/gpu-usher-quotas",
+        "rolebinding.rbac.authorization.k8s.io/gpu-usher-quotas",
+        "clusterrolebinding.rbac.authorization.k8s.io/gpu-usher-facts",
+        "clusterrolebinding.rbac.authorization.k8s.io/gpu-usher-quotas",
         "configmap/gpu-usher",
         "service/gpu-usher",
         "deployment.apps/gpu-usher",

@@ -2,18 +2,24 @@
 
 import io
 from collections.abc import Iterator
+from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+import record_findings
+import yaml
 
 import reviews
 import server_process
+from acceptance import manifest
 from integration import command
 from server_process import JSON, ServerProcess
 from usher import paths
 from usher.config.load import load
+from usher.facts import kinds, snapshot
+from usher.facts.snapshot import Recorded, State
 from usher.policy import assembly
 from usher.scan import sources
 from usher.workloads.normalise import normalise
@@ -22,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
 SITE = ROOT / "examples" / "usher.yaml"
 
-pytestmark = pytest.mark.skipif(
+needs_corpus = pytest.mark.skipif(
     not CORPUS.is_dir(), reason="the corpus of real manifests, ../shared/corpus, is not here"
 )
 
@@ -74,31 +80,34 @@ def verdict(findings: list[Any]) -> dict[str, set[str]]:
     return result
 
 
+@needs_corpus
 def test_the_webhook_decides_as_check_does(webhook: ServerProcess, objects: Path, checked: list[Any]) -> None:
     values = workloads(objects)
     assert len(values) == len(checked) > 250
     with webhook.connection() as connection:
         for value, expected in zip(values, checked, strict=True):
-            metadata: Any = value.get("metadata") or {}
-            body = reviews.body(
-                value, namespace=metadata.get("namespace") or "default", name=metadata.get("name") or ""
-            )
-            answer = server_process.ask(connection, "POST", "/validate", body=body, headers=JSON)
-            assert answer.status == 200, (expected, answer.body)
-            annotations = answer.response.get("auditAnnotations", {})
-
-            decided = {
-                outcome: set(annotations[outcome].split(","))
-                for outcome in ("deny", "warn", "audit")
-                if outcome in annotations
-            }
-            assert decided == verdict(expected["findings"]), expected
-            denials = [finding["message"] for finding in expected["findings"] if finding["outcome"] == "deny"]
-            assert answer.response["allowed"] is not bool(denials)
-            for message in denials:
-                assert message in answer.response["status"]["message"]
+            assert_agrees(connection, value, expected)
 
 
+def assert_agrees(connection: HTTPSConnection, value: paths.Object, expected: Any) -> None:
+    """The webhook says of an object what the workload of a report says."""
+    metadata: Any = value.get("metadata") or {}
+    body = reviews.body(value, namespace=metadata.get("namespace") or "default", name=metadata.get("name") or "")
+    answer = server_process.ask(connection, "POST", "/validate", body=body, headers=JSON)
+    assert answer.status == 200, (expected, answer.body)
+    annotations = answer.response.get("auditAnnotations", {})
+
+    decided = {
+        outcome: set(annotations[outcome].split(",")) for outcome in ("deny", "warn", "audit") if outcome in annotations
+    }
+    assert decided == verdict(expected["findings"]), expected
+    denials = [finding["message"] for finding in expected["findings"] if finding["outcome"] == "deny"]
+    assert answer.response["allowed"] is not bool(denials)
+    for message in denials:
+        assert message in answer.response["status"]["message"]
+
+
+@needs_corpus
 def test_audit_finds_what_check_finds(config: tuple[str, ...], objects: Path, checked: list[Any]) -> None:
     done = command.usher("audit", *config, "--format=json", objects)
 
@@ -114,8 +123,90 @@ def test_audit_finds_what_check_finds(config: tuple[str, ...], objects: Path, ch
     assert len(audited) == len(checked) - left_out
 
 
+@needs_corpus
 def test_what_cannot_be_judged_is_named(checked: list[Any]) -> None:
     """A kind that usher does not know yet but that holds a pod spec is named, with its place."""
     reasons = [item["reason"] for found in checked for item in found["unknowns"]]
 
     assert any("unrecognised kind ClusterServiceVersion" in reason for reason in reasons)
+
+
+# With facts of a cluster.
+
+EXAMPLES = sorted(file.parent for file in (ROOT / "policies" / "usher").glob("checks/*/*/examples/cluster.yaml"))
+
+FROM_FACTS = 18
+"""Checks that find something by what is in the cluster, of those below; no more can in one that they all share."""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot of a cluster that holds the facts of all examples: of several of one name those of the last."""
+    by_place: dict[kinds.Key, dict[tuple[str, str], paths.Object]] = {}
+    for folder in EXAMPLES:
+        for value in filter(None, yaml.safe_load_all((folder / "cluster.yaml").read_text())):
+            key = (value["apiVersion"].rpartition("/")[0], value["kind"])
+            metadata = value["metadata"]
+            by_place.setdefault(key, {})[metadata.get("namespace") or "", metadata["name"]] = value
+    recorded = [
+        Recorded(kind=kind, state=State.KNOWN, values=[*map(kind.keep, by_place[kind.key].values())])
+        if kind.key in by_place
+        else Recorded(kind=kind, state=State.MISSING)
+        for kind in kinds.FACT_KINDS
+    ]
+    file = tmp_path_factory.mktemp("cluster") / "cluster.json.gz"
+    file.write_bytes(snapshot.dumps(recorded))
+    return file
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The workloads of these examples, and the PyTorchJob of the brief."""
+    folder = tmp_path_factory.mktemp("jobs")
+    files = [file for each in EXAMPLES for file in record_findings.manifests(each)]
+    values = [manifest("brief_pytorchjob"), *(yaml.safe_load(file.read_text()) for file in files)]
+    for number, value in enumerate(each for each in values if each["kind"] != "AdmissionReview"):
+        (folder / f"{number:04}.json").write_bytes(orjson.dumps(value))
+    return folder
+
+
+def test_with_facts_of_a_cluster_webhook_check_and_audit_say_the_same(
+    cluster: Path, jobs: Path, tmp_path: Path
+) -> None:
+    """From one snapshot, whoever asks: codes, messages and outcomes, and what is not known."""
+    checked = command.usher("check", "--format=json", "--facts", cluster, jobs)
+    audited = command.usher("audit", "--format=json", "--facts", cluster, jobs)
+
+    expected = checked.json["workloads"]
+    assert audited.json["workloads"] == expected
+    assert checked.json["failures"] == []
+    values = workloads(jobs)
+    assert len(values) == len(expected) > 100
+    with (
+        server_process.running(tmp_path, arguments=(f"--facts={cluster}",)) as server,
+        server.connection() as connection,
+    ):
+        for value, found in zip(values, expected, strict=True):
+            assert_agrees(connection, value, found)
+    by_facts = {
+        entry.code
+        for entry in assembly.embedded(load(SITE)).catalogue.checks.values()
+        if entry.about == "cluster facts"
+    }
+    assert len(by_facts & {each["code"] for found in expected for each in found["findings"]}) >= FROM_FACTS
+
+
+def test_files_of_a_cluster_say_what_its_snapshot_says(cluster: Path, jobs: Path, tmp_path: Path) -> None:
+    """Of the kinds that there are objects of; of all others nobody says in files that there are none."""
+    recorded = snapshot.loads(cluster.read_bytes(), source="cluster")
+    there = [each for each in recorded if each.state is State.KNOWN]
+    (tmp_path / "cluster.json.gz").write_bytes(snapshot.dumps(there))
+    objects = command.write(tmp_path / "cluster.yaml", *(value for each in there for value in each.values))
+
+    by_files, by_snapshot = (
+        command.usher("check", "--format=json", "--facts", facts, jobs)
+        for facts in (objects, tmp_path / "cluster.json.gz")
+    )
+
+    for one, other in zip(by_files.json["workloads"], by_snapshot.json["workloads"], strict=True):
+        assert one == other

@@ -11,7 +11,8 @@ import builders
 from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from usher import errors, paths
-from usher.scan import batches, cluster, connection
+from usher.cluster import connection
+from usher.scan import batches, cluster
 from usher.workloads.registry import KINDS
 
 

@@ -18,6 +18,7 @@ from integration.command import (
     warned,
     write,
 )
+from usher import paths
 
 
 def test_the_configuration_is_the_file_that_is_named(tmp_path: Path) -> None:
@@ -220,3 +221,17 @@ def test_a_workload_that_nobody_judged_is_not_called_clean() -> None:
     (workload,) = usher("check", "-", "--format=json", stdin=UNKNOWN).json["workloads"]
 
     assert workload["outcome"] == "unknown"
+
+
+def test_checks_that_compare_with_a_cluster_are_said_not_to_be_asked_without_one(tmp_path: Path) -> None:
+    write(tmp_path / "bad.yaml", bad())
+    known: paths.Object = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "a"},
+        "value": 1,
+    }
+    write(tmp_path / "classes.yaml", known)
+
+    assert "checks that compare with a cluster; --facts tells of one" in usher("check", "bad.yaml", cwd=tmp_path).out
+    assert "not asked" not in usher("check", "bad.yaml", "--facts", "classes.yaml", cwd=tmp_path).out

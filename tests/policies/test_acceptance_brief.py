@@ -2,6 +2,8 @@
 
 import pytest
 
+import acceptance
+import builders
 from acceptance import (
     ABOVE_CEILING,
     AFFINITY_UNKNOWN,
@@ -20,6 +22,9 @@ from acceptance import (
     unknown,
     with_queue,
 )
+from usher import model, paths
+from usher.facts.store import Store
+from usher.policy.evaluator import Request
 
 BRIEF = manifest("brief_pytorchjob")
 FOUND_IN_BRIEF = {
@@ -97,3 +102,95 @@ def test_with_its_label_the_job_of_the_brief_still_depends_on_the_integration(
     mended = {"warn USH402 queue-name-as-annotation", "warn USH502 gang-missing"}
     assert found(decision) == FOUND_IN_BRIEF - mended | finds
     assert unknown(decision) == not_evaluated
+
+
+# In the cluster of the brief.
+
+
+def of_kueue(kind: str, name: str, spec: paths.Json, namespace: str | None = None) -> paths.Object:
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": kind,
+        "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
+        "spec": spec,
+    }
+
+
+def cluster_queue(name: str, **quota: paths.Json) -> paths.Object:
+    """A ClusterQueue of the cohort shared, with GPUs of one flavor."""
+    gpus: paths.Json = {"name": GPU, **quota}
+    group: paths.Json = {"coveredResources": [GPU], "flavors": [{"name": "a100", "resources": [gpus]}]}
+    return of_kueue("ClusterQueue", name, {"cohortName": "shared", "namespaceSelector": {}, "resourceGroups": [group]})
+
+
+def kueue_configuration(*frameworks: str) -> paths.Object:
+    integrations = ", ".join(frameworks)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kueue-manager-config", "namespace": "kueue-system"},
+        "data": {"controller_manager_config.yaml": f"integrations: {{frameworks: [{integrations}]}}"},
+    }
+
+
+IN_RESEARCH = of_kueue("LocalQueue", "research-local", {"clusterQueue": "research-queue"}, "ml-research")
+IN_TRAINING = of_kueue("LocalQueue", "research-local", {"clusterQueue": "research-queue"}, "ml-training")
+FLAVOR = of_kueue("ResourceFlavor", "a100", {})
+COHORT = of_kueue("Cohort", "shared", {})
+NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml-training"}}
+
+QUEUES = (
+    cluster_queue("research-queue", nominalQuota=16, borrowingLimit=32),
+    cluster_queue("production-queue", nominalQuota=64),
+    FLAVOR,
+    COHORT,
+    NAMESPACE,
+)
+"""Quota 16 and at most 32 borrowed: 48, whatever the cohort has."""
+
+CLUSTER = (*QUEUES, IN_RESEARCH, kueue_configuration("batch/job", "kubeflow.org/pytorchjob"))
+
+NO_QUEUE = "warn USH430 queue-not-there"
+NEVER_ADMISSIBLE = "deny USH435 queue-never-admissible"
+LEFT_OUT = "deny USH405 integration-not-enabled"
+
+
+def decided_in(value: paths.Object, *cluster: paths.Object) -> model.Decision:
+    return acceptance.evaluator().decide(Request(value=value, facts=Store.of(cluster)))
+
+
+def test_the_namespace_of_the_brief_has_no_local_queue() -> None:
+    """The annotation names a ClusterQueue; made a label, it is no LocalQueue of the namespace either."""
+    decision = decided_in(with_queue(BRIEF, "research-queue"), *CLUSTER)
+
+    assert NO_QUEUE in found(decision)
+    assert 'LocalQueue "research-queue" is not in namespace ml-training' in message(decision, "queue-not-there")
+
+
+def test_the_job_of_the_brief_asks_for_64_of_48_gpus() -> None:
+    decision = decided_in(with_queue(BRIEF, "research-local"), *CLUSTER, IN_TRAINING)
+
+    assert NEVER_ADMISSIBLE in found(decision)
+    assert NO_QUEUE not in found(decision)
+    assert message(decision, "queue-never-admissible") == (
+        "this PyTorchJob asks for 64 nvidia.com/gpu (1 pod of Master x 8 + 7 pods of Worker x 8); "
+        "ClusterQueue research-queue can never give more than 48 of flavor a100 (16 own + 32 borrowed)"
+    )
+
+
+def test_the_real_configuration_of_kueue_leaves_the_kind_of_the_brief_out() -> None:
+    queues = (*QUEUES, IN_TRAINING, kueue_configuration("batch/job", "jobset.x-k8s.io/jobset"))
+
+    decision = decided_in(with_queue(BRIEF, "research-local"), *queues)
+
+    assert LEFT_OUT in found(decision)
+    assert "Kueue's configuration leaves kubeflow.org/pytorchjob out" in message(decision, "integration-not-enabled")
+    assert NEVER_ADMISSIBLE not in found(decision)
+
+
+def test_a_job_that_the_queue_of_the_brief_could_admit_is_told_nothing() -> None:
+    smaller = builders.replaced(BRIEF, "/spec/pytorchReplicaSpecs/Worker/replicas", 5)
+
+    decision = decided_in(with_queue(smaller, "research-local"), *CLUSTER, IN_TRAINING)
+
+    assert found(decision).isdisjoint({NO_QUEUE, NEVER_ADMISSIBLE, LEFT_OUT})

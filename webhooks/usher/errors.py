@@ -12,6 +12,7 @@ UsherError
 ├── MutationError           our own patch would not apply; never sent
 ├── CertificateError        a certificate or key cannot be read, made or used
 └── ClusterError            the API server cannot be reached or refuses to answer
+    └── StalledError        it has sent nothing for too long
 
 A refused workload is no error: it is a `Decision`.
 """
@@ -90,3 +91,7 @@ class CertificateError(UsherError):
 
 class ClusterError(UsherError):
     """The API server cannot be reached or refuses to answer."""
+
+
+class StalledError(ClusterError):
+    """The API server has sent nothing for longer than it may."""

@@ -250,6 +250,8 @@ class Report:
     problems: tuple[Problem, ...]
     notes: tuple[Note, ...]
     not_evaluated: tuple[NotEvaluated, ...]
+    without_facts: int = 0
+    """Checks that compare with the cluster and were not asked, because nothing is known of it."""
     exceptions: tuple[ExceptionUse, ...] = ()
     totals: Totals
 

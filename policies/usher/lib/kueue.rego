@@ -125,12 +125,17 @@ framework := lower($"{input.workload.group}/{input.workload.kind}") if {
 
 # METADATA
 # title: Integrations that Kueue's configuration lists
-# description: Empty as long as usher.yaml does not say it.
-frameworks := parameters.queueing.integration_not_enabled.frameworks
+# description: As usher.yaml says, or else as Kueue's ConfigMap in the cluster does; empty where neither is known.
+frameworks := declared if {
+	declared := parameters.queueing.integration_not_enabled.frameworks
+	declared != []
+} else := input.cluster.kueue.frameworks if {
+	input.cluster.kueue.frameworks
+} else := []
 
 # METADATA
 # title: Whether Kueue's configuration leaves the kind out
-# description: As far as usher.yaml tells.
+# description: As far as usher.yaml or the cluster tells.
 left_out if {
 	frameworks != []
 	not framework in frameworks

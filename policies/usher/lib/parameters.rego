@@ -150,6 +150,10 @@ priority.notebook_that_preempts.classes := input.site.parameters["priority/noteb
 
 default priority.notebook_that_preempts.classes := ["critical", "inference", "production"]
 
+priority.training_not_below_inference.inferenceClasses := input.site.parameters["priority/training_not_below_inference"].inferenceClasses
+
+default priority.training_not_below_inference.inferenceClasses := ["inference"]
+
 priority.training_with_inference_class.inferenceClasses := input.site.parameters["priority/training_with_inference_class"].inferenceClasses
 
 default priority.training_with_inference_class.inferenceClasses := ["inference"]

@@ -35,3 +35,36 @@ asked_by_administration if {
 	some identity in input.review.by
 	identity in {"administrators", "controllers"}
 }
+
+# METADATA
+# title: What the class of a pod set is worth
+# description: |
+#   That which it names, or else the default one, whose name is empty where the cluster has none. Undefined where it is
+#   not known.
+class_of(pod_set) := {
+	"name": pod_set.priorityClassName,
+	"value": class.value,
+	"preempts": class.preempts,
+	"given": false,
+} if {
+	class := input.cluster.priorities.classes[pod_set.priorityClassName]
+	"value" in object.keys(class)
+}
+
+class_of(pod_set) := object.union(input.cluster.priorities.default, {"given": true}) if {
+	pod_set.priorityClassName == ""
+}
+
+# METADATA
+# title: A class with its value, as people say it
+shown(class) := $"{class.name} ({class.value})" if not class.given
+
+shown(class) := $"the default class {class.name} ({class.value})" if {
+	class.given
+	class.name != ""
+}
+
+shown(class) := $"no class ({class.value})" if {
+	class.given
+	class.name == ""
+}

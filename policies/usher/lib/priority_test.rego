@@ -39,3 +39,17 @@ test_administrators_and_controllers_are_the_administration if {
 	not priority.asked_by_administration with input as {"review": {"by": []}}
 	not priority.asked_by_administration with input as {"podSets": []}
 }
+
+test_a_class_is_that_of_the_template_or_the_default_one if {
+	facts := {"cluster": {"priorities": {
+		"classes": {"batch": {"exists": true, "value": 5, "preempts": false}},
+		"default": {"name": "", "value": 0, "preempts": true},
+	}}}
+	named := priority.class_of({"priorityClassName": "batch"}) with input as facts
+	given := priority.class_of({"priorityClassName": ""}) with input as facts
+	named == {"name": "batch", "value": 5, "preempts": false, "given": false}
+	given == {"name": "", "value": 0, "preempts": true, "given": true}
+	priority.shown(named) == "batch (5)"
+	priority.shown(given) == "no class (0)"
+	priority.shown({"name": "all", "value": 3, "given": true}) == "the default class all (3)"
+}

@@ -84,3 +84,26 @@ task_minimum(task) := object.get(task, "minAvailable", object.get(task, "replica
 minimum := named_minimum
 
 minimum := sum([task_minimum(task) | some task in job_spec.tasks]) if not named_minimum
+
+# METADATA
+# title: The assumption on which a queue is looked at
+# description: To be joined to a finding.
+assumption(queue) := {"assumption": queue.assumption} if queue.assumption
+
+assumption(queue) := {} if not queue.assumption
+
+# METADATA
+# title: What must be so for the queues above a queue to count
+with_hierarchy := "the plugin capacity of Volcano's scheduler has enableHierarchy"
+
+# METADATA
+# title: The assumption on which a queue is too small
+# description: To be joined to a finding.
+assumption_of_shortage(_, shortage) := {"assumption": with_hierarchy} if shortage.isAbove
+
+assumption_of_shortage(queue, shortage) := object.union(
+	assumption(queue),
+	object.filter(shortage, {"assumption"}),
+) if {
+	not shortage.isAbove
+}

@@ -69,3 +69,13 @@ test_without_a_minimum_of_the_job_those_of_the_tasks_count_or_their_replicas if 
 	volcano.minimum == 6 with input as {"object": {"volcanoJob": {"spec": object.union(job.spec, {"minAvailable": 0})}}}
 	volcano.minimum == 1 with input as {"object": {"volcanoJob": {"spec": object.union(job.spec, {"minAvailable": 1})}}}
 }
+
+test_assumptions_are_handed_on if {
+	volcano.assumption({"assumption": "so"}) == {"assumption": "so"}
+	volcano.assumption({}) == {}
+	above := volcano.assumption_of_shortage({}, {"isAbove": true})
+	above == {"assumption": volcano.with_hierarchy}
+	volcano.assumption_of_shortage({"assumption": "so"}, {"isAbove": false}) == {"assumption": "so"}
+	own := volcano.assumption_of_shortage({}, {"isAbove": false, "assumption": "parts"})
+	own == {"assumption": "parts"}
+}

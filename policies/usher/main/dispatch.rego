@@ -735,6 +735,151 @@ _findings_tektonPipelineRun contains {"check": "placement/tekton_resources_of_an
 }
 
 _findings contains each if {
+	input.cluster
+	some each in _findings_cluster_facts
+}
+
+_findings_cluster_facts contains {"check": "placement/no_node_ever_fits", "finding": finding} if {
+	some finding in data.usher.checks.placement.no_node_ever_fits.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/gang_larger_than_all_nodes", "finding": finding} if {
+	some finding in data.usher.checks.placement.gang_larger_than_all_nodes.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/gpus_across_numa_nodes", "finding": finding} if {
+	some finding in data.usher.checks.placement.gpus_across_numa_nodes.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/cluster_queue_not_there", "finding": finding} if {
+	some finding in data.usher.checks.queueing.cluster_queue_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/queue_stopped", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_stopped.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/queue_inactive", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_inactive.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/namespace_not_selected", "finding": finding} if {
+	some finding in data.usher.checks.queueing.namespace_not_selected.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/queue_never_admissible", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_never_admissible.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/resource_not_in_queue", "finding": finding} if {
+	some finding in data.usher.checks.queueing.resource_not_in_queue.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/flavor_never_matches", "finding": finding} if {
+	some finding in data.usher.checks.queueing.flavor_never_matches.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/topology_level_not_there", "finding": finding} if {
+	some finding in data.usher.checks.queueing.topology_level_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/volcano_queue_not_there", "finding": finding} if {
+	some finding in data.usher.checks.gang.volcano_queue_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/volcano_queue_not_open", "finding": finding} if {
+	some finding in data.usher.checks.gang.volcano_queue_not_open.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/volcano_queue_not_a_leaf", "finding": finding} if {
+	some finding in data.usher.checks.gang.volcano_queue_not_a_leaf.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/volcano_queue_never_fits", "finding": finding} if {
+	some finding in data.usher.checks.gang.volcano_queue_never_fits.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/volcano_queue_below_all_pods", "finding": finding} if {
+	some finding in data.usher.checks.gang.volcano_queue_below_all_pods.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/pod_group_not_there", "finding": finding} if {
+	some finding in data.usher.checks.gang.pod_group_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/pod_group_minimum_above_pods", "finding": finding} if {
+	some finding in data.usher.checks.gang.pod_group_minimum_above_pods.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/pod_group_minimum_below_pods", "finding": finding} if {
+	some finding in data.usher.checks.gang.pod_group_minimum_below_pods.deny
+}
+
+_findings_cluster_facts contains {"check": "priority/class_unknown", "finding": finding} if {
+	some finding in data.usher.checks.priority.class_unknown.deny
+}
+
+_findings_cluster_facts contains {"check": "priority/workload_class_unknown", "finding": finding} if {
+	some finding in data.usher.checks.priority.workload_class_unknown.deny
+}
+
+_findings_cluster_facts contains {"check": "priority/training_not_below_inference", "finding": finding} if {
+	some finding in data.usher.checks.priority.training_not_below_inference.deny
+}
+
+_findings_cluster_facts contains {"check": "priority/training_evicts_services", "finding": finding} if {
+	some finding in data.usher.checks.priority.training_evicts_services.deny
+}
+
+_findings_cluster_facts contains {"check": "priority/pods_rank_below_their_gang", "finding": finding} if {
+	some finding in data.usher.checks.priority.pods_rank_below_their_gang.deny
+}
+
+_findings_cluster_facts contains {"check": "priority/queue_class_contradicts_pods", "finding": finding} if {
+	some finding in data.usher.checks.priority.queue_class_contradicts_pods.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/quota_never_fits", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.quota_never_fits.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/quota_below_all_pods", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.quota_below_all_pods.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/quota_full_now", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.quota_full_now.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/quota_wants_requests", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.quota_wants_requests.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/limit_range_refuses", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.limit_range_refuses.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/no_quota_counts_accelerators", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.no_quota_counts_accelerators.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/runtime_class_unknown", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.runtime_class_unknown.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/gpu_quota_exceeded", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_exceeded.deny
+}
+
+_findings_cluster_facts contains {"check": "tenancy/gpu_quota_unbounded", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_unbounded.deny
+}
+
+_findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload
 }
@@ -846,12 +991,28 @@ _findings_clusterTrainingRuntime contains {"check": "gang/runtime_gang_with_jobs
 }
 
 _findings contains each if {
-	input.cluster
-	some each in _findings_cluster_facts
+	input.object.volcanoPodGroup
+	some each in _findings_volcanoPodGroup
 }
 
-_findings_cluster_facts contains {"check": "priority/class_unknown", "finding": finding} if {
-	some finding in data.usher.checks.priority.class_unknown.deny
+_findings_volcanoPodGroup contains {"check": "gang/pod_group_queue_unusable", "finding": finding} if {
+	some finding in data.usher.checks.gang.pod_group_queue_unusable.deny
+}
+
+_findings_volcanoPodGroup contains {"check": "objects/pod_group_of_one", "finding": finding} if {
+	some finding in data.usher.checks.objects.pod_group_of_one.deny
+}
+
+_findings_volcanoPodGroup contains {"check": "objects/pod_group_resources_inconsistent", "finding": finding} if {
+	some finding in data.usher.checks.objects.pod_group_resources_inconsistent.deny
+}
+
+_findings_volcanoPodGroup contains {"check": "objects/network_topology_both_tiers", "finding": finding} if {
+	some finding in data.usher.checks.objects.network_topology_both_tiers.deny
+}
+
+_findings_volcanoPodGroup contains {"check": "objects/pod_group_queue_not_allowed", "finding": finding} if {
+	some finding in data.usher.checks.objects.pod_group_queue_not_allowed.deny
 }
 
 _findings contains each if {
@@ -935,6 +1096,23 @@ _findings_namespace contains {"check": "tenancy/exemption_by_tenant", "finding":
 
 _findings_namespace contains {"check": "tenancy/pod_security_missing", "finding": finding} if {
 	some finding in data.usher.checks.tenancy.pod_security_missing.deny
+}
+
+_findings contains each if {
+	input.object.gpuQuota
+	some each in _findings_gpuQuota
+}
+
+_findings_gpuQuota contains {"check": "tenancy/gpu_quota_unit_unknown", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_unit_unknown.deny
+}
+
+_findings_gpuQuota contains {"check": "tenancy/gpu_quotas_overlap", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quotas_overlap.deny
+}
+
+_findings_gpuQuota contains {"check": "tenancy/gpu_quota_of_no_namespace", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_of_no_namespace.deny
 }
 
 _findings contains each if {
@@ -1096,27 +1274,6 @@ _findings_volcanoQueue contains {"check": "objects/volcano_queue_unknown_fields"
 
 _findings_volcanoQueue contains {"check": "objects/volcano_queue_capability", "finding": finding} if {
 	some finding in data.usher.checks.objects.volcano_queue_capability.deny
-}
-
-_findings contains each if {
-	input.object.volcanoPodGroup
-	some each in _findings_volcanoPodGroup
-}
-
-_findings_volcanoPodGroup contains {"check": "objects/pod_group_of_one", "finding": finding} if {
-	some finding in data.usher.checks.objects.pod_group_of_one.deny
-}
-
-_findings_volcanoPodGroup contains {"check": "objects/pod_group_resources_inconsistent", "finding": finding} if {
-	some finding in data.usher.checks.objects.pod_group_resources_inconsistent.deny
-}
-
-_findings_volcanoPodGroup contains {"check": "objects/network_topology_both_tiers", "finding": finding} if {
-	some finding in data.usher.checks.objects.network_topology_both_tiers.deny
-}
-
-_findings_volcanoPodGroup contains {"check": "objects/pod_group_queue_not_allowed", "finding": finding} if {
-	some finding in data.usher.checks.objects.pod_group_queue_not_allowed.deny
 }
 
 _findings contains each if {
@@ -1391,8 +1548,73 @@ _unknown contains each if {
 	some each in _unknown_cluster_facts
 }
 
+_unknown_cluster_facts contains {"check": "placement/no_node_ever_fits", "unknown": unknown} if {
+	some unknown in data.usher.checks.placement.no_node_ever_fits.unknown
+}
+
+_unknown_cluster_facts contains {"check": "queueing/queue_not_there", "unknown": unknown} if {
+	some unknown in data.usher.checks.queueing.queue_not_there.unknown
+}
+
+_unknown_cluster_facts contains {"check": "queueing/cluster_queue_not_there", "unknown": unknown} if {
+	some unknown in data.usher.checks.queueing.cluster_queue_not_there.unknown
+}
+
+_unknown_cluster_facts contains {"check": "queueing/namespace_not_selected", "unknown": unknown} if {
+	some unknown in data.usher.checks.queueing.namespace_not_selected.unknown
+}
+
+_unknown_cluster_facts contains {"check": "queueing/queue_never_admissible", "unknown": unknown} if {
+	some unknown in data.usher.checks.queueing.queue_never_admissible.unknown
+}
+
+_unknown_cluster_facts contains {"check": "gang/volcano_queue_not_there", "unknown": unknown} if {
+	some unknown in data.usher.checks.gang.volcano_queue_not_there.unknown
+}
+
+_unknown_cluster_facts contains {"check": "gang/volcano_queue_never_fits", "unknown": unknown} if {
+	some unknown in data.usher.checks.gang.volcano_queue_never_fits.unknown
+}
+
+_unknown_cluster_facts contains {"check": "gang/pod_group_not_there", "unknown": unknown} if {
+	some unknown in data.usher.checks.gang.pod_group_not_there.unknown
+}
+
 _unknown_cluster_facts contains {"check": "priority/class_unknown", "unknown": unknown} if {
 	some unknown in data.usher.checks.priority.class_unknown.unknown
+}
+
+_unknown_cluster_facts contains {"check": "priority/workload_class_unknown", "unknown": unknown} if {
+	some unknown in data.usher.checks.priority.workload_class_unknown.unknown
+}
+
+_unknown_cluster_facts contains {"check": "priority/training_not_below_inference", "unknown": unknown} if {
+	some unknown in data.usher.checks.priority.training_not_below_inference.unknown
+}
+
+_unknown_cluster_facts contains {"check": "tenancy/quota_never_fits", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.quota_never_fits.unknown
+}
+
+_unknown_cluster_facts contains {"check": "tenancy/quota_wants_requests", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.quota_wants_requests.unknown
+}
+
+_unknown_cluster_facts contains {"check": "tenancy/runtime_class_unknown", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.runtime_class_unknown.unknown
+}
+
+_unknown_cluster_facts contains {"check": "tenancy/gpu_quota_exceeded", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.gpu_quota_exceeded.unknown
+}
+
+_unknown contains each if {
+	input.object.volcanoPodGroup
+	some each in _unknown_volcanoPodGroup
+}
+
+_unknown_volcanoPodGroup contains {"check": "gang/pod_group_queue_unusable", "unknown": unknown} if {
+	some unknown in data.usher.checks.gang.pod_group_queue_unusable.unknown
 }
 
 _unknown contains each if {
@@ -1402,6 +1624,19 @@ _unknown contains each if {
 
 _unknown_namespace contains {"check": "tenancy/exemption_by_tenant", "unknown": unknown} if {
 	some unknown in data.usher.checks.tenancy.exemption_by_tenant.unknown
+}
+
+_unknown contains each if {
+	input.object.gpuQuota
+	some each in _unknown_gpuQuota
+}
+
+_unknown_gpuQuota contains {"check": "tenancy/gpu_quotas_overlap", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.gpu_quotas_overlap.unknown
+}
+
+_unknown_gpuQuota contains {"check": "tenancy/gpu_quota_of_no_namespace", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.gpu_quota_of_no_namespace.unknown
 }
 
 _unknown contains each if {

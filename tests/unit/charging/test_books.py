@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from usher import errors, paths
+from usher import errors
 from usher.charging.books import Book, Change, Page, Shelf
 
 WITHIN = 30.0
@@ -15,47 +15,40 @@ WITHIN = 30.0
 class Memory:
     """An API server that holds one object."""
 
-    def __init__(self, value: paths.Object) -> None:
-        self.value: paths.Object = {**value, "version": 1}
+    def __init__(self) -> None:
+        self.count = 0
+        self.version = 1
         self.reads = self.writes = self.conflicts = 0
         self.failing: list[str] = []
         self._lock = threading.Lock()
 
-    def read(self) -> Page:
+    def read(self) -> Page[int]:
         with self._lock:
             self.reads += 1
-            return Page(value=self.value)
+            return Page(state=self.count, version=self.version)
 
-    def write(self, page: Page) -> Page | None:
+    def write(self, page: Page[int]) -> Page[int] | None:
         with self._lock:
             if self.failing:
                 raise errors.ClusterError(self.failing.pop())
-            if page.value["version"] != self.value["version"]:
+            if page.version != self.version:
                 self.conflicts += 1
                 return None
             self.writes += 1
-            version = self.value["version"]
-            assert isinstance(version, int)
-            self.value = {**page.value, "version": version + 1}
-            return Page(value=self.value)
+            self.count, self.version = page.state, self.version + 1
+            return Page(state=self.count, version=self.version)
 
 
-def count(value: paths.Object) -> int:
-    number = value.get("count", 0)
-    assert isinstance(number, int)
-    return number
-
-
-def up_to(most: int) -> Change[bool]:
+def up_to(most: int) -> Change[int, bool]:
     """Counts one more, where there is room."""
 
-    def change(value: paths.Object) -> tuple[paths.Object, bool]:
-        return ({**value, "count": count(value) + 1}, True) if count(value) < most else (value, False)
+    def change(count: int) -> tuple[int, bool]:
+        return (count + 1, True) if count < most else (count, False)
 
     return change
 
 
-def book(shelf: Shelf) -> Book:
+def book(shelf: Shelf[int]) -> Book[int]:
     return Book(shelf, wait=lambda _seconds: None)
 
 
@@ -64,30 +57,30 @@ def results(futures: list["Future[bool]"]) -> list[bool]:
 
 
 def test_what_is_changed_is_written() -> None:
-    shelf = Memory({})
+    shelf = Memory()
 
     assert book(shelf).change(up_to(1), within=WITHIN).result(WITHIN)
-    assert count(shelf.value) == 1
+    assert shelf.count == 1
 
 
 def test_three_replicas_together_never_grant_more_than_there_is() -> None:
-    shelf = Memory({})
+    shelf = Memory()
     replicas = [book(shelf) for _ in range(3)]
     futures = [replica.change(up_to(100), within=WITHIN) for _ in range(100) for replica in replicas]
 
     assert sum(results(futures)) == 100
-    assert count(shelf.value) == 100
+    assert shelf.count == 100
 
 
 def test_changes_that_wait_at_the_same_time_are_written_at_once() -> None:
-    gate, shelf = threading.Event(), Memory({})
+    gate, shelf = threading.Event(), Memory()
 
-    def held(value: paths.Object) -> tuple[paths.Object, bool]:
+    def held(count: int) -> tuple[int, bool]:
         gate.wait(WITHIN)
-        return {**value, "held": True}, True
+        return count + 1, True
 
     one = book(shelf)
-    futures = [one.change(held, within=WITHIN), *(one.change(up_to(50), within=WITHIN) for _ in range(50))]
+    futures = [one.change(held, within=WITHIN), *(one.change(up_to(51), within=WITHIN) for _ in range(50))]
     gate.set()
 
     assert all(results(futures))
@@ -96,20 +89,20 @@ def test_changes_that_wait_at_the_same_time_are_written_at_once() -> None:
 
 def test_nobody_is_refused_on_what_may_be_old() -> None:
     """Another replica gave back what this one still believes to be taken."""
-    shelf = Memory({})
+    shelf = Memory()
     ours, other = book(shelf), book(shelf)
     assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
 
-    other.change(lambda value: ({**value, "count": 0}, True), within=WITHIN).result(WITHIN)
+    other.change(lambda _count: (0, True), within=WITHIN).result(WITHIN)
 
     assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
 
 
 def test_a_change_that_fails_takes_no_other_with_it() -> None:
-    def wrong(value: paths.Object) -> tuple[paths.Object, bool]:
-        raise errors.InputError(f"cannot be read: {value.get('count')}")
+    def wrong(count: int) -> tuple[int, bool]:
+        raise errors.InputError(f"cannot be read: {count}")
 
-    shelf = Memory({})
+    shelf = Memory()
     one = book(shelf)
     failing, good = one.change(wrong, within=WITHIN), one.change(up_to(1), within=WITHIN)
 
@@ -119,7 +112,7 @@ def test_a_change_that_fails_takes_no_other_with_it() -> None:
 
 
 def test_after_a_failure_the_next_change_is_made_to_what_is_there() -> None:
-    shelf = Memory({})
+    shelf = Memory()
     one = book(shelf)
     one.change(up_to(5), within=WITHIN).result(WITHIN)
     shelf.failing = ["the connection is lost"]
@@ -127,7 +120,7 @@ def test_after_a_failure_the_next_change_is_made_to_what_is_there() -> None:
     with pytest.raises(errors.ClusterError, match="the connection is lost"):
         one.change(up_to(5), within=WITHIN).result(WITHIN)
     assert one.change(up_to(5), within=WITHIN).result(WITHIN)
-    assert count(shelf.value) == 2
+    assert shelf.count == 2
 
 
 def ticking(*times: float) -> Callable[[], float]:
@@ -136,18 +129,18 @@ def ticking(*times: float) -> Callable[[], float]:
 
 
 def test_what_comes_too_late_is_not_charged() -> None:
-    shelf = Memory({})
+    shelf = Memory()
     late = Book(shelf, clock=ticking(0.0, 9.0))
 
     with pytest.raises(errors.ClusterError, match="could not be charged in time"):
         late.change(up_to(1), within=5.0).result(WITHIN)
-    assert count(shelf.value) == 0
+    assert shelf.count == 0
 
 
 def test_a_writer_that_is_always_overtaken_says_so() -> None:
     class Overtaken(Memory):
-        def write(self, page: Page) -> Page | None:  # noqa: ARG002 - as the protocol has it
+        def write(self, page: Page[int]) -> Page[int] | None:  # noqa: ARG002 - as the protocol has it
             return None
 
     with pytest.raises(errors.ClusterError, match="in a row"):
-        book(Overtaken({})).change(up_to(1), within=WITHIN).result(WITHIN)
+        book(Overtaken()).change(up_to(1), within=WITHIN).result(WITHIN)

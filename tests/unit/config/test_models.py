@@ -297,3 +297,35 @@ def test_a_configuration_cannot_be_changed_once_it_is_read() -> None:
 
     with pytest.raises(pydantic.ValidationError):
         config.kind = "Config"
+
+
+def test_a_pool_tells_what_its_nodes_have() -> None:
+    pool = models.Pool.model_validate(
+        {
+            **POOL,
+            "gpu": {"board": "H100-80", "perNode": 8, "migStrategy": "mixed", "perNumaNode": 4},
+            "allocatable": {"cpu": "96", "memory": "1Ti", "nvidia.com/gpu": 8},
+            "scalesFromZero": True,
+            "maxNodes": 16,
+        }
+    )
+
+    assert pool.scales
+    assert not models.Pool.model_validate(POOL).scales
+    assert models.Pool.model_validate({**POOL, "maxNodes": 4}).scales
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "reason"),
+    [
+        ({"allocatable": {"cpu": "many"}}, "pools.0.allocatable", "cpu: 'many' is not a quantity"),
+        ({"allocatable": {"cpu": -1}}, "pools.0.allocatable", "cpu: -1 is less than nothing"),
+        ({"gpu": {"perNode": 0}}, "pools.0.gpu.perNode", "Input should be greater than or equal to 1"),
+        ({"scalesFromZero": True, "maxNodes": 0}, "pools.0", "a pool that scales has room for one node"),
+    ],
+)
+def test_what_no_node_can_have_is_refused(fields: dict[str, Any], place: str, reason: str) -> None:
+    ((found, message),) = refusals({"pools": [{**POOL, **fields}]})
+
+    assert found == place
+    assert message.startswith(reason)

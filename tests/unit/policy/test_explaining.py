@@ -109,6 +109,24 @@ def test_what_no_rule_reads_has_no_explanation() -> None:
     assert explaining.explain(evaluator, Request(value=builders.custom("v1", "Secret", {}))).workload is None
 
 
+def test_a_check_about_objects_and_the_cluster_is_asked_about_them_alone_and_not_without_facts() -> None:
+    quota: paths.Object = {
+        "apiVersion": "gpu-usher.io/v1alpha1",
+        "kind": "GPUQuota",
+        "metadata": {"name": "research"},
+        "spec": {"namespaces": ["research-*"], "limits": [{"hard": {"gpus": 8}}]},
+    }
+    evaluator = assembly.embedded(models.Config())
+    check = evaluator.catalogue.checks["tenancy/gpu_quotas_overlap"]
+    of_quota, of_pod = (evaluator.workload(Request(value=value)) for value in (quota, CPU))
+    assert of_quota is not None
+    assert of_pod is not None
+
+    assert explaining.why_not_asked(check, of_pod, facts=True) == "it is about GPUQuota"
+    assert explaining.why_not_asked(check, of_quota) == "nothing is known of the cluster"
+    assert explaining.why_not_asked(check, of_quota, facts=True) == ""
+
+
 @pytest.mark.parametrize("value", [BAD, CPU, builders.custom("v1", "Secret", {})])
 def test_what_is_said_not_to_be_asked_is_what_the_policies_do_not_ask(value: paths.Object) -> None:
     """dispatch.rego and `why_not_asked` hold the same conditions: whatever speaks was asked."""

@@ -42,6 +42,15 @@ def test_a_kind_that_nobody_knows_is_a_problem() -> None:
     ]
 
 
+def test_a_board_that_mig_does_not_divide_is_a_problem() -> None:
+    pools = "pools: [{name: a, nodeSelector: {a: b}, gpu: {perNode: 8, board: %s}}]"
+
+    ((place, reason),) = problems(pools % "H100")
+    assert place == "/pools/0/gpu/board"
+    assert reason.startswith("H100 is no board that MIG divides; there are A100-40, A100-80, A30-24")
+    assert problems(pools % "H100-80") == []
+
+
 def test_two_routes_for_some_of_the_same_workloads_are_warned_about() -> None:
     text = "routing: [{namespaces: ['ml-*'], queue: a}, {kinds: [PyTorchJob, JobSet], queue: b}]"
 
@@ -60,4 +69,47 @@ def test_a_pattern_that_fits_no_namespace_is_told_where_they_are_known() -> None
     assert warnings(text) == []
     assert warnings(text, {"research-nlp", "web"}) == [
         ("/priorities/classes/0/namespaces/0", "reserch-* fits none of the 2 namespaces that are known")
+    ]
+
+
+LIMITS = "limits: [{hard: {gpus: 8}}]"
+
+
+def test_two_quotas_for_one_namespace_are_a_problem() -> None:
+    text = f"quotas: [{{name: a, namespaces: ['ml-*'], {LIMITS}}}, {{name: b, namespaces: [web, '*-nlp'], {LIMITS}}}]"
+
+    assert problems(text) == [
+        ("/quotas/1", "a namespace can fit quota a (entry 0) as well; for each only one may hold")
+    ]
+    assert warnings(text) == []
+
+
+def test_quotas_that_choose_by_labels_are_warned_about_unless_labels_keep_them_apart() -> None:
+    first = f"{{name: a, namespaceSelector: {{matchLabels: {{team: nlp}}}}, {LIMITS}}}"
+    apart = [
+        "matchLabels: {team: vision}",
+        "matchExpressions: [{key: team, operator: NotIn, values: [nlp, web]}]",
+        "matchExpressions: [{key: team, operator: DoesNotExist}]",
+    ]
+    for selector in (*apart, "matchLabels: {tier: gold}", "matchExpressions: [{key: team, operator: Exists}]"):
+        text = f"quotas: [{first}, {{name: b, namespaceSelector: {{{selector}}}, {LIMITS}}}]"
+        told = [("/quotas/1", "a namespace may fit quota a (entry 0) as well; neither counts there then")]
+
+        assert problems(text) == []
+        assert warnings(text) == ([] if selector in apart else told)
+
+
+def test_a_quota_assumes_no_board_that_nobody_knows() -> None:
+    found = problems(f"quotas: [{{name: a, namespaces: [x], assumes: {{board: A9000}}, {LIMITS}}}]")
+
+    assert found[0][0] == "/quotas/0/assumes/board"
+    assert found[0][1].startswith("A9000 is no board that gpu-usher knows; it knows A100-40, ")
+
+
+def test_a_quota_of_namespaces_that_are_exempt_or_not_there_is_warned_about() -> None:
+    text = f"quotas: [{{name: a, namespaces: [kube-system, web], {LIMITS}}}]"
+
+    assert warnings(text, {"ml"}) == [
+        ("/quotas/0/namespaces/0", "kube-system is among exemptNamespaces, in which nothing is changed"),
+        ("/quotas/0/namespaces/1", "web fits none of the 1 namespaces that are known"),
     ]

@@ -65,3 +65,17 @@ def test_of_several_who_may_know_the_first_that_has_it_answers() -> None:
     assert in_turn.find(reference("research")) == other
     assert in_turn.find(reference("reserch")) is Absence.MISSING
     assert InTurn().find(reference("research")) is Absence.NOT_KNOWN
+
+
+def test_a_quota_of_ours_is_an_object_of_the_cluster_and_no_file_of_ours(tmp_path: Path) -> None:
+    """A configuration in the same directory is none."""
+    file = tmp_path / "facts.yaml"
+    file.write_text(
+        "apiVersion: gpu-usher.io/v1alpha1\nkind: GPUQuota\nmetadata: {name: research}\n---\n"
+        "apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
+    )
+
+    store = from_files([str(file)])
+
+    assert store.names("gpu-usher.io", "GPUQuota") == frozenset({"research"})
+    assert not store.knows("gpu-usher.io", "Config")

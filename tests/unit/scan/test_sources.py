@@ -225,6 +225,15 @@ def test_files_of_our_own_are_left_out_quietly_even_when_named(tmp_path: Path) -
     assert (batch.items, batch.notes, batch.problems, batch.ignored) == ((), (), (), 0)
 
 
+def test_objects_of_our_own_kinds_are_objects(tmp_path: Path) -> None:
+    quota = builders.custom("gpu-usher.io/v1alpha1", "GPUQuota", {}, name="research", namespace=None)
+    file = written(tmp_path / "quota.yaml", quota)
+
+    (batch,) = read(file)
+
+    assert [item.value for item in batch.items] == [quota]
+
+
 def test_a_helm_chart_is_named_once_with_the_way_to_render_it(tmp_path: Path) -> None:
     chart = tmp_path / "charts" / "llm"
     written(chart / "Chart.yaml", {"apiVersion": "v2", "name": "llm"})

@@ -21,9 +21,13 @@ Sources, as of August 2026 unless noted:
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from usher.accelerators import profiles
 from usher.accelerators.geometry import Board, Offer, Shape
+
+PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
+"""Of a node: the model of its GPUs, as GPU feature discovery writes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

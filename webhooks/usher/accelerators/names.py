@@ -63,6 +63,8 @@ class Meaning:
     divides: str | None = None
     """The resource that counts the devices: in a container that asks for both, those devices are shares."""
     device_class: str | None = None
+    per_device: int | None = None
+    """Of a SHARE or PARTITION, as how many of them a device is given out; None where nobody has said it."""
 
 
 def meaning(name: str) -> Meaning | None:

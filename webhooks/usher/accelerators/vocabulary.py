@@ -130,6 +130,7 @@ def _said(said: models.Resource, known: Meaning | None) -> Meaning:
     """What usher.yaml says of a resource; who makes it, and what it divides, stays known where it says nothing."""
     unit = Unit(said.unit)
     if known is None:
-        return Meaning(unit=unit, vendor=said.vendor or "", size=said.size)
+        return Meaning(unit=unit, vendor=said.vendor or "", size=said.size, per_device=said.per_device)
     size = said.size if said.size is not None or unit is not known.unit else known.size
-    return replace(known, unit=unit, vendor=said.vendor or known.vendor, size=size, device_class=None)
+    vendor = said.vendor or known.vendor
+    return replace(known, unit=unit, vendor=vendor, size=size, device_class=None, per_device=said.per_device)

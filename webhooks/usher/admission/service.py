@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from usher import model, paths
-from usher.admission import response
+from usher.admission import response, scaling
 from usher.admission.review import Review, parse
 from usher.mutation import merge, strategies
 from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.request import Refusal
 
 _PREFIX: Final = "gpu-usher: "
 """Of warnings, which come to users among those of others."""
@@ -40,13 +41,23 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
     return answered(review, decide(review, evaluator))
 
 
-def decide(review: Review, evaluator: Evaluator) -> model.Decision:
+def decide(review: Review, evaluator: Evaluator, *, refusal: Refusal | None = None) -> model.Decision:
     """What is decided about the object of a review; about none where it brings none.
+
+    Args:
+        review: a scale is not judged itself, but what it scales: one that comes here as it is cannot be judged.
+        evaluator: what decides.
+        refusal: what a quota says against it.
 
     Raises:
         EngineError: no verdict.
     """
-    return model.Decision(workload=None) if review.value is None else evaluator.decide(request_of(review))
+    if review.value is None:
+        return model.Decision(workload=None)
+    if scaling.field(review):
+        reason = "what it scales is not known here: nobody asks the cluster"
+        return model.Decision(workload=None, unknowns=(model.Unknown(path="", reason=reason),))
+    return evaluator.decide(replace(request_of(review), refusal=refusal))
 
 
 def answered(review: Review, decision: model.Decision) -> Answer:

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from usher import errors, paths
+from usher import errors
 
 MOST_TOGETHER: Final = 64
 """Changes in one write: what is refused because of one of them is not to wait for a thousand others."""
@@ -26,46 +26,48 @@ _SHORTEST_WAIT: Final = 0.002
 _LONGEST_WAIT: Final = 0.2
 """Seconds after a write that another overtook, chosen at random, so that replicas do not keep in step."""
 
+_State = TypeVar("_State")
 _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """A GPUQuota as the API server holds it."""
+class Page(Generic[_State]):
+    """What a book says, in the version in which it was read or written."""
 
-    value: paths.Object
-    """With its resource version."""
+    state: _State
+    version: Any
+    """As the shelf needs it to write; nobody else looks into it."""
 
 
-class Shelf(Protocol):
+class Shelf(Protocol[_State]):
     """Where pages are kept."""
 
-    def read(self) -> Page:
+    def read(self) -> Page[_State]:
         """The page as it is now. Raises ClusterError where it cannot be read, or is not there."""
         ...
 
-    def write(self, page: Page) -> Page | None:
+    def write(self, page: Page[_State]) -> Page[_State] | None:
         """Writes a page; None where it has been written meanwhile by somebody else. Raises ClusterError."""
         ...
 
 
-Change = Callable[[paths.Object], tuple[paths.Object, _Result]]
-"""From a GPUQuota to another and an answer; the same object where nothing is to be written. It may be made again."""
+Change = Callable[[_State], tuple[_State, _Result]]
+"""From a state to another and an answer; the same state where nothing is to be written. It may be made again."""
 
 
 @dataclass(slots=True, kw_only=True)
-class _Waiting(Generic[_Result]):
-    change: Change[_Result]
+class _Waiting(Generic[_State]):
+    change: Change[_State, Any]
     until: float
-    answer: "Future[_Result]"
+    answer: "Future[Any]"
 
 
-class Book:
+class Book(Generic[_State]):
     """Changes one GPUQuota, in a thread of its own that lives for as long as there is something to change."""
 
     def __init__(
         self,
-        shelf: Shelf,
+        shelf: Shelf[_State],
         *,
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], None] = time.sleep,
@@ -76,13 +78,13 @@ class Book:
         self._clock = clock
         self._wait = wait
         self._chance = chance
-        self._waiting: queue.SimpleQueue[_Waiting[Any]] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[_Waiting[_State]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._writing = False
-        self._kept: Page | None = None
+        self._kept: Page[_State] | None = None
         """What was written last: nearly always still what is there, so that a change costs no read."""
 
-    def change(self, change: Change[_Result], *, within: float) -> "Future[_Result]":
+    def change(self, change: Change[_State, _Result], *, within: float) -> "Future[_Result]":
         """Makes a change; its answer is there once it is written.
 
         The future raises ClusterError where it cannot be written within some seconds; then it may be written all the
@@ -92,8 +94,8 @@ class Book:
         self._waiting.put(_Waiting(change=change, until=self._clock() + within, answer=answer))
         with self._lock:
             if not self._writing:
-                self._writing = True
                 threading.Thread(target=self._write_all, name="quota book", daemon=True).start()
+                self._writing = True
         return answer
 
     def _write_all(self) -> None:
@@ -112,8 +114,8 @@ class Book:
                 for each in together:
                     _fail(each, error)
 
-    def _next(self) -> list[_Waiting[Any]]:
-        together: list[_Waiting[Any]] = []
+    def _next(self) -> list[_Waiting[_State]]:
+        together: list[_Waiting[_State]] = []
         while len(together) < MOST_TOGETHER:
             try:
                 together.append(self._waiting.get_nowait())
@@ -121,22 +123,22 @@ class Book:
                 break
         return together
 
-    def _write(self, together: Sequence[_Waiting[Any]]) -> None:
+    def _write(self, together: Sequence[_Waiting[_State]]) -> None:
         for _ in range(ATTEMPTS):
             together = [each for each in together if not self._is_late(each)]
             if not together:
                 return
             page, fresh = (self._kept, False) if self._kept is not None else (self._shelf.read(), True)
-            value, answers = _made(together, page.value)
-            if value == page.value and fresh:
+            state, answers = _made(together, page.state)
+            if state == page.state and fresh:
                 self._kept = page
                 _answer(together, answers)
                 return
-            if value == page.value:
+            if state == page.state:
                 # Nothing to write may mean a refusal, and none is given on what may be old.
                 self._kept = None
                 continue
-            written = self._shelf.write(Page(value=value))
+            written = self._shelf.write(Page(state=state, version=page.version))
             self._kept = written
             if written is not None:
                 _answer(together, answers)
@@ -145,7 +147,7 @@ class Book:
         for each in together:
             _fail(each, errors.ClusterError(f"others wrote the quota {ATTEMPTS} times in a row before we could"))
 
-    def _is_late(self, waiting: _Waiting[Any]) -> bool:
+    def _is_late(self, waiting: _Waiting[_State]) -> bool:
         late = self._clock() > waiting.until
         if late:
             _fail(waiting, errors.ClusterError("the quota could not be charged in time"))
@@ -155,19 +157,19 @@ class Book:
 _Outcome = tuple[Any, Exception | None]
 
 
-def _made(together: Sequence[_Waiting[Any]], value: paths.Object) -> tuple[paths.Object, list[_Outcome]]:
+def _made(together: Sequence[_Waiting[_State]], state: _State) -> tuple[_State, list[_Outcome]]:
     """The page after all changes, one after the other; one that fails changes nothing."""
     answers: list[_Outcome] = []
     for each in together:
         try:
-            value, answer = each.change(value)
+            state, answer = each.change(state)
             answers.append((answer, None))
         except Exception as error:  # noqa: BLE001 - a change that is wrong must not undo the others
             answers.append((None, error))
-    return value, answers
+    return state, answers
 
 
-def _answer(together: Sequence[_Waiting[Any]], answers: Sequence[_Outcome]) -> None:
+def _answer(together: Sequence[_Waiting[_State]], answers: Sequence[_Outcome]) -> None:
     for each, (answer, error) in zip(together, answers, strict=True):
         if error is not None:
             _fail(each, error)
@@ -175,6 +177,6 @@ def _answer(together: Sequence[_Waiting[Any]], answers: Sequence[_Outcome]) -> N
             each.answer.set_result(answer)
 
 
-def _fail(waiting: _Waiting[Any], error: Exception) -> None:
+def _fail(waiting: _Waiting[_State], error: Exception) -> None:
     if not waiting.answer.done():
         waiting.answer.set_exception(error)

@@ -1,11 +1,19 @@
 """`usher audit`: what runs, or lies in a directory, in GPUs."""
 
+import itertools
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from usher.cli import inputs
+
+if TYPE_CHECKING:
+    from usher.facts.snapshot import Recorded
+    from usher.facts.store import Store
+    from usher.scan.batches import Batch
 
 
 @click.command(
@@ -24,6 +32,7 @@ Exit codes:
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
 @inputs.config_option
+@inputs.facts_option
 @click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Default: as kubectl finds it.")
 @click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
 @click.option("-n", "--namespace", help="Only the workloads of this namespace.")
@@ -36,6 +45,7 @@ def audit(
     *,
     paths: tuple[str, ...],
     config: Path | None,
+    facts: tuple[str, ...],
     kubeconfig: Path | None,
     context_name: str | None,
     namespace: str | None,
@@ -49,7 +59,8 @@ def audit(
     """Report on all workloads of a live cluster, or on manifests if a PATH is given.
 
     Every kind that usher knows and the API server serves is listed and judged as the webhook would on creation.
-    What belongs to a listed workload, such as its pods, counts as part of it.
+    What belongs to a listed workload, such as its pods, counts as part of it. What decisions need to know of the
+    cluster is read from the same cluster, unless --facts tells it.
     """
     from usher import report
     from usher.cli import output as outputs
@@ -58,22 +69,42 @@ def audit(
     if paths and (kubeconfig or context_name):
         raise click.UsageError("a PATH is read instead of a cluster; leave out --kubeconfig and --context")
     file = inputs.find_config(config)
+    known: Store | None = None
     if paths:
         origin, batches = "", sources.read(paths, stdin=sys.stdin.buffer)
     else:
-        from usher.scan import cluster, connection
+        from usher.cluster import connection, recording
+        from usher.scan import cluster
 
         api = connection.connect(kubeconfig=kubeconfig, context=context_name)
         origin, batches = api.name, cluster.read(api, namespace=namespace or "")
+        if not facts:
+            # Once, for all that is judged: what an object needs of the cluster is in the same cluster.
+            recorded = list(recording.read(api))
+            known = recording.store(recorded)
+            batches = itertools.chain(_not_known(recorded), batches)
     settings = runner.Settings(
         command=report.Command.AUDIT,
         configuration=str(file) if file else "",
         origin=origin,
         only_namespace=namespace or "",
     )
-    with inputs.evaluator(file, engine=engine, opa_url=opa_url) as evaluator:
+    with inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts, known=known) as evaluator:
         found = runner.run(batches, evaluator=evaluator, settings=settings)
     if paths:
         inputs.require_objects(found, paths)
     outputs.write(found, format_name=format_name, color=color, output=output)
     context.exit(outputs.exit_code(found, fail_on_deny=fail_on == "deny"))
+
+
+def _not_known(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
+    """Notes on what no decision could take into account."""
+    from usher import report
+    from usher.facts.snapshot import State
+    from usher.scan.batches import Batch
+
+    for each in recorded:
+        if each.state is State.NOT_KNOWN:
+            reason = f"nothing is known of them, because they may not be listed: {each.reason}"
+            note = report.Note(source=each.kind.resource, reason=reason)
+            yield Batch(source=each.kind.resource, notes=(note,), is_file=False)

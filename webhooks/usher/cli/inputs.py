@@ -13,6 +13,7 @@ from usher import errors
 if TYPE_CHECKING:
     from usher import report
     from usher.config import models
+    from usher.facts.store import Store
     from usher.policy.evaluator import Evaluator
 
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
@@ -36,8 +37,8 @@ def facts_option(command: Command) -> Command:
         "--facts",
         multiple=True,
         metavar="PATH",
-        help="Manifests of what is in the cluster (queues, classes, ConfigMaps, runtimes), of each kind all that there "
-        "are. May be given more than once. What is known to be missing is not relied upon.",
+        help="What is in the cluster: a snapshot (`usher snapshot`), or manifests of queues, classes, ConfigMaps, "
+        "runtimes, of each kind all that there are. May be given more than once.",
     )(command)
 
 
@@ -120,8 +121,17 @@ def load_config(file: Path | None) -> "models.Config":
     return load.load(file)
 
 
-def assembled(config: Path | None, *, engine: str, opa_url: str, facts: Sequence[str]) -> "Evaluator":
+def assembled(
+    config: Path | None, *, engine: str, opa_url: str, facts: Sequence[str] = (), known: "Store | None" = None
+) -> "Evaluator":
     """An evaluator with the configuration of a file, or the defaults; whoever gets it closes its engine.
+
+    Args:
+        config: usher.yaml.
+        engine: `wasm` or `opa`.
+        opa_url: where OPA is.
+        facts: files that tell what is in the cluster.
+        known: what is known of the cluster already, instead of files.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -131,17 +141,22 @@ def assembled(config: Path | None, *, engine: str, opa_url: str, facts: Sequence
     from usher.policy import assembly
     from usher.scan.facts import from_files
 
-    loaded, known = load_config(config), from_files(facts)
+    loaded, store = load_config(config), from_files(facts) if known is None else known
     if engine == "opa":
-        return assembly.remote(loaded, url=opa_url, file=config, facts=known)
-    return assembly.embedded(loaded, file=config, facts=known)
+        return assembly.remote(loaded, url=opa_url, file=config, facts=store)
+    return assembly.embedded(loaded, file=config, facts=store)
 
 
 @contextlib.contextmanager
 def evaluator(
-    config: Path | None, *, engine: str, opa_url: str | None, facts: Sequence[str] = ()
+    config: Path | None,
+    *,
+    engine: str,
+    opa_url: str | None,
+    facts: Sequence[str] = (),
+    known: "Store | None" = None,
 ) -> "Iterator[Evaluator]":
-    """What judges, until it is closed; `facts` are files that tell what is in the cluster.
+    """What judges, until it is closed; `facts` are files that tell what is in the cluster, or it is `known` already.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -153,7 +168,7 @@ def evaluator(
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url goes with --engine opa")
-    made = assembled(config, engine=engine, opa_url=opa_url or DEFAULT_OPA_URL, facts=facts)
+    made = assembled(config, engine=engine, opa_url=opa_url or DEFAULT_OPA_URL, facts=facts, known=known)
     for warning in assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:

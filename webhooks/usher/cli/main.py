@@ -32,6 +32,8 @@ class Lazy:
 COMMANDS: Final = {
     "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests as the webhook would."),
     "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on a live cluster or a directory, in GPUs."),
+    "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Write what decisions read of a cluster."),
+    "queue": Lazy(module="usher.cli.queue", name="queue", help="Where a job would go, and what would make it fit."),
     "explain": Lazy(module="usher.cli.explain", name="explain", help="Explain a rule, or what each makes of a file."),
     "policies": Lazy(module="usher.cli.policies", name="policies", help="List and explain the checks and mutations."),
     "workload": Lazy(module="usher.cli.workload", name="workload", help="Show what usher reads from a manifest."),

@@ -55,9 +55,58 @@ def webhooks(
 
 @manifests.command(name="audit-role")
 def audit_role() -> None:
-    """Print the ClusterRole that `usher audit` needs: to list every kind of workload that usher knows."""
+    """Print the ClusterRole that `usher audit` needs: to list every kind that usher knows or reads."""
     import yaml
 
     from usher.manifests.audit_role import role
 
     click.echo(yaml.safe_dump(role(), sort_keys=False, width=120), nl=False)
+
+
+@manifests.command()
+def crds() -> None:
+    """Print the definitions of gpu-usher's own kinds: GPUQuota.
+
+    \b
+    usher manifests crds | kubectl apply -f -
+    """
+    import yaml
+
+    from usher.manifests.gpu_quota import definition
+
+    class Plain(yaml.SafeDumper):
+        """Repeats what stands in several places, because YAML's aliases read badly in a manifest."""
+
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature is PyYAML's
+            return True
+
+    click.echo(yaml.dump(definition(), Dumper=Plain, sort_keys=False, width=120), nl=False)
+
+
+@manifests.command(name="quota-role")
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
+def quota_role(namespace: str) -> None:
+    """Print the role that the server needs to charge GPUQuotas: to read what makes pods, and to write their status."""
+    import yaml
+
+    from usher.manifests import quota_role as role
+
+    documents = [*role.of_cluster(namespace=namespace), *role.of_accounts(namespace=namespace)]
+    click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+
+
+@manifests.command(name="facts-role")
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
+@click.option("--kueue", is_flag=True, help="Instead the Role in Kueue's namespace, for Kueue's own configuration.")
+def facts_role(namespace: str, *, kueue: bool) -> None:
+    """Print the role that the server needs to know its cluster: to read every kind that decisions look at.
+
+    \b
+    usher manifests facts-role | kubectl apply -f -
+    """
+    import yaml
+
+    from usher.manifests import facts_role as roles
+
+    documents = roles.of_kueue(namespace=namespace) if kueue else roles.of_cluster(namespace=namespace)
+    click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)

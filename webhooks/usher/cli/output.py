@@ -60,19 +60,23 @@ def write(found: report.Report, *, format_name: str, color: str, output: Path | 
 
 
 def replace(path: Path, text: str) -> None:
-    """Puts text into a file, which holds either the old text or all of the new one, whenever we are stopped.
+    """As `replace_bytes`, of a report."""
+    replace_bytes(path, text.encode(errors="backslashreplace"), what="report")
+
+
+def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
+    """Puts data into a file, which holds either the old or all of the new, whenever we are stopped.
 
     Raises:
-        InputError: it cannot be written; the old file is as it was.
+        InputError: it cannot be written, and the message says `what`; the old file is as it was.
     """
-    data = text.encode(errors="backslashreplace")
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             path.write_bytes(data)  # /dev/stdout, a pipe
             return
         _replace(path.resolve(), data)
     except OSError as error:
-        raise errors.InputError(f"{path}: the report cannot be written: {error.strerror}") from None
+        raise errors.InputError(f"{path}: the {what} cannot be written: {error.strerror}") from None
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -8,7 +8,11 @@ import click
 from usher.cli import inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from usher.charging.meters import Meter
     from usher.policy.evaluator import Evaluator
+    from usher.server.watched import Watched
 
 
 @click.command()
@@ -17,6 +21,15 @@ if TYPE_CHECKING:
 @click.option("--dev", is_flag=True, help="Make a local CA and certificate in .usher/certs and print requests to try.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="usher.yaml; without it, safe defaults.")
 @inputs.facts_option
+@click.option(
+    "--live/--no-live",
+    default=None,
+    help="Whether to watch what is in the cluster [default: in a pod with an account, without --facts].",
+)
+@click.option(
+    "--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="The cluster to watch, with --live."
+)
+@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig, with --live.")
 @click.option("--host", default=None, help="Address of the webhook port [default: 0.0.0.0, with --dev 127.0.0.1].")
 @click.option("--port", default=8443, show_default=True, type=click.IntRange(0, 65535), help="The webhook port (TLS).")
 @click.option("--admin-host", default=None, help="Address of the admin port [default: as --host].")
@@ -32,6 +45,9 @@ def serve(
     dev: bool,
     config_file: Path | None,
     facts: tuple[str, ...],
+    live: bool | None,
+    kubeconfig: Path | None,
+    context_name: str | None,
     host: str | None,
     port: int,
     admin_host: str | None,
@@ -61,8 +77,11 @@ def serve(
         raise click.UsageError("give --certificate and --key, or --dev to try it on this machine")
     host = host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
 
+    watched = _watched(facts, live=live, kubeconfig=kubeconfig, context=context_name)
+    known = watched.facts.store if watched is not None else None
+
     def make() -> "Evaluator":
-        made = inputs.assembled(config_file, engine=engine, opa_url=opa_url, facts=facts)
+        made = inputs.assembled(config_file, engine=engine, opa_url=opa_url, facts=facts, known=known)
         for warning in assembly.warnings(made, file=config_file):
             structlog.get_logger().warning("configuration_warning", reason=warning)
         return made
@@ -81,4 +100,46 @@ def serve(
         if dev:
             development.hints(webhook, admin)
 
-    run(settings, make, revision=bundle.load().revision, started=started)
+    run(
+        settings,
+        make,
+        revision=bundle.load().revision,
+        started=started,
+        cluster=watched,
+    )
+
+
+def _watched(
+    files: tuple[str, ...], *, live: bool | None, kubeconfig: Path | None, context: str | None
+) -> "Watched | None":
+    """The cluster, if it is to be watched.
+
+    Raises:
+        ClusterError: there is no configuration of a cluster that can be used.
+    """
+    named = kubeconfig is not None or context is not None
+    if named and not live:
+        raise click.UsageError("--kubeconfig and --context go with --live")
+    if live and files:
+        raise click.UsageError("--live and --facts both tell what is in the cluster; choose one")
+    if live is False or files:
+        return None
+    from usher.charging.charging import Charging
+    from usher.cluster import connection
+    from usher.cluster.live import LiveFacts
+    from usher.server.watched import Watched
+
+    # A pod may run without the token of an account: then reviews are decided by what they hold.
+    if not live and not connection.has_account():
+        return None
+
+    def connect(*, hurried: bool = False) -> connection.Api:
+        return connection.connect(kubeconfig=kubeconfig, context=context, hurried=hurried)
+
+    facts = LiveFacts(connect())
+
+    def charging(evaluator: "Callable[[], Evaluator]", meter: "Meter") -> Charging:
+        api, namespace = connect(hurried=True), connection.own_namespace()
+        return Charging(api, connect, facts.store, evaluator, namespace=namespace, meter=meter)
+
+    return Watched(facts=facts, charging=charging)

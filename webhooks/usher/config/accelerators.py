@@ -24,6 +24,14 @@ class Resource(Section):
         description="Of memory, the bytes of one, such as 1048576; of memory-fraction and cores, how many make up a "
         "device, such as 100.",
     )
+    per_device: int | None = Field(
+        default=None,
+        ge=1,
+        le=1024,
+        description="Of a share or a partition, as how many of them a device is given out, such as 4 for GPUs that are "
+        "time-sliced with 4 replicas. A GPUQuota charges one as that part of a device; as a whole one, if nothing is "
+        "given.",
+    )
     vendor: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9]*$", max_length=63)] | None = Field(
         default=None, description="Who makes the devices, such as nvidia."
     )
@@ -32,6 +40,8 @@ class Resource(Section):
     def _measures_what_can_be_measured(self) -> "Resource":
         if self.size is not None and self.unit not in {"memory", "memory-fraction", "cores"}:
             raise ValueError(f"size says nothing of the unit {self.unit}; leave it out, or choose memory or cores")
+        if self.per_device is not None and self.unit not in {"share", "partition"}:
+            raise ValueError(f"perDevice says nothing of the unit {self.unit}; leave it out, or choose share")
         return self
 
 

@@ -18,10 +18,17 @@ ResourcePrefix = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-A-Za-z
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=256)]
 UserPattern = Annotated[str, StringConstraints(pattern=r"^[-A-Za-z0-9_.:@/*+=,]+$", max_length=512)]
 """Name of a user or group in which `*` stands for any characters."""
+Duration = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}[smh]$")]
+"""A number of seconds, minutes or hours, as in `90s`."""
 Place = Literal["admission", "check", "audit"]
 """Who asks: the webhooks, `usher check`, `usher audit`."""
 Role = Literal["training", "inference", "batch", "interactive", "service", "system", "unknown"]
 """What a workload is for, as `usher workload show` tells."""
+
+
+def seconds(duration: Duration) -> float:
+    """How long a duration is."""
+    return float(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
 
 
 class Section(BaseModel):

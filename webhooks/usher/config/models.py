@@ -8,19 +8,24 @@ from pydantic import Field, ValidationInfo, field_validator
 from usher.config import shipped_fabrics
 from usher.config.accelerators import Accelerators, DeviceClass, Resource
 from usher.config.fabrics import RESERVED_VARIABLES, Fabric, based
+from usher.config.facts import Facts
 from usher.config.fields import Name, Pattern, Place, Role, Section, Selector, UserPattern
-from usher.config.pools import Pool, Taint
+from usher.config.pools import Gpus, Pool, Taint
 from usher.config.queues import PriorityRule, Queue, Route
+from usher.config.quotas import Quota, Quotas
 
 __all__ = [
     "RESERVED_VARIABLES",
     "Accelerators",
     "DeviceClass",
     "Fabric",
+    "Facts",
+    "Gpus",
     "Place",
     "Pool",
     "PriorityRule",
     "Queue",
+    "Quota",
     "Resource",
     "Role",
     "Route",
@@ -195,8 +200,12 @@ class Config(Section):
     pools: list[Pool] = Field(default=[])
     queues: list[Queue] = Field(default=[], description="The first entry that fits a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that fits a workload decides.")
+    quotas: Quotas = Field(
+        default=[], description="Quotas of GPUs, as GPUQuota objects are; for one namespace no two may hold."
+    )
     priorities: Priorities = Priorities()
     isolation: Isolation = Isolation()
+    facts: Facts = Facts()
     identities: dict[Name, Identity] = Field(
         default={},
         description="Who is who, by name. administrators, controllers and schedulers have defaults, which an entry of "

@@ -27,12 +27,17 @@ def covers(first: Selector, second: Selector) -> bool:
 def overlap(first: Selector, second: Selector) -> bool:
     """Whether there can be a workload that both are for."""
     return (
-        any(_meet(one, other) for one in first.namespaces for other in second.namespaces)
+        patterns_meet(first.namespaces, second.namespaces)
         and _share(first.kinds, second.kinds)
         and _share(first.roles, second.roles)
         and _reaches(first.max_accelerators, second.min_accelerators)
         and _reaches(second.max_accelerators, first.min_accelerators)
     )
+
+
+def patterns_meet(first: Iterable[str], second: Sequence[str]) -> bool:
+    """Whether a name can fit one of the first and one of the second."""
+    return any(_meet(one, other) for one in first for other in second)
 
 
 def covers_patterns(first: Sequence[str], second: Iterable[str]) -> bool:

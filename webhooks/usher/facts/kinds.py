@@ -76,6 +76,9 @@ def _copy(source: paths.Json, target: paths.Object, way: list[str]) -> None:
 _WHOLE: Final = keeping("/spec")
 _WITH_STATUS: Final = keeping("/spec", "/status")
 
+CONFIG_MAP: Final[Key] = ("", "ConfigMap")
+DEFINITION: Final[Key] = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
 KUEUE_CONFIGURATION: Final = ("kueue-system", "kueue-manager-config")
 """Namespace and name of the ConfigMap from which Kueue reads its own configuration, where it is installed as usual."""
 
@@ -144,7 +147,7 @@ FACT_KINDS: Final[tuple[FactKind, ...]] = (
         versions=("v1",),
         kind="Node",
         plural="nodes",
-        keep=keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable"),
+        keep=keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity"),
         cluster_scoped=True,
     ),
     FactKind(
@@ -262,6 +265,15 @@ FACT_KINDS: Final[tuple[FactKind, ...]] = (
         kind="LLMInferenceServiceConfig",
         plural="llminferenceserviceconfigs",
         keep=_templates,
+    ),
+    FactKind(
+        group="gpu-usher.io",
+        versions=("v1alpha1",),
+        kind="GPUQuota",
+        plural="gpuquotas",
+        keep=_WITH_STATUS,
+        cluster_scoped=True,
+        momentary=frozenset({"charges", "conditions", "used", "version"}),
     ),
     FactKind(
         group="apiextensions.k8s.io",

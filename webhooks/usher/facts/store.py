@@ -35,11 +35,15 @@ class Store:
     def __init__(self) -> None:
         self.revision = 0
         """Grows with every change but those of momentary kinds: what workloads and mutations looked up may be old."""
+        self.age: Callable[[], float] = _fresh
+        """Seconds since all that is here was last known to be current; whoever keeps it up to date says so."""
         self.nodes = NodeTable()
         self._kinds: dict[Key, Mapping[str, Objects]] = {}
         """By kind and namespace; empty for what stands in none."""
         self._missing: frozenset[Key] = frozenset()
         self._revisions: defaultdict[Key, int] = defaultdict(int)
+        self._alone: Mapping[tuple[Key, str, str], paths.Object] = {}
+        """Objects by kind, namespace and name, of kinds of which the others are not known."""
         self._derived: dict[str, tuple[tuple[int, ...], Any]] = {}
         self._writing = threading.Lock()
 
@@ -87,6 +91,8 @@ class Store:
         if found is None and not reference.namespace:
             everywhere = [objects[reference.name] for objects in spaces.values() if reference.name in objects]
             found = everywhere[0] if len(everywhere) == 1 else None
+        if found is None and not self.knows(*key):
+            found = self._alone.get((key, reference.namespace, reference.name))
         return found if found is not None else self._absence(key)
 
     def objects(self, group: str, kind: str, namespace: str = "") -> Objects | Absence:
@@ -171,6 +177,21 @@ class Store:
                 if before is None or _lasting(before, key) != _lasting(value, key):
                     self._changed(key)
 
+    def put_alone(self, value: paths.Object) -> None:
+        """Takes an object of a kind of which nobody may know the others; it is found for as long as that is so."""
+        key = _key(value)
+        with self._writing:
+            self._alone = {**self._alone, (key, *_identity(value)): value}
+            self._changed(key)
+
+    def remove_alone(self, value: paths.Object) -> None:
+        """Forgets it."""
+        key = _key(value)
+        with self._writing:
+            place = (key, *_identity(value))
+            self._alone = {other: each for other, each in self._alone.items() if other != place}
+            self._changed(key)
+
     def remove(self, value: paths.Object) -> None:
         """Forgets an object that is gone."""
         key = _key(value)
@@ -203,6 +224,11 @@ class Store:
 
     def _absence(self, key: Key) -> Absence:
         return Absence.MISSING if self.knows(*key) else Absence.NOT_KNOWN
+
+
+def _fresh() -> float:
+    """Of what does not change while it is here: files."""
+    return 0.0
 
 
 def _key(value: paths.Object) -> Key:

@@ -107,6 +107,8 @@ class Workload:
     """What else rules read of the object, as it is written, below the key of its kind (`usher.views`)."""
     makes_pods: bool = True
     """False for what is judged and is no workload at all: queues, quotas, classes, nodes."""
+    exists: bool = False
+    """Whether the API server gave it a uid: on CREATE it does so before anybody is asked."""
     gang_native: bool = False
     """True for kinds that always form their own gang (Volcano Job)."""
 

@@ -29,7 +29,7 @@ class About(StrEnum):
     LABELLED_PODS = "labelled pods"
     """Workloads that have, or whose templates have, a label or an annotation that rules read: most pods have none."""
     CLUSTER_FACTS = "cluster facts"
-    """Workloads, where anything is known of the cluster that they are for."""
+    """Workloads, or objects of the kinds that `kinds` names, where anything is known of the cluster they are for."""
     OBJECTS = "objects"
     """What rules read of an object beside its pods; `kinds` names the kinds."""
 
@@ -67,7 +67,8 @@ class Entry(BaseModel):
     """Why what the check finds matters, in one line."""
     about: About = About.PODS
     kinds: tuple[str, ...] = ()
-    """Of a check about objects, the keys of their kinds in `input.object`."""
+    """Of a check about objects, and of one about cluster facts that asks for no workload, the keys of their kinds in
+    `input.object`."""
     closes: tuple[str, ...] = ()
     """Which rules (S) and bypass routes (B) of the field's list it closes; docs/coverage.md."""
     aliases: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ from usher.facts.store import Store
 from usher.policy import fabric_documents, mig_facts, nodes, site
 from usher.policy.cluster import document as cluster_document
 from usher.policy.pod_documents import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
+from usher.policy.request import Refusal
 from usher.views import registry
 from usher.views.shape import Amount, amount_of
 
@@ -126,19 +127,21 @@ class Documents:
     """Builds the input documents for one configuration."""
 
     def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
-        self._config = config
         self._sites = site.Sites(config, keys)
         self._all_nodes = nodes.AllNodes(config, vocabulary)
+        self._slices = cluster_document.Slices(config, vocabulary, self._all_nodes)
         self._all_mig = mig_facts.AllMig(config)
         self._fabrics = fabric_documents.all_of(config)
 
-    def build(
+    def build(  # noqa: PLR0913 - all that a document is made of, all named
         self,
         workload: model.Workload,
         *,
         old: model.Workload | None = None,
         review: Review | None = None,
         facts: Store | None = None,
+        refusal: Refusal | None = None,
+        like: bytes | None = None,
     ) -> bytes:
         """The input document as JSON.
 
@@ -147,6 +150,8 @@ class Documents:
             old: on UPDATE, the object as it was.
             review: who asks for what, where anybody asks.
             facts: what is known of the cluster, where rules are to see of it what matters to the object.
+            refusal: what its quota says against it.
+            like: of a pod, what tells it from others with other slices of the cluster (`likeness.of_pod`).
         """
         document: Input = {
             "workload": _workload(workload),
@@ -162,9 +167,10 @@ class Documents:
             document["old"] = _old(old)
         if review is not None:
             document["review"] = review
-        cluster = None if facts is None else cluster_document.of(workload, facts, self._config)
-        if cluster is not None:
-            document["cluster"] = cluster
+        if facts is not None:
+            cluster = self._slices.of(workload, facts, refusal=refusal, likeness=like)
+            if cluster is not None:
+                document["cluster"] = cluster
         return orjson.dumps(document)
 
     def _pod_set(self, pod_set: model.PodSet) -> PodSet:

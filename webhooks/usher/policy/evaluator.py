@@ -14,11 +14,12 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models, namespaces
 from usher.facts.store import Store
 from usher.mutation import merge
-from usher.policy import catalogue, decision, document, enforcement, likeness, partial
+from usher.policy import catalogue, decision, document, enforcement, likeness, partial, staleness
+from usher.policy.cluster import gpu_quotas
 from usher.policy.engine import Engine, Entrypoint
 from usher.policy.identities import Identities
 from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Operation, Request, User
+from usher.policy.request import Operation, Refusal, Request, User
 from usher.workloads import lookup
 from usher.workloads.normalise import normalise
 
@@ -98,7 +99,14 @@ class Evaluator:
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old = self._workload(request.old_value, request)
         facts = self._facts(request)
-        findings, unknowns = self._findings(workload, facts, old=old, review=self._review(request))
+        findings, unknowns = self._findings(
+            workload,
+            facts,
+            old=old,
+            review=self._review(request),
+            refusal=request.refusal,
+            like=None if facts.empty else likeness.of_pod(request.value, workload),
+        )
         before = self._findings(old, facts)[0] if findings and old is not None else []
         return model.Decision(
             workload=workload,
@@ -228,6 +236,10 @@ class Evaluator:
         entry = self.catalogue.mutations.get(key)
         return entry is not None and entry.silent
 
+    def workload(self, request: Request) -> model.Workload | None:
+        """The object of a request, normalised; None for one that no rule reads."""
+        return self._workload(request.value, request)
+
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
         return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=self._objects(request))
 
@@ -247,19 +259,29 @@ class Evaluator:
             "by": list(self._identities.of(request.user.name, request.user.groups)),
         }
 
-    def _findings(
+    def _findings(  # noqa: PLR0913 - all that findings are about, all named
         self,
         workload: model.Workload,
         facts: Store,
         *,
         old: model.Workload | None = None,
         review: document.Review | None = None,
+        refusal: Refusal | None = None,
+        like: bytes | None = None,
     ) -> tuple[list[model.Finding], list[model.Unknown]]:
         if not workload.pod_sets and not workload.view:
             return [], []
-        document = self.documents.build(workload, old=old, review=review, facts=facts)
+        document = self.documents.build(workload, old=old, review=review, facts=facts, refusal=refusal, like=like)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
-        return list(partial.with_doubt(decision.findings(result), workload)), decision.unknowns(result)
+        found = partial.with_doubt(decision.findings(result), workload)
+        found = staleness.with_doubt(
+            found,
+            self.catalogue,
+            age=self.facts.age(),
+            bound=self.config.facts.bound,
+            told_now=frozenset() if refusal is None else gpu_quotas.CHECKS_OF_REFUSALS,
+        )
+        return list(found), decision.unknowns(result)
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:
         if request.operation in (Operation.DELETE, Operation.CONNECT):

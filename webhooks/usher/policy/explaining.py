@@ -83,10 +83,12 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
         facts: whether anything is known of the cluster.
     """
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]
+    if entry.kinds and workload.view.keys().isdisjoint(entry.kinds):
+        kinds = sorted({view.kind for view in registry.VIEWS if view.key in entry.kinds})
+        return f"it is about {' and '.join(kinds)}"
     match entry.about:
         case About.OBJECTS:
-            kinds = sorted({view.kind for view in registry.VIEWS if view.key in entry.kinds})
-            return "" if not workload.view.keys().isdisjoint(entry.kinds) else f"it is about {' and '.join(kinds)}"
+            return ""
         case About.PODS:
             return "" if asking else "it is about pods"
         case About.ACCELERATOR_PODS:
@@ -94,7 +96,7 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
         case About.ORDINARY_PODS:
             return "" if not all(asking) else "it is about pods that ask for no accelerator"
         case About.CLUSTER_FACTS:
-            return "" if asking and facts else "nothing is known of the cluster"
+            return "" if (asking or entry.kinds) and facts else "nothing is known of the cluster"
         case About.LABELLED_PODS:
             return "" if asking and _is_labelled(workload) else "it is about labels and annotations that are not there"
 

@@ -18,7 +18,6 @@ from usher.accelerators.profiles import RESOURCE_PREFIX, Profile
 from usher.config import models
 from usher.policy.nodes import Nodes
 
-PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 _DIVIDED: Final = "-MIG-"
 
 _LARGEST: Final = 2048
@@ -93,10 +92,10 @@ class AllMig:
             for name, quantity in pod_set.accelerators.items()
             if name.startswith(RESOURCE_PREFIX)
         )
-        product = pod_set.node_selector.get(PRODUCT_LABEL, "")
+        product = pod_set.node_selector.get(boards.PRODUCT_LABEL, "")
         if not amounts and _DIVIDED not in product:
             return None
-        products = [fit["labels"].get(PRODUCT_LABEL, "") for fit in where["fits"]]
+        products = [fit["labels"].get(boards.PRODUCT_LABEL, "") for fit in where["fits"]]
         question = _Question(amounts, product, tuple(products) if all(products) else ())
         if sum(len(name) for name, _ in amounts) + len(product) > _LARGEST:
             return self._work_out(question)

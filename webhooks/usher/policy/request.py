@@ -6,6 +6,8 @@ from enum import StrEnum
 from usher import paths
 from usher.config import models
 from usher.facts.store import Store
+from usher.quota.definitions import Quota
+from usher.quota.ledger import Excess
 from usher.workloads import lookup
 
 
@@ -25,6 +27,14 @@ class User:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What a quota says against letting an object in, at the moment."""
+
+    quota: Quota
+    excesses: tuple[Excess, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What is to be decided: an object, and how it comes about."""
 
@@ -39,5 +49,7 @@ class Request:
     """What is known of the cluster, where it is another one than the evaluator's."""
     place: models.Place = "admission"
     sub_resource: str = ""
+    refusal: Refusal | None = None
+    """Where somebody has tried to charge a quota for it, and could not."""
     user: User | None = None
     """None where nobody asks, as in CI."""

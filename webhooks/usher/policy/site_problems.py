@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from usher.accelerators import boards
 from usher.config import models, namespaces, overlaps
+from usher.policy import quota_problems
 from usher.workloads.registry import KINDS
 
 Problem = tuple[str, str]
@@ -14,7 +16,12 @@ _KINDS = {word for kind in KINDS for word in (kind.kind, f"{kind.group}/{kind.ki
 
 
 def problems(config: models.Config) -> Iterator[Problem]:
-    """What cannot be meant: an entry that no workload ever reaches, and kinds that there are none of."""
+    """What cannot be meant: an entry that no workload ever reaches, and kinds and boards that there are none of."""
+    for index, pool in enumerate(config.pools):
+        board = None if pool.gpu is None else pool.gpu.board
+        if board is not None and boards.by_name(board) is None:
+            known = ", ".join(sorted(each.name for each in boards.BOARDS))
+            yield f"/pools/{index}/gpu/board", f"{board} is no board that MIG divides; there are {known}"
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
             for number, kind in enumerate(entry.kinds):
@@ -23,6 +30,7 @@ def problems(config: models.Config) -> Iterator[Problem]:
             hiding = next((i for i, before in enumerate(entries[:index]) if overlaps.covers(before, entry)), None)
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
+    yield from quota_problems.problems(config.quotas)
 
 
 def warnings(config: models.Config, known: Collection[str] | None = None) -> Iterator[Problem]:
@@ -38,18 +46,21 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
             for number, before in enumerate(entries[:index]):
                 if overlaps.overlap(before, entry) and not overlaps.covers(entry, before):
                     yield f"{pointer}/{index}", f"some workloads fit entry {number} as well, which decides about them"
-            for number, pattern in enumerate(entry.namespaces):
-                reason = _without_effect(pattern, config, known)
-                if reason:
-                    yield f"{pointer}/{index}/namespaces/{number}", reason
+            yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
+    yield from quota_problems.warnings(config.quotas)
+    for index, quota in enumerate(config.quotas):
+        yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
 
 
-def _without_effect(pattern: str, config: models.Config, known: Collection[str] | None) -> str:
-    if overlaps.covers_patterns(config.exempt_namespaces, [pattern]):
-        return f"{pattern} is among exemptNamespaces, in which nothing is changed"
-    if known is not None and not any(namespaces.matches(name, [pattern]) for name in known):
-        return f"{pattern} fits none of the {len(known)} namespaces that are known"
-    return ""
+def _without_effect(
+    pointer: str, patterns: Sequence[str], config: models.Config, known: Collection[str] | None
+) -> Iterator[Problem]:
+    for number, pattern in enumerate(patterns):
+        place = f"{pointer}/namespaces/{number}"
+        if overlaps.covers_patterns(config.exempt_namespaces, [pattern]):
+            yield place, f"{pattern} is among exemptNamespaces, in which nothing is changed"
+        elif known is not None and not any(namespaces.matches(name, [pattern]) for name in known):
+            yield place, f"{pattern} fits none of the {len(known)} namespaces that are known"
 
 
 def _lists(config: models.Config) -> Lists:

@@ -45,6 +45,7 @@ def document(found: report.Report) -> shapes.Document:
             }
             for entry in found.not_evaluated
         ],
+        "checksWithoutFacts": found.without_facts,
         "exceptions": [
             {
                 "checks": list(each.checks),

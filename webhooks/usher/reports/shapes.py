@@ -162,6 +162,8 @@ class Document(TypedDict):
     summary: Summary
     workloads: list[Workload]
     notEvaluated: list[NotEvaluated]
+    checksWithoutFacts: int
+    """Checks that compare with a cluster, of which nothing was known."""
     exceptions: list[ExceptionUse]
     failures: list[Failure]
     problems: list[Problem]

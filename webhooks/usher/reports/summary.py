@@ -14,7 +14,7 @@ _SHOWN_NOTES: Final = 10
 
 
 def write(found: report.Report, lines: Lines) -> None:
-    for label, text in (*_not_evaluated(found), *_exceptions(found), *_left_out(found)):
+    for label, text in (*_not_evaluated(found), *_without_facts(found), *_exceptions(found), *_left_out(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
     lines.wrapped(_configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
@@ -53,6 +53,15 @@ def _not_evaluated(found: report.Report) -> Iterator[tuple[str, str]]:
         for entry in entries:
             where = wording.count(entry.workloads, "workload")
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
+
+
+def _without_facts(found: report.Report) -> Iterator[tuple[str, str]]:
+    if found.without_facts:
+        checks = wording.count(found.without_facts, "check")
+        yield (
+            "not asked",
+            f"{checks} that compare with a cluster; --facts tells of one, and usher snapshot writes it down",
+        )
 
 
 def _exceptions(found: report.Report) -> Iterator[tuple[str, str]]:

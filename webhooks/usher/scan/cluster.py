@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 from usher import errors, paths, report
+from usher.cluster.api import Answer, Lists, root
 from usher.config.models import EXEMPTION_LABEL
 from usher.scan.batches import Batch, Item
 from usher.views.kinds import View
@@ -32,26 +33,6 @@ _OWNED_LATE: Final = {
 }
 
 
-class Answer(Protocol):
-    @property
-    def status(self) -> int: ...
-
-    @property
-    def value(self) -> paths.Object: ...
-
-    @property
-    def message(self) -> str: ...
-
-
-class Api(Protocol):
-    """What is asked of `usher.scan.connection.Api`."""
-
-    @property
-    def name(self) -> str: ...
-
-    def get(self, path: str, *, query: Mapping[str, str] | None = None) -> Answer: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """A kind as the API server serves it."""
@@ -66,10 +47,10 @@ class Resource:
 
     def path(self, namespace: str) -> str:
         within = f"namespaces/{namespace}/" if namespace else ""
-        return f"{_root(self.kind.group, self.version)}/{within}{self.kind.plural}"
+        return f"{root(self.kind.group, self.version)}/{within}{self.kind.plural}"
 
 
-def read(api: Api, *, namespace: str = "") -> Iterator[Batch]:
+def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     """The objects of a cluster, one batch per page.
 
     What a controller made for a listed workload is left out: its workload stands for it. An owner is believed only if
@@ -130,14 +111,14 @@ def _owners_first(resource: Resource) -> tuple[int, str]:
     return _OWNED_LATE.get(resource.kind.kind, 0), resource.name
 
 
-def _served(api: Api) -> tuple[list[Resource], list[Batch]]:
+def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
     """The kinds that there are, each in the first version of ours that is served; and what discovery was refused."""
     resources: dict[tuple[str, str], Resource] = {}
     refused = []
     served = registry.LISTED
     versions = dict.fromkeys((kind.group, version) for kind in served for version in kind.versions)
     for group, version in versions:
-        answer = api.get(_root(group, version))
+        answer = api.get(root(group, version))
         if answer.status == 404:
             continue
         if answer.status != 200:
@@ -151,7 +132,7 @@ def _served(api: Api) -> tuple[list[Resource], list[Batch]]:
     return list(resources.values()), refused
 
 
-def _list(api: Api, resource: Resource, *, namespace: str, uids: set[str]) -> Iterator[Batch]:
+def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> Iterator[Batch]:
     """All pages of one kind.
 
     A continue token lives some minutes. When it has gone (410), the server offers one that goes on from the same name
@@ -197,10 +178,6 @@ def _not_listed(name: str, answer: Answer, *, after: int = 0) -> Batch:
     so_far = f" after {after:,} objects" if after else ""
     problem = report.Problem(source=name, reason=f"the list ended{so_far}: {answer.message}; run the audit again")
     return Batch(source=name, problems=(problem,), is_file=False)
-
-
-def _root(group: str, version: str) -> str:
-    return f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
 def _plurals(value: paths.Object) -> set[str]:

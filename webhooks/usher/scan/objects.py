@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from usher import paths
 from usher.config import models
+from usher.views import registry
 from usher.workloads import compiled_pipelines, search
 
-_OWN_GROUP = models.API_VERSION.partition("/")[0] + "/"
+_OWN_GROUP = models.API_VERSION.partition("/")[0]
 
 
 def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[str, paths.Json]]:
@@ -51,9 +52,9 @@ def why_none(value: paths.Json) -> str:
 
 
 def is_own(value: paths.Object) -> bool:
-    """Whether it is a file of ours, usher.yaml or a report: nothing that a cluster runs."""
-    version = value.get("apiVersion")
-    return isinstance(version, str) and version.startswith(_OWN_GROUP)
+    """Whether it is a file of ours, usher.yaml or a report: nothing that a cluster has, as it has GPUQuotas."""
+    group, _, kind = compiled_pipelines.group_version_kind(value)
+    return group == _OWN_GROUP and (group, kind) not in registry.BY_GROUP_AND_KIND
 
 
 def meant_as_workload(value: paths.Json) -> bool:

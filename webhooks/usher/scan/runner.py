@@ -8,6 +8,7 @@ from decimal import Decimal
 from usher import __version__, errors, model, paths, quantities, report
 from usher.facts.store import Store
 from usher.mutation import merge
+from usher.policy.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
 from usher.scan.batches import Batch, Item
 from usher.scan.pointing import Pointer
@@ -79,6 +80,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         problems=tuple(problems),
         notes=tuple(notes),
         not_evaluated=_not_evaluated(results, evaluator),
+        without_facts=_without_facts(results, evaluator),
         exceptions=_exceptions(results, evaluator),
         totals=_totals(results, counts),
     )
@@ -232,6 +234,13 @@ def _summed(results: Iterable[report.Result]) -> report.Devices:
         for resource, asked in result.accelerators.items():
             devices[resource] = devices.get(resource, report.Amount()) + asked
     return dict(sorted(devices.items()))
+
+
+def _without_facts(results: list[report.Result], evaluator: Evaluator) -> int:
+    """How many checks nobody could ask; none where no workload has accelerators, which they are about."""
+    if not evaluator.facts.empty or not _summed(results):
+        return 0
+    return sum(entry.about is About.CLUSTER_FACTS for entry in evaluator.catalogue.checks.values())
 
 
 def _exceptions(results: list[report.Result], evaluator: Evaluator) -> tuple[report.ExceptionUse, ...]:

@@ -78,6 +78,13 @@ def allowed_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset[int]]
     return found
 
 
+def allowed_values(ways: Sequence[Alternative], key: str) -> frozenset[str]:
+    """The values that a label may have on the nodes that fit; empty where nodes with others, or without it, may fit."""
+    required = [_required_values(*way).get(key) for way in ways]
+    known = [values for values in required if values is not None]
+    return frozenset().union(*known) if len(known) == len(required) else frozenset()
+
+
 def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:
     """Keys whose value must be one of a set; an empty set for what contradicts itself."""
     found: dict[str, frozenset[str]] = {key: frozenset({value}) for key, value in selector.items()}

@@ -5,10 +5,18 @@ of a pool only some labels are known; `affinity` says what can be said of those.
 """
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from usher import model, paths
 from usher.scheduling import requirements
 from usher.scheduling.requirements import Labels, Requirement
+
+
+class Term(NamedTuple):
+    """One of the OR-ed terms of required node affinity: all of its requirements are to be met."""
+
+    on_labels: list[Requirement]
+    on_fields: list[Requirement]
 
 
 def matches(pod_set: model.PodSet, *, labels: Labels, name: str) -> bool:
@@ -32,14 +40,22 @@ def has_unparsable_term(pod_set: model.PodSet) -> bool:
     )
 
 
-def _term_matches(term: Mapping[str, paths.Json], labels: Labels, name: str) -> bool:
+def parsed(term: Mapping[str, paths.Json]) -> Term | None:
+    """The requirements of a term; None where it matches no node, because it is empty or cannot be parsed."""
     on_labels = _parsed(term.get("matchExpressions"), requirements.is_for_labels)
     on_fields = _parsed(term.get("matchFields"), requirements.is_for_fields)
     if on_labels is None or on_fields is None or not (on_labels or on_fields):
+        return None
+    return Term(on_labels, on_fields)
+
+
+def _term_matches(term: Mapping[str, paths.Json], labels: Labels, name: str) -> bool:
+    found = parsed(term)
+    if found is None:
         return False
     # Go asks no field of a node that has no name.
-    return all(requirements.labels_match(requirement, labels) for requirement in on_labels) and (
-        not name or all(requirements.name_matches(requirement, name) for requirement in on_fields)
+    return all(requirements.labels_match(requirement, labels) for requirement in found.on_labels) and (
+        not name or all(requirements.name_matches(requirement, name) for requirement in found.on_fields)
     )
 
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
 
 from usher import paths
-from usher.config import models
 
 GUARDING = ("NoSchedule", "NoExecute")
 """Effects that keep a pod off; PreferNoSchedule keeps none off."""
@@ -14,7 +14,21 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 _INT64 = range(-(2**63), 2**63)
 
 
-def tolerates(toleration: Mapping[str, paths.Json], taint: models.Taint) -> bool:
+class Taint(Protocol):
+    """One of a declared pool, or of a node as it is."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def effect(self) -> str: ...
+
+
+_Taint = TypeVar("_Taint", bound=Taint)
+
+
+def tolerates(toleration: Mapping[str, paths.Json], taint: Taint) -> bool:
     """Whether one toleration covers one taint.
 
     An absent effect covers every effect, an absent key (only legal with Exists) every key. Without an operator the
@@ -49,7 +63,7 @@ def names_key(toleration: Mapping[str, paths.Json], key: str) -> bool:
     return toleration_key == key or (toleration_key in (None, "") and toleration.get("operator") == "Exists")
 
 
-def untolerated(tolerations: Iterable[Mapping[str, paths.Json]], taints: Iterable[models.Taint]) -> list[models.Taint]:
+def untolerated(tolerations: Iterable[Mapping[str, paths.Json]], taints: Iterable[_Taint]) -> list[_Taint]:
     """The taints that keep a pod off; PreferNoSchedule keeps none off."""
     tolerations = list(tolerations)
     return [

@@ -1,12 +1,17 @@
 """What Prometheus sees. Label values come from our own catalogue, never from a request, so the series are bounded."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
 import prometheus_client as prometheus
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from usher import __version__
 from usher.admission.service import Answer
+from usher.cluster.live import LiveFacts
+from usher.server.quota_metrics import OfQuotas, QuotaMetrics
 
 # From well below a healthy review to the longest that an API server waits.
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -75,9 +80,50 @@ class Metrics:
         self._review(endpoint, "error").inc()
         self._second(endpoint).observe(seconds)
 
+    def watch_facts(self, facts: LiveFacts) -> None:
+        """Shows from now on how things stand with the facts of the cluster."""
+        self.registry.register(_OfFacts(facts))
+        self.registry.register(OfQuotas(facts.store))
+
+    def of_quotas(self) -> QuotaMetrics:
+        """Shows from now on what is counted about charges."""
+        return QuotaMetrics(self.registry)
+
     def configured(self, *, good: bool) -> None:
         """After a change of usher.yaml: whether it is in use."""
         self._configured.set(good)
 
     def exposition(self) -> bytes:
         return prometheus.generate_latest(self.registry)
+
+
+class _OfFacts(Collector):
+    """What is known of the cluster, asked when Prometheus asks. Kinds are those of our own registry."""
+
+    def __init__(self, facts: LiveFacts) -> None:
+        self._facts = facts
+
+    def collect(self) -> Iterator[Metric]:
+        age = GaugeMetricFamily(
+            "usher_facts_age_seconds",
+            "Time since what is known of a kind was last known to be current; absent while nothing is known.",
+            labels=["kind"],
+        )
+        objects = GaugeMetricFamily(
+            "usher_facts_objects", "Objects known of a kind; absent while nobody knows.", labels=["kind"]
+        )
+        current = GaugeMetricFamily(
+            "usher_facts_current", "1 while changes of a kind would be known at once, else 0.", labels=["kind"]
+        )
+        restarts = CounterMetricFamily(
+            "usher_facts_watch_restarts", "Watches made anew, by kind and reason.", labels=["kind", "reason"]
+        )
+        for state in self._facts.states():
+            if state.age is not None:
+                age.add_metric([state.kind], state.age)
+            if state.objects is not None:
+                objects.add_metric([state.kind], state.objects)
+            current.add_metric([state.kind], state.watching)
+            for reason, number in state.restarts.items():
+                restarts.add_metric([state.kind, reason.value], number)
+        yield from (age, objects, current, restarts)

@@ -12,7 +12,8 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from usher import errors
-from usher.admission import service
+from usher.admission import service, validation
+from usher.charging.gate import Gate
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
 from usher.server.metrics import Metrics
@@ -42,8 +43,17 @@ class _RefusedError(Exception):
 class Reviews:
     """ASGI middleware that answers reviews itself and hands everything else on."""
 
-    def __init__(self, app: ASGIApp, *, current: Current, metrics: Metrics, stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        current: Current,
+        metrics: Metrics,
+        stopping: Callable[[], bool],
+        gate: Gate | None = None,
+    ) -> None:
         self._app = app
+        self._gate = gate
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
@@ -80,6 +90,8 @@ class Reviews:
 
     async def _review(self, review: Review, body: bytes) -> service.Answer:
         evaluator = self._current.evaluator
+        if self._gate is not None and review is service.validate:
+            return await validation.validate(body, evaluator, self._gate)
         if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
         # The embedded engine takes less time than handing over to a thread would.

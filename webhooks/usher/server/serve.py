@@ -24,6 +24,7 @@ from usher.server.app import admin_app, webhook_app
 from usher.server.metrics import Metrics
 from usher.server.protocol import BoundedProtocol
 from usher.server.reloading import Current, Looked
+from usher.server.watched import Cluster, Watched
 
 KEEP_ALIVE: Final = 120
 """Seconds. The API server keeps idle connections for 90; whoever closes first must not be us (reliability.md 1.4)."""
@@ -66,7 +67,12 @@ class _Server(uvicorn.Server):
 
 
 def run(
-    settings: Settings, make: Callable[[], Evaluator], *, revision: str, started: Callable[[Address, Address], None]
+    settings: Settings,
+    make: Callable[[], Evaluator],
+    *,
+    revision: str,
+    started: Callable[[Address, Address], None],
+    cluster: Watched | None = None,
 ) -> None:
     """Answers reviews until SIGTERM or SIGINT.
 
@@ -75,6 +81,7 @@ def run(
         make: makes what decides, from usher.yaml as it is then; its engine is closed at the end.
         revision: of the policies, for the metrics.
         started: called once both ports answer, with their addresses: first the webhook's, then the admin side's.
+        cluster: what is to be watched and charged while the server runs.
 
     Raises:
         CertificateError: the certificate or key cannot be served.
@@ -83,11 +90,16 @@ def run(
         EngineError: the policies do not evaluate; a server that cannot decide does not start.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, make, revision=revision, started=started))
+        runner.run(_serve(settings, make, revision=revision, started=started, cluster=cluster))
 
 
 async def _serve(
-    settings: Settings, make: Callable[[], Evaluator], *, revision: str, started: Callable[[Address, Address], None]
+    settings: Settings,
+    make: Callable[[], Evaluator],
+    *,
+    revision: str,
+    started: Callable[[Address, Address], None],
+    cluster: Watched | None,
 ) -> None:
     evaluator = make()
     current = Current(evaluator, file=settings.configuration, make=make)
@@ -100,12 +112,14 @@ async def _serve(
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     reloader = Reloader(settings.certificate, settings.key)
     stopping = asyncio.Event()
-    webhook = _server(webhook_app(current, metrics, stopping=stopping.is_set), reloader=reloader)
+    watched = Cluster(cluster, lambda: current.evaluator, metrics)
+    watched.start(interval=settings.reload_interval)
+    webhook = _server(webhook_app(current, metrics, stopping=stopping.is_set, gate=watched.gate), reloader=reloader)
 
     async def missing() -> str:
         expires = reloader.leaf.not_valid_after_utc
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
-        return reason or await _engine_missing(current.evaluator)
+        return reason or watched.missing() or await _engine_missing(current.evaluator)
 
     admin = _server(admin_app(metrics, ready=missing))
     servers = (webhook, admin)
@@ -129,6 +143,7 @@ async def _serve(
             for task in background:
                 task.cancel()
             current.evaluator.engine.close()
+            watched.stop()
 
 
 def _missing(*, started: bool, stopping: bool, expires: datetime, now: datetime) -> str:

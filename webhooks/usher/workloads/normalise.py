@@ -75,6 +75,7 @@ def normalise(
         queue_labels=_queue_labels(value, labels, known, reading),
         view=objects_in_view.view(value, group, kind_name, reading),
         gang_places=known.gang_places,
+        exists=bool(metadata.get("uid")),
         gang_native=known.gang_native,
         unknowns=reading.found(),
     )

@@ -40,7 +40,7 @@ def of_pod(
     containers = tuple(containers)
     totals = _summed(_asked(containers, only=only, unit=quantities.MILLI))
     if pod_requests or pod_limits:
-        totals |= _nanos(_of_whole_pod(containers, pod_requests, pod_limits), only=only)
+        totals |= _nanos(of_whole_pod(containers, pod_requests, pod_limits), only=only)
     for name, nanos in _nanos(overhead, only=only).items():
         totals[name] = totals.get(name, 0) + nanos
     return _quantities(totals)
@@ -75,7 +75,7 @@ def _asked(
             yield container.type, _nanos({**container.limits, **container.requests}, only=only, unit=unit)
 
 
-def _of_whole_pod(
+def of_whole_pod(
     containers: Iterable[model.Container], pod_requests: model.Resources, pod_limits: model.Resources
 ) -> model.Resources:
     """Pod-level requests, which take the place of the sums over containers, after the API server's defaulting.

@@ -25,7 +25,7 @@ def of_pod_sets(pod_sets: Iterable[model.PodSet]) -> tuple[model.Total, ...]:
 
 def _times(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
     minimum = request.minimum * count.minimum
-    maximum = _product(request.maximum, count.maximum)
+    maximum = product(request.maximum, count.maximum)
     reason = f"{request.reason}; {count.reason}" if maximum is None or minimum.nanos != maximum.nanos else ""
     return model.Total(route=request.route, name=request.name, minimum=minimum, maximum=maximum, reason=reason)
 
@@ -38,7 +38,8 @@ def _once(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
     return model.Total(route=request.route, name=request.name, minimum=minimum, maximum=maximum, reason=reason)
 
 
-def _product(each: quantities.Quantity | None, pods: int | None) -> quantities.Quantity | None:
+def product(each: quantities.Quantity | None, pods: int | None) -> quantities.Quantity | None:
+    """What so many pods ask for together; None where nothing bounds it."""
     if each is not None and pods is not None:
         return each * pods
     return quantities.ZERO if pods == 0 or (each is not None and not each) else None

@@ -1,27 +1,146 @@
-"""`input.cluster` of the policies: what is known of the cluster, as far as it matters to one workload."""
+"""`input.cluster` of the policies: what is known of the cluster, as far as it matters to one object."""
 
-from typing import NotRequired
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
+from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy.cluster import priorities
+from usher.policy.cluster import (
+    gpu_quotas,
+    kueue,
+    nodes,
+    priorities,
+    quota_objects,
+    resource_quotas,
+    runtime_classes,
+    volcano,
+)
+from usher.policy.nodes import AllNodes
+from usher.policy.request import Refusal
+
+_POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
 
 class Cluster(TypedDict):
-    """Each family is absent where it says nothing of the workload."""
+    """Each family is absent where it says nothing of the object."""
 
+    gpuQuota: NotRequired[gpu_quotas.GpuQuota]
+    kueue: NotRequired[kueue.Kueue]
+    nodes: NotRequired[nodes.Nodes]
+    podGroupObject: NotRequired[volcano.PodGroupObject]
+    """Of a PodGroup of Volcano, which makes no pods itself."""
     priorities: NotRequired[priorities.Priorities]
+    quotaObject: NotRequired[quota_objects.QuotaObject]
+    """Of a GPUQuota."""
+    resourceQuotas: NotRequired[resource_quotas.ResourceQuotas]
+    runtimeClasses: NotRequired[runtime_classes.RuntimeClasses]
+    volcano: NotRequired[volcano.Volcano]
 
 
-def of(workload: model.Workload, facts: Store, config: models.Config) -> Cluster | None:  # noqa: ARG001 - families need it
-    """The slice for a workload; None where nothing is known of the cluster, or the object makes no pods."""
-    if facts.empty or not workload.pod_sets:
-        return None
-    result: Cluster = {}
-    classes = priorities.of(workload, facts)
-    if classes is not None:
-        result["priorities"] = classes
-    return result
+LIKE_PODS: Final = 1024
+"""Of how many different pods the slices are remembered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Remembered:
+    """The slice of a pod, and what it rests on."""
+
+    facts: Store
+    revisions: tuple[int, ...]
+    groups: object
+    """The PodGroups of the namespace."""
+    quotas: resource_quotas.Answer
+    cluster: Cluster | None
+
+
+class Slices:
+    """The slices for all workloads under one configuration."""
+
+    def __init__(self, config: models.Config, vocabulary: Vocabulary, all_nodes: AllNodes) -> None:
+        self._config = config
+        self._vocabulary = vocabulary
+        self._nodes = nodes.FeasibleNodes(config, vocabulary, all_nodes)
+        self._kept: OrderedDict[bytes, _Remembered] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(
+        self, workload: model.Workload, facts: Store, *, refusal: Refusal | None = None, likeness: bytes | None = None
+    ) -> Cluster | None:
+        """The slice for an object; None where nothing is known of the cluster that matters to it.
+
+        Quotas are known without a cluster where usher.yaml declares them.
+
+        Args:
+            workload: the object.
+            facts: what is known.
+            refusal: what a quota says against it at the moment.
+            likeness: what tells a pod from others with other slices (`likeness.of_pod`): they are worked out once.
+        """
+        if not workload.pod_sets:
+            return None if facts.empty else self._of_object(workload, facts)
+        if likeness is None or refusal is not None or facts.empty:
+            return self._made(workload, facts, resource_quotas.known(workload.namespace, facts), refusal)[0]
+        # Read before anything is worked out: what changes meanwhile makes what is remembered old, never wrong.
+        revisions = facts.revision, facts.nodes.revision
+        groups = facts.objects(*_POD_GROUP, workload.namespace)
+        found = resource_quotas.known(workload.namespace, facts)
+        last = self._kept.get(likeness)
+        if (
+            last is not None
+            and last.facts is facts
+            and last.revisions == revisions
+            and last.groups is groups
+            and last.quotas.still_holds(found)
+        ):
+            return last.cluster
+        cluster, quotas = self._made(workload, facts, found, None)
+        with self._lock:
+            self._kept[likeness] = _Remembered(
+                facts=facts, revisions=revisions, groups=groups, quotas=quotas, cluster=cluster
+            )
+            self._kept.move_to_end(likeness)
+            if len(self._kept) > LIKE_PODS:
+                self._kept.popitem(last=False)
+        return cluster
+
+    def _made(
+        self, workload: model.Workload, facts: Store, found: resource_quotas.Known, refusal: Refusal | None
+    ) -> tuple[Cluster | None, resource_quotas.Answer]:
+        on_quotas = resource_quotas.Answer(slice=None, known=found)
+        config = self._config
+        if facts.empty and not config.quotas and refusal is None:
+            return None, on_quotas
+        result: Cluster = {}
+        if (gpu_quota := gpu_quotas.of(workload, facts, config, self._vocabulary, refusal)) is not None:
+            result["gpuQuota"] = gpu_quota
+        if facts.empty:
+            return result or None, on_quotas
+        if (queueing := kueue.of(workload, facts)) is not None:
+            result["kueue"] = queueing
+        if (on_nodes := self._nodes.of(workload, facts)) is not None:
+            result["nodes"] = on_nodes
+        if (classes := priorities.of(workload, facts, config)) is not None:
+            result["priorities"] = classes
+        on_quotas = resource_quotas.answer(workload, facts, config, found, self._vocabulary)
+        if on_quotas.slice is not None:
+            result["resourceQuotas"] = on_quotas.slice
+        if (runtimes := runtime_classes.of(workload, facts)) is not None:
+            result["runtimeClasses"] = runtimes
+        if (gangs := volcano.of(workload, facts, config)) is not None:
+            result["volcano"] = gangs
+        return result, on_quotas
+
+    def _of_object(self, workload: model.Workload, facts: Store) -> Cluster | None:
+        """The slice for an object that makes no pods."""
+        result: Cluster = {}
+        if (group := volcano.of_group(workload, facts)) is not None:
+            result["podGroupObject"] = group
+        if (quota := quota_objects.of(workload, facts, self._config)) is not None:
+            result["quotaObject"] = quota
+        return result or None

@@ -28,6 +28,7 @@
 package usher.checks.mig.more_than_a_node_holds
 
 import data.usher.lib.mig
+import data.usher.lib.nodes
 import data.usher.lib.parameters
 
 deny contains object.union(_finding(pod_set), _assumed) if {
@@ -36,6 +37,7 @@ deny contains object.union(_finding(pod_set), _assumed) if {
 	every board in pod_set.mig.boards {
 		board.gpus > _gpus_per_node
 	}
+	not nodes.never_fits(pod_set)
 }
 
 unknown contains {"path": _path(pod_set), "reason": reason} if {

@@ -25,6 +25,7 @@
 #     Select nodes with as many GPUs as one pod asks for, or ask for fewer and run more pods.
 package usher.checks.placement.more_gpus_than_selected_nodes_have
 
+import data.usher.lib.nodes
 import data.usher.lib.parameters
 import data.usher.lib.placement
 import data.usher.lib.workload
@@ -36,6 +37,7 @@ deny contains finding if {
 	asked := pod_set.accelerators["nvidia.com/gpu"]
 	largest := max(numbers)
 	asked > largest
+	not nodes.never_fits(pod_set)
 
 	finding := {
 		"path": placement.selection_path(pod_set),

@@ -23,6 +23,7 @@
 #     declared, declare it.
 package usher.checks.placement.no_pool_fits
 
+import data.usher.lib.nodes
 import data.usher.lib.placement
 import data.usher.lib.workload
 
@@ -30,6 +31,7 @@ deny contains finding if {
 	some pod_set in workload.accelerator_pod_sets
 	pod_set.poolsDeclared
 	pod_set.fits == []
+	not nodes.never_fits(pod_set)
 
 	finding := {
 		"path": placement.selection_path(pod_set),

@@ -3,9 +3,11 @@
 # description: |
 #   Kueue counts devices that pods claim from a ResourceClaimTemplate, by the device classes that its configuration maps
 #   to resources (resources.deviceClassMappings). A ResourceClaim that the pods name directly it cannot count: since
-#   version 0.18 the workload is never admitted, and before that its devices are given out beside the quota. Where
-#   nothing says whether the device classes are mapped, workloads with claims from templates are unknown. What a
-#   controller made is left alone.
+#   version 0.18 the workload is never admitted, and before that its devices are given out beside the quota; so it is with
+#   devices of a class that is not mapped. The mappings are read from Kueue's ConfigMap where that is among the facts of the
+#   cluster, unless the parameter deviceClassesMapped says that all classes are mapped. Where neither says it, workloads
+#   with claims from templates are unknown, and so are claims of which nobody knows the device class. What a controller
+#   made is left alone.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/dynamic_resource_allocation/
@@ -43,6 +45,19 @@ deny contains finding if {
 	}
 }
 
+deny contains finding if {
+	not parameters.queueing.claims_that_kueue_cannot_count.deviceClassesMapped
+	some pod_set in _claiming
+	some claimed in _claimed_classes(pod_set)
+	not claimed.mapped
+
+	finding := {
+		"path": workload.field_path(pod_set, "resourceClaims"),
+		"message": $"{workload.pod_set_name(pod_set)} claims devices of class {text.excerpt(claimed.name)}, which Kueue's configuration maps to no resource, so Kueue cannot count them",
+		"remedy": "have the class added to resources.deviceClassMappings of Kueue's configuration",
+	}
+}
+
 unknown contains {
 	"path": workload.field_path(pod_set, "resourceClaims"),
 	"reason": $"{workload.pod_set_name(pod_set)}: whether Kueue counts its device claims is not known: resources.deviceClassMappings of Kueue's configuration says it, and the parameter deviceClassesMapped",
@@ -51,7 +66,13 @@ unknown contains {
 	some claim in pod_set.resourceClaims
 	not claim.resourceClaimName
 	not parameters.queueing.claims_that_kueue_cannot_count.deviceClassesMapped
+	count(_claimed_classes(pod_set)) == 0
 }
+
+_claimed_classes(pod_set) := [claimed |
+	some claimed in object.get(input, ["cluster", "kueue", "claimedClasses"], [])
+	claimed.podSet == pod_set.path
+]
 
 _claiming := [pod_set |
 	kueue.in_queue

@@ -47,6 +47,31 @@ test_with_mapped_device_classes_it_is_good if {
 	check.unknown == set() with input as object.union(examples.unknown_job, mapped)
 }
 
+# What a claim of the template is for, and whether Kueue's configuration among the facts of the cluster maps it.
+claimed(name, mapped_to_a_resource) := {"cluster": {"kueue": {"configurationKnown": true, "claimedClasses": [{
+	"podSet": "/spec/template",
+	"name": name,
+	"mapped": mapped_to_a_resource,
+}]}}}
+
+test_kueues_own_configuration_tells_which_classes_are_mapped if {
+	of_mapped := object.union(examples.unknown_job, claimed("gpu.nvidia.com", true))
+	check.deny == set() with input as of_mapped
+	check.unknown == set() with input as of_mapped
+	of_another := object.union(examples.unknown_job, claimed("mig.nvidia.com", false))
+	check.deny == {{
+		"path": "/spec/template/spec/resourceClaims",
+		"message": `the pod claims devices of class "mig.nvidia.com", which Kueue's configuration maps to no resource, so Kueue cannot count them`,
+		"remedy": "have the class added to resources.deviceClassMappings of Kueue's configuration",
+	}} with input as of_another
+	check.unknown == set() with input as of_another
+}
+
+test_the_parameter_counts_before_the_configuration_of_the_cluster if {
+	of_another := object.union(examples.unknown_job, claimed("mig.nvidia.com", false))
+	check.deny == set() with input as object.union(of_another, mapped)
+}
+
 test_a_pod_in_no_queue_is_good if {
 	check.deny == set() with input as examples.good_pod
 	check.unknown == set() with input as examples.good_pod

@@ -3,9 +3,9 @@
 # description: |
 #   Kueue reads the queue label of a kind only when its configuration lists the kind among integrations.frameworks. The
 #   configuration that Kueue ships leaves out PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and SparkApplication: with
-#   the right label on them, in the right place, they start at once and nobody counts them. The parameter frameworks
-#   takes the list of your configuration; then every kind that is not on it is found. As long as it is empty, only the
-#   kinds that are off by default are unknown. What a controller made is left alone.
+#   the right label on them, in the right place, they start at once and nobody counts them. The list is read from
+#   Kueue's ConfigMap where that is among the facts of the cluster, unless the parameter frameworks says another; then
+#   every kind that is not on it is found. Where neither is known, only the kinds that are off by default are unknown. What a controller made is left alone.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/installation/

@@ -40,6 +40,23 @@ test_every_kind_that_is_off_by_default_is_unknown if {
 	count(check.unknown) == 1 with input as undeclared(examples.bad_sparkapplication)
 }
 
+listed(document, frameworks) := json.patch(
+	undeclared(document),
+	[{"op": "add", "path": "/cluster", "value": {"kueue": {"configurationKnown": true, "frameworks": frameworks}}}],
+)
+
+test_the_list_is_read_from_the_cluster if {
+	check.deny == found("kubeflow.org/tfjob", "TFJob") with input as listed(examples.bad_tfjob, ["batch/job"])
+	check.unknown == set() with input as listed(examples.bad_tfjob, ["batch/job"])
+	check.deny == set() with input as listed(examples.bad_tfjob, ["kubeflow.org/tfjob"])
+	check.unknown == set() with input as listed(examples.bad_tfjob, ["kubeflow.org/tfjob"])
+}
+
+test_what_usher_yaml_says_counts_before_the_cluster if {
+	cluster := [{"op": "add", "path": "/cluster", "value": {"kueue": {"configurationKnown": true, "frameworks": []}}}]
+	check.deny == set() with input as json.patch(examples.good_pytorchjob, cluster)
+}
+
 test_what_names_no_queue_is_left_alone if {
 	check.deny == set() with input as examples.good_tfjob_without_a_queue
 	check.unknown == set() with input as undeclared(examples.good_tfjob_without_a_queue)

@@ -6,7 +6,8 @@
 #   Some kinds pass it on from another place: a CronJob from the template of its Jobs, an Argo Workflow from its
 #   podMetadata, a Knative Service from the template of its revisions. Tekton's runs, KServe's services and notebooks
 #   hand down their own labels, and so need nothing else. What a controller made and what only describes workloads is
-#   left alone. Kinds that a controller of your own brings to Kueue can be named in the parameter externalFrameworks.
+#   left alone. Kinds that a controller of your own brings to Kueue are read from Kueue's ConfigMap where that is among the
+#   facts of the cluster, unless the parameter externalFrameworks names others.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/
@@ -55,10 +56,15 @@ _pods_are_queued if {
 }
 
 _external if {
-	some framework in parameters.queueing.kind_that_kueue_ignores.externalFrameworks
+	some framework in _external_frameworks
 	startswith(framework, $"{input.workload.kind}.")
 	endswith(framework, $".{input.workload.group}")
 }
+
+_external_frameworks := declared if {
+	declared := parameters.queueing.kind_that_kueue_ignores.externalFrameworks
+	declared != []
+} else := object.get(input, ["cluster", "kueue", "externalFrameworks"], [])
 
 _remedy := $"move it to {kueue.label_field}" if {
 	input.workload.queueLabelPath

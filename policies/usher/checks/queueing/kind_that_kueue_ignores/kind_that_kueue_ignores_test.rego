@@ -66,6 +66,14 @@ test_what_only_describes_workloads_is_left_alone if {
 	check.deny == set() with input as object.union(examples.bad_workflow, {"workload": {"isTemplate": true}})
 }
 
+test_external_frameworks_of_the_cluster_count_unless_others_are_declared if {
+	known := {"cluster": {"kueue": {"configurationKnown": true, "externalFrameworks": ["Job.v1alpha1.batch.volcano.sh"]}}}
+	check.deny == set() with input as object.union(examples.bad_volcano_job, known)
+	count(check.deny) == 1 with input as object.union(examples.bad_daemonset, known)
+	declared := {"site": {"parameters": {"queueing/kind_that_kueue_ignores": {"externalFrameworks": ["Pod.v1.example.com"]}}}}
+	count(check.deny) == 1 with input as object.union(object.union(examples.bad_volcano_job, known), declared)
+}
+
 test_a_kind_that_a_controller_brings_to_kueue_is_good if {
 	declared := {"site": {"parameters": {"queueing/kind_that_kueue_ignores": {"externalFrameworks": [
 		"Pod.v1.example.com",

@@ -1,0 +1,35 @@
+package usher.checks.gang.pod_group_minimum_above_pods_test
+
+import data.examples.checks.gang.pod_group_minimum_above_pods as examples
+import data.usher.checks.gang.pod_group_minimum_above_pods as check
+
+found(path, pods) := {{
+	"path": path,
+	"message": $"PodGroup \"eight\" waits for 8 pods, and the workload makes {pods} that name it",
+	"remedy": $"set its minMember to {pods}",
+	"assumption": "no other workload names this PodGroup",
+}}
+
+place := "/spec/replicatedJobs/0/template/spec/template/metadata/annotations/scheduling.k8s.io~1group-name"
+
+test_a_group_that_waits_for_more_pods_than_there_are_is_found if {
+	check.deny == found(place, 4) with input as examples.bad_jobset
+	check.deny == found(place, 1) with input as examples.bad_jobset_of_one_pod
+	worker := "/spec/pytorchReplicaSpecs/Worker/template/metadata/annotations/scheduling.k8s.io~1group-name"
+	check.deny == found(worker, 2) with input as examples.bad_pytorchjob_with_its_annotation
+}
+
+test_as_many_pods_as_it_waits_for_are_good if {
+	check.deny == set() with input as examples.good_jobset
+	check.deny == set() with input as examples.good_deployment
+}
+
+test_pods_without_bound_may_be_enough if {
+	document := json.patch(examples.bad_jobset, [{"op": "remove", "path": "/cluster/volcano/groups/0/most"}])
+	check.deny == set() with input as document
+}
+
+test_pods_may_be_made_one_by_one if {
+	document := object.union(examples.bad_jobset_of_one_pod, {"workload": {"kind": "Pod"}})
+	check.deny == set() with input as document
+}

@@ -1,0 +1,46 @@
+package usher.checks.gang.pod_group_queue_unusable_test
+
+import data.examples.checks.gang.pod_group_queue_unusable as examples
+import data.usher.checks.gang.pod_group_queue_unusable as check
+
+found(path, message) := {{
+	"path": path,
+	"message": message,
+	"remedy": "name a leaf queue that `kubectl get queues.scheduling.volcano.sh` lists as Open",
+}}
+
+test_a_queue_that_is_not_there_is_found if {
+	message := `Volcano has no queue "reserch", so the group never starts`
+	check.deny == found("/spec/queue", message) with input as examples.bad_name
+	check.unknown == set() with input as examples.bad_name
+}
+
+test_without_a_queue_there_must_be_the_usual_one if {
+	message := `Volcano has no queue "default", so the group never starts`
+	check.deny == found("/spec", message) with input as examples.bad_without_queue
+}
+
+test_a_queue_that_takes_nothing_new_is_found if {
+	message := `Volcano queue "old" is "Closed" and takes nothing new`
+	check.deny == found("/spec/queue", message) with input as examples.bad_closed
+}
+
+test_only_leaves_start_anything if {
+	message := `Volcano queue "lab" has queues below it and so starts nothing`
+	check.deny == found("/spec/queue", message) with input as examples.bad_parent
+	of_root := `Volcano queue "root" is the root and starts nothing`
+	check.deny == found("/spec/queue", of_root) with input as examples.bad_root
+}
+
+test_an_open_leaf_is_good if {
+	check.deny == set() with input as examples.good_group
+}
+
+test_without_queues_among_the_facts_it_is_unknown if {
+	blind := json.patch(examples.bad_name, [{"op": "replace", "path": "/cluster/podGroupObject/standing", "value": "not known"}])
+	check.deny == set() with input as blind
+	check.unknown == {{
+		"path": "/spec/queue",
+		"reason": `whether Volcano has a queue "reserch" is not known: no queues are among the facts of the cluster`,
+	}} with input as blind
+}

@@ -1,0 +1,36 @@
+package usher.checks.placement.gang_larger_than_all_nodes_test
+
+import data.examples.checks.placement.gang_larger_than_all_nodes as examples
+import data.usher.checks.placement.gang_larger_than_all_nodes as check
+
+found(wanted, most) := {
+	"path": "",
+	"message": $"{wanted} pods must start together, and the nodes hold {most} of them at once if they are empty: they could never all run",
+	"remedy": $"let {most} pods start together at most, or make them smaller",
+}
+
+test_more_pods_than_nodes_could_hold_are_found if {
+	check.deny == {found(4, 3)} with input as examples.bad_pytorchjob
+}
+
+test_a_node_holds_whole_pods_alone if {
+	check.deny == {found(4, 3)} with input as examples.bad_halves
+}
+
+test_pod_sets_share_the_nodes if {
+	check.deny == {found(4, 3)} with input as examples.bad_jobset
+}
+
+test_nodes_that_nobody_bounds_are_assumed_to_be_all if {
+	document := json.patch(examples.bad_pytorchjob, [{"op": "replace", "path": "/cluster/nodes/gang/sure", "value": false}])
+	assumption := "no nodes are added to those that are there: usher.yaml says of their pools neither maxNodes nor scalesFromZero: false"
+	check.deny == {object.union(found(4, 3), {"assumption": assumption})} with input as document
+}
+
+test_a_gang_that_fits_is_good if {
+	check.deny == set() with input as examples.good_pytorchjob
+}
+
+test_only_those_that_must_start_together_count if {
+	check.deny == set() with input as examples.good_elastic
+}

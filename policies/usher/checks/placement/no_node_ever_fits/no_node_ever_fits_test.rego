@@ -1,0 +1,165 @@
+package usher.checks.placement.no_node_ever_fits_test
+
+import data.examples.checks.placement.no_node_ever_fits as examples
+import data.usher.checks.placement.no_node_ever_fits as check
+
+found(path, pods, missing, remedy) := {
+	"path": path,
+	"message": $"{pods} fits no node of the cluster, not even an empty one: {missing}",
+	"remedy": remedy,
+}
+
+unsure := {"assumption": "no autoscaler adds nodes of another kind: usher.yaml declares no pool for such pods"}
+
+test_more_than_the_largest_node_has_is_found if {
+	check.deny == {found(
+		"/spec/containers/0/resources/limits/nvidia.com~1gpu", "the pod",
+		"nearest is pool h100; 8 of nvidia.com/gpu on one node at most, and one pod asks for 16",
+		"ask for 8 of nvidia.com/gpu per pod at most, and run more pods",
+	)} with input as examples.bad_pod_of_sixteen
+}
+
+test_every_pod_set_and_every_resource_counts if {
+	path := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/cpu"
+	check.deny == {found(
+		path, "Worker",
+		"nearest is pool h100; 96 of cpu on one node at most, and one pod asks for 128",
+		"ask for 96 of cpu per pod at most, and run more pods",
+	)} with input as examples.bad_pytorchjob
+}
+
+test_a_pool_that_scales_from_zero_is_held_to_what_usher_yaml_says_of_it if {
+	check.deny == {found(
+		"/spec/containers/0/resources/limits/memory", "the pod",
+		"nearest is pool l40s; 512Gi of memory on one node at most, and one pod asks for 600Gi",
+		"ask for 512Gi of memory per pod at most, and run more pods",
+	)} with input as examples.bad_memory_of_the_pool
+	check.deny == set() with input as examples.good_pool_without_nodes
+}
+
+test_a_label_value_that_no_node_has_is_told_with_those_that_there_are if {
+	check.deny == {found(
+		"/spec/nodeSelector", "the pod",
+		"nearest is pool h100; no node has label topology.kubernetes.io/zone=c, values there are a, b",
+		"select labels as nodes carry them",
+	)} with input as examples.bad_zone
+}
+
+test_a_label_that_no_node_has_at_all_and_one_of_other_nodes_are_told_as_such if {
+	labels := [
+		{"wants": "gpu-type=h100", "there": [], "elsewhere": false},
+		{"wants": "team=research", "there": ["research"], "elsewhere": true},
+	]
+	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods//nearest/labels", "value": labels}])
+	check.deny == {found(
+		"/spec/nodeSelector", "the pod",
+		"nearest is pool h100; no node has label gpu-type=h100; label team=research is on other nodes",
+		"select labels as nodes carry them",
+	)} with input as document
+}
+
+test_a_taint_of_nodes_that_no_pool_declares_is_found_with_doubt if {
+	check.deny == {object.union(
+		found(
+			"/spec/tolerations", "the pod",
+			"nearest is nodes such as research-0; the taint dedicated=research:NoSchedule is not tolerated",
+			"tolerate dedicated=research:NoSchedule",
+		),
+		unsure,
+	)} with input as examples.bad_dedicated
+}
+
+test_a_template_that_cannot_be_changed_may_be_given_tolerations_later if {
+	document := json.patch(examples.bad_dedicated, [{"op": "replace", "path": "/podSets/0/changeable", "value": false}])
+	assumptions := {finding.assumption | some finding in check.deny} with input as document
+	assumptions == {"its pods are given tolerations when they are made, which this template cannot be"}
+}
+
+test_slices_that_boards_could_hold_are_told_so if {
+	check.deny == {found(
+		"/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb", "the pod",
+		"nearest is pool h100; no nvidia.com/mig-3g.40gb there, and one pod asks for 2 (if MIG divided the H100-80 of pool h100 so, 2 x 3g.40gb would fit on 1 of 8)",
+		"divide the GPUs so, or ask for slices that nodes have",
+	)} with input as examples.bad_slices
+}
+
+test_a_node_that_is_not_there_is_found if {
+	check.deny == {found(
+		"/spec/nodeName", "the pod",
+		"no node is named gpu-7",
+		"ask for what one node has, or declare the pool that is meant with scalesFromZero in usher.yaml",
+	)} with input as examples.bad_named_node
+}
+
+test_a_cluster_without_nodes_holds_nothing if {
+	document := json.patch(examples.bad_named_node, [{"op": "remove", "path": "/cluster/nodes/pods//nearest/node"}])
+	some finding in check.deny with input as document
+	endswith(finding.message, "there is no node, and no pool of usher.yaml scales from zero")
+}
+
+test_several_obstacles_are_all_told if {
+	nearest := {
+		"place": "pool h100",
+		"shortages": [
+			{"resource": "cpu", "asked": "128", "most": "96"},
+			{"resource": "rdma/ib", "asked": "1", "most": ""},
+		],
+		"taints": ["a=b:NoSchedule"],
+		"labels": [],
+		"nowhere": true,
+		"node": "gpu-9",
+	}
+	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods//nearest", "value": nearest}])
+	parts := [
+		"nearest is pool h100",
+		"96 of cpu on one node at most, and one pod asks for 128",
+		"no rdma/ib there, and one pod asks for 1",
+		"the taint a=b:NoSchedule is not tolerated",
+		"its required node affinity matches no node at all",
+		"none of its nodes is named gpu-9",
+	]
+	check.deny == {found(
+		"/spec", "the pod", concat("; ", parts),
+		"ask for what one node has, or declare the pool that is meant with scalesFromZero in usher.yaml",
+	)} with input as document
+}
+
+test_what_is_not_known_is_said_to_be_unknown if {
+	verdict := {"verdict": "unknown", "declared": true, "reason": "it claims devices"}
+	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods/", "value": verdict}])
+	check.deny == set() with input as document
+	check.unknown == {{"path": "/spec", "reason": "whether any node can hold the pod is not known: it claims devices"}} with input as document
+}
+
+test_pods_that_fit_are_good if {
+	check.deny == set() with input as examples.good_pod_of_eight
+	check.unknown == set() with input as examples.good_pod_of_eight
+}
+
+test_a_cordoned_node_is_not_held_against_pods if {
+	check.deny == set() with input as examples.good_cordoned
+}
+
+test_a_toleration_that_another_check_asks_for_is_left_to_it if {
+	check.deny == set() with input as examples.good_job_without_toleration
+}
+
+with_verdict(document, verdict) := json.patch(
+	document,
+	[
+		{"op": "replace", "path": "/cluster/nodes/pods//verdict", "value": verdict},
+		{"op": "add", "path": "/cluster/nodes/pods//reason", "value": "nobody says why"},
+	],
+)
+
+test_only_what_never_fits_is_found if {
+	fits := with_verdict(examples.bad_pod_of_sixteen, "fits")
+	check.deny == set() with input as fits
+	check.unknown == set() with input as fits
+	not_known := with_verdict(examples.bad_pod_of_sixteen, "unknown")
+	check.deny == set() with input as not_known
+	check.unknown == {{
+		"path": "/spec",
+		"reason": "whether any node can hold the pod is not known: nobody says why",
+	}} with input as not_known
+}

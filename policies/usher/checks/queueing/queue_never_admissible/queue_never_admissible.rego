@@ -1,0 +1,98 @@
+# METADATA
+# title: The queue could admit the workload, were it empty
+# description: |
+#   A ClusterQueue gives its nominal quota and what it can borrow: no more than its borrowingLimit, and no more than the
+#   others of its cohort have and lend. All pod sets of a workload are admitted together; each takes one flavor for the
+#   resources of a group. What asks for more than that is never refused by Kueue: it waits for ever. The numbers are those
+#   of the queues as they are configured, whatever is running now. Where something of it cannot be read or is not known, the
+#   workload is unknown, and where Kueue's own configuration is not known this only warns.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#borrowinglimit
+#     description: Kueue on what a ClusterQueue can borrow
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/cohort/
+#     description: Kueue on cohorts
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH435
+#   about: cluster facts
+#   severity: high
+#   why: The workload waits for ever, and nobody says why.
+#   closes: [S21]
+#   remediation: |
+#     Ask for less, use a queue that has enough, or have the quota raised. A Job can be content with fewer pods
+#     (kueue.x-k8s.io/job-min-parallelism).
+package usher.checks.queueing.queue_never_admissible
+
+import data.usher.lib.amounts
+import data.usher.lib.kueue
+import data.usher.lib.queues
+
+deny contains finding if {
+	some shortage in queues.verdict.shortages
+
+	finding := object.union(
+		{
+			"path": queues.path,
+			"message": $"{queues.workload_name} asks for {_asked(shortage)}; ClusterQueue {queues.cluster_queue.name} can {_given(shortage)}",
+			"remedy": _remedy(shortage),
+		},
+		queues.assumption,
+	)
+}
+
+unknown contains {
+	"path": queues.path,
+	"reason": $"whether {_queue} could ever admit {queues.workload_name} is not known: {reason}",
+} if {
+	queues.verdict.outcome == "unknown"
+	some reason in queues.verdict.unknowns
+}
+
+_queue := $"ClusterQueue {queues.cluster_queue.name}" if queues.cluster_queue.name != ""
+
+_queue := $"the ClusterQueue of LocalQueue {queues.local_queue.name}" if queues.cluster_queue.name == ""
+
+_asked(shortage) := $"{kueue.amount(shortage.resource, shortage.asked)} {shortage.resource} ({parts})" if {
+	parts := concat(" + ", [text |
+		some part in shortage.parts
+		pods := amounts.number_of(part.pods, "pod", "pods")
+		text := $"{pods}{_of(input.podSets[part.podSet])} x {kueue.amount(shortage.resource, part.each)}"
+	])
+}
+
+_of(pod_set) := "" if pod_set.name == ""
+
+_of(pod_set) := $" of {pod_set.name}" if pod_set.name != ""
+
+_given(shortage) := $"never give more than {_capacities(shortage)}" if not shortage.together
+
+_given(shortage) := $"give that, but in no flavor together with the other resources: {_capacities(shortage)}" if {
+	shortage.together
+}
+
+_capacities(shortage) := concat(", ", [text |
+	some capacity in shortage.flavors
+	most := kueue.amount(shortage.resource, capacity.most)
+	text := $"{most} of flavor {capacity.flavor} ({_sources(shortage.resource, capacity)})"
+])
+
+_sources(resource, capacity) := $"{kueue.amount(resource, capacity.own)} own" if capacity.borrowed.milli == 0
+
+_sources(resource, capacity) := $"{kueue.amount(resource, capacity.own)} own + {kueue.amount(resource, capacity.borrowed)} borrowed" if {
+	capacity.borrowed.milli > 0
+}
+
+_remedy(_) := $"use queue {queues.verdict.fitsIn}, which could admit it" if queues.verdict.fitsIn
+
+_remedy(shortage) := $"ask for at most {kueue.amount(shortage.resource, most)} {shortage.resource}, or have the quota raised" if {
+	not queues.verdict.fitsIn
+	not shortage.together
+	most := shortage.flavors[0].most
+}
+
+_remedy(shortage) := "have the quotas of one flavor raised for all of its resources, or ask for less" if {
+	not queues.verdict.fitsIn
+	shortage.together
+}

@@ -1,0 +1,36 @@
+package usher.checks.tenancy.gpu_quota_of_no_namespace_test
+
+import data.examples.checks.tenancy.gpu_quota_of_no_namespace as examples
+import data.usher.checks.tenancy.gpu_quota_of_no_namespace as check
+
+found := {{
+	"path": "/spec",
+	"message": "the quota holds for no namespace that there is",
+	"remedy": "compare its namespaces and namespaceSelector with `kubectl get namespaces --show-labels`",
+}}
+
+test_a_pattern_that_no_name_fits_is_found if {
+	check.deny == found with input as examples.bad_pattern
+}
+
+test_a_label_that_no_namespace_has_is_found if {
+	check.deny == found with input as examples.bad_label
+}
+
+test_patterns_and_labels_have_to_fit_the_same_namespace if {
+	check.deny == found with input as examples.bad_pattern_and_label
+}
+
+test_one_namespace_is_enough if {
+	check.deny == set() with input as examples.good_quota
+	check.unknown == set() with input as examples.good_quota
+}
+
+test_without_namespaces_among_the_facts_it_is_unknown if {
+	blind := json.patch(examples.bad_label, [{"op": "replace", "path": "/cluster/quotaObject", "value": {}}])
+	check.deny == set() with input as blind
+	check.unknown == {{
+		"path": "/spec",
+		"reason": "whether the quota holds for any namespace is not known: no namespaces are among the facts of the cluster",
+	}} with input as blind
+}

@@ -1,0 +1,58 @@
+"""An API server and its etcd, without scheduler and controllers: one that a test may stop and start again."""
+
+import contextlib
+import shutil
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+from e2e import components, control_plane, processes
+from e2e.cluster import Cluster
+from e2e.credentials import write_credentials
+
+
+class ApiServerAlone:
+    """The API server of a cluster; `etcd` goes on while it is stopped."""
+
+    def __init__(self, cluster: Cluster, component: components.Component) -> None:
+        self.cluster = cluster
+        self._component = component
+        self._running: processes.Running | None = None
+
+    def start(self) -> None:
+        """Starts it and waits until it is ready."""
+        self._running = control_plane.start(self._component, directory=self.cluster.directory)
+        processes.wait_until_ready([self._running], tls=self.cluster.tls)
+
+    def stop(self) -> None:
+        """Ends it, and with it all connections to it."""
+        if self._running is not None:
+            processes.stop(self._running.process)
+        self._running = None
+
+
+@contextlib.contextmanager
+def prepared(directory: Path) -> Iterator[ApiServerAlone]:
+    """An API server that is yet to be started. All has ended when the context is left."""
+    etcd_port, peer_port, port = processes.free_ports(3)
+    server = f"https://{processes.LOOPBACK}:{port}"
+    credentials = write_credentials(directory, server=server)
+    cluster = Cluster(
+        server=server,
+        ca_file=credentials.ca_file,
+        kubeconfig=credentials.kubeconfigs["admin"],
+        kubectl_file=control_plane.TOOLS / "kubectl",
+        directory=directory,
+        token=credentials.admin_token,
+        tls=ssl.create_default_context(cafile=credentials.ca_file),
+    )
+    etcd = components.etcd(etcd_port, peer_port=peer_port, data=directory / "etcd")
+    alone = ApiServerAlone(cluster, components.api_server(port, etcd_port=etcd_port, credentials=credentials))
+    running = control_plane.start(etcd, directory=directory)
+    try:
+        processes.wait_until_ready([running], tls=cluster.tls)
+        yield alone
+    finally:
+        alone.stop()
+        processes.stop(running.process)
+        shutil.rmtree(directory / "etcd", ignore_errors=True)

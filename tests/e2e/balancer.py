@@ -1,0 +1,60 @@
+"""What a Service does before several servers: each connection goes to one of them."""
+
+import contextlib
+import itertools
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+
+from e2e.processes import LOOPBACK
+
+_CHUNK = 64 * 1024
+
+
+@contextlib.contextmanager
+def balancing(ports: Sequence[int]) -> Iterator[int]:
+    """A port whose connections go to these ports in turn, and past those that nobody listens on."""
+    listener = socket.create_server((LOOPBACK, 0), backlog=256)
+    turns = itertools.cycle(range(len(ports)))
+
+    def accept() -> None:
+        # Closing the listener ends it.
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                threading.Thread(target=_serve, args=(client, ports, next(turns)), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.close()
+
+
+def _serve(client: socket.socket, ports: Sequence[int], first: int) -> None:
+    server = _connected([*ports[first:], *ports[:first]])
+    if server is None:
+        client.close()
+        return
+    back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+    back.start()
+    _pump(client, server)
+    back.join()
+    client.close()
+    server.close()
+
+
+def _connected(ports: Sequence[int]) -> socket.socket | None:
+    for port in ports:
+        with contextlib.suppress(OSError):
+            return socket.create_connection((LOOPBACK, port), timeout=None)
+    return None
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(_CHUNK):
+            target.sendall(data)
+    for each in (source, target):
+        with contextlib.suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)

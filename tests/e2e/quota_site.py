@@ -1,0 +1,122 @@
+"""Servers that watch a cluster and charge its GPUQuotas, with the rights of manifests/base and no others."""
+
+import contextlib
+import json
+import shutil
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import yaml
+
+import server_process
+from e2e.balancer import balancing
+from e2e.cluster import Cluster, Object, wait_until
+from e2e.processes import LOOPBACK
+from e2e.registration import remove
+from integration import command
+from server_process import ServerProcess
+
+MANIFESTS = Path(__file__).parents[2] / "manifests" / "base"
+CONFIG = Path(__file__).with_name("quota.yaml")
+NAMESPACE = "gpu-usher"
+API_VERSION = "gpu-usher.io/v1alpha1"
+
+
+@contextlib.contextmanager
+def account(cluster: Cluster) -> Iterator[Path]:
+    """The kubeconfig of the server's account, while its roles and the definition of GPUQuota are there."""
+    cluster.create_namespace(NAMESPACE)
+    applied = []
+    for file in ("rbac.yaml", "facts-role.yaml", "quota-role.yaml", "gpu-quota-crd.yaml"):
+        for each in yaml.safe_load_all((MANIFESTS / file).read_text()):
+            if each["kind"] == "ServiceAccount":
+                each["metadata"]["namespace"] = NAMESPACE
+            cluster.apply(each)
+            # What stands in the namespace goes with it.
+            if "namespace" not in each["metadata"]:
+                applied.append(each)
+    token = cluster.kubectl("create", "token", "gpu-usher", f"--namespace={NAMESPACE}")
+    kubeconfig = yaml.safe_load(cluster.kubeconfig.read_text())
+    kubeconfig["users"][0]["user"] = {"token": token}
+    written = cluster.directory / "quota.kubeconfig"
+    written.write_text(json.dumps(kubeconfig))
+    try:
+        yield written
+    finally:
+        for each in reversed(applied):
+            cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
+        cluster.delete_namespace(NAMESPACE)
+
+
+@contextlib.contextmanager
+def replica(directory: Path, number: int, account: Path) -> Iterator[ServerProcess]:
+    """One of several servers, whose files are below a directory; all are known by one certificate."""
+    own, first = directory / str(number), directory / "0"
+    own.mkdir()
+    for name in ("ca.crt", "ca.key", "tls.crt", "tls.key") if number else ():
+        shutil.copy(first / name, own / name)
+    arguments = (f"--config={CONFIG}", "--live", f"--kubeconfig={account}")
+    with server_process.running(own, arguments=arguments) as server:
+        try:
+            yield server
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                server.running.process.send_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def asked(cluster: Cluster, replicas: Sequence[ServerProcess]) -> Iterator[None]:
+    """While the context lasts, the API server asks one of the servers about everything, and goes without none."""
+    with balancing([replica.port for replica in replicas]) as port:
+        printed = command.usher(
+            *("manifests", "webhooks", "--url", f"https://{LOOPBACK}:{port}"),
+            *("--ca-bundle", replicas[0].ca_file, "--validate-failure-policy", "Fail"),
+        )
+        assert printed.code == 0, printed.err
+        validating = [each for each in yaml.safe_load_all(printed.out) if each["kind"].startswith("Validating")]
+        cluster.kubectl("apply", "--filename=-", stdin=yaml.safe_dump_all(validating))
+        try:
+            yield
+        finally:
+            remove(cluster, kinds=["ValidatingWebhookConfiguration"])
+
+
+@contextlib.contextmanager
+def quota(cluster: Cluster, namespace: str, *limits: Object) -> Iterator[str]:
+    """The name of a GPUQuota for a namespace, which is the namespace's."""
+    cluster.create(
+        {
+            "apiVersion": API_VERSION,
+            "kind": "GPUQuota",
+            "metadata": {"name": namespace},
+            "spec": {"namespaces": [namespace], "limits": list(limits)},
+        }
+    )
+    try:
+        yield namespace
+    finally:
+        cluster.delete("GPUQuota", namespace, api_version=API_VERSION)
+
+
+def wait_until_known(replicas: Sequence[ServerProcess]) -> None:
+    """Until every server has heard of a GPUQuota; what is let in before is charged when it is found."""
+    known = 'usher_facts_objects{kind="gpuquotas.gpu-usher.io"}'
+    wait_until(
+        lambda: all(replica.metrics().get(known) for replica in replicas), description="all servers know of the quota"
+    )
+
+
+def status(cluster: Cluster, quota: str) -> Object:
+    found: Object = cluster.get("GPUQuota", quota, api_version=API_VERSION).get("status", {})
+    return found
+
+
+def used(cluster: Cluster, quota: str, unit: str = "gpus") -> int:
+    """What is used of the first limit."""
+    return int(status(cluster, quota).get("used", [{}])[0].get(unit, 0))
+
+
+def settled(cluster: Cluster, quota: str) -> bool:
+    """Whether nothing is reserved any more."""
+    return all("until" not in charge for charge in status(cluster, quota).get("charges", []))

@@ -1,0 +1,194 @@
+"""The server watches its cluster, with the role of manifests/base and no other rights, through all that befalls it."""
+
+import gzip
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import builders
+import reviews
+import server_process
+from e2e import api_server_alone, crds
+from e2e.api_server_alone import ApiServerAlone
+from e2e.cluster import Cluster, wait_until
+from integration import command
+from server_process import ServerProcess
+
+MANIFESTS = Path(__file__).parents[2] / "manifests"
+NAMESPACE = "gpu-usher"
+
+CLASSES = 'kind="priorityclasses.scheduling.k8s.io"'
+QUEUES = 'kind="localqueues.kueue.x-k8s.io"'
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServerAlone]:
+    """A cluster without controllers, in which the server's account and its roles are."""
+    with api_server_alone.prepared(tmp_path_factory.mktemp("facts")) as alone:
+        alone.start()
+        for name in (NAMESPACE, "kueue-system"):
+            alone.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        for file in ("base/rbac.yaml", "base/facts-role.yaml", "kueue/facts-role.yaml"):
+            for each in yaml.safe_load_all((MANIFESTS / file).read_text()):
+                if each["kind"] == "ServiceAccount":
+                    each["metadata"]["namespace"] = NAMESPACE
+                alone.cluster.apply(each)
+        yield alone
+
+
+@pytest.fixture(scope="module")
+def account(site: ApiServerAlone) -> Path:
+    """The kubeconfig of the server's account."""
+    token = site.cluster.kubectl("create", "token", "gpu-usher", f"--namespace={NAMESPACE}")
+    kubeconfig = yaml.safe_load(site.cluster.kubeconfig.read_text())
+    kubeconfig["users"][0]["user"] = {"token": token}
+    file = site.cluster.directory / "gpu-usher.kubeconfig"
+    file.write_text(json.dumps(kubeconfig))
+    return file
+
+
+@pytest.fixture
+def server(account: Path, tmp_path: Path) -> Iterator[ServerProcess]:
+    """A server that watches the cluster and is ready."""
+    with server_process.running(tmp_path, arguments=("--live", f"--kubeconfig={account}")) as running:
+        try:
+            yield running
+        finally:
+            running.running.process.send_signal(signal.SIGINT)
+
+
+def priority_class(name: str) -> dict[str, object]:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": 1000,
+    }
+
+
+def delete_class(cluster: Cluster, name: str) -> None:
+    cluster.delete("PriorityClass", name, api_version="scheduling.k8s.io/v1")
+
+
+def misses_class(server: ServerProcess, name: str) -> bool:
+    """Whether the server says of a pod of this class that there is no such class."""
+    pod = builders.pod(builders.container(gpus=1), priorityClassName=name)
+    warnings = server.review("validate", reviews.body(pod)).get("warnings", [])
+    return any("USH620" in warning for warning in warnings)
+
+
+def metric(server: ServerProcess, name: str, kind: str) -> float | None:
+    return server.metrics().get(f"{name}{{{kind}}}")
+
+
+def test_all_facts_arrive_with_the_rights_of_the_role(server: ServerProcess) -> None:
+    current = {name: value for name, value in server.metrics().items() if name.startswith("usher_facts_current")}
+
+    assert set(current.values()) == {1.0}
+    assert metric(server, "usher_facts_objects", CLASSES) == 2
+    assert server.log("facts_problem") == []
+
+
+def test_a_decision_follows_the_cluster(site: ApiServerAlone, server: ServerProcess) -> None:
+    """A class that is created is known a moment later, and so is its end."""
+    assert misses_class(server, "research-high")
+
+    site.cluster.create(priority_class("research-high"))
+    wait_until(lambda: not misses_class(server, "research-high"), description="the class is known", timeout=5)
+
+    delete_class(site.cluster, "research-high")
+    wait_until(lambda: misses_class(server, "research-high"), description="the class is forgotten", timeout=5)
+
+
+def test_the_content_of_config_maps_stays_in_the_cluster_but_for_that_of_kueue(
+    site: ApiServerAlone, account: Path, tmp_path: Path
+) -> None:
+    """Seen from a snapshot, which reads as the server does."""
+    for namespace, name in ((NAMESPACE, "ours"), ("kueue-system", "kueue-manager-config")):
+        site.cluster.create(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": name, "namespace": namespace},
+                "data": {"controller_manager_config.yaml": f"of {name}", "other": "secret-of-a-config-map"},
+            }
+        )
+    file = tmp_path / "cluster.json.gz"
+
+    done = command.usher("snapshot", "-o", file, "--kubeconfig", account)
+
+    assert done.code == 0, done.err
+    content = gzip.decompress(file.read_bytes()).decode()
+    assert "of kueue-manager-config" in content
+    assert "of ours" not in content
+    assert "secret-of-a-config-map" not in content
+    assert "priorityclasses.scheduling.k8s.io" in done.out
+    again = tmp_path / "again.json.gz"
+    assert command.usher("snapshot", "-o", again, "--kubeconfig", account).code == 0
+    assert again.read_bytes() == file.read_bytes()
+
+
+def test_a_kind_that_is_installed_later_is_picked_up(site: ApiServerAlone, server: ServerProcess) -> None:
+    assert metric(server, "usher_facts_objects", QUEUES) == 0
+
+    crds.install(site.cluster, ["kueue.x-k8s.io/localqueues"], published=Path("/nonexistent"))
+    site.cluster.create(
+        {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "LocalQueue",
+            "metadata": {"name": "research", "namespace": NAMESPACE},
+            "spec": {"clusterQueue": "research"},
+        }
+    )
+
+    wait_until(lambda: metric(server, "usher_facts_objects", QUEUES) == 1, description="the queue is known", timeout=15)
+
+
+def test_without_the_api_server_it_goes_on_deciding_and_recovers_by_itself(
+    site: ApiServerAlone, server: ServerProcess
+) -> None:
+    site.stop()
+    try:
+        wait_until(
+            lambda: metric(server, "usher_facts_current", CLASSES) == 0, description="the watch is known to be lost"
+        )
+        before = metric(server, "usher_facts_age_seconds", CLASSES)
+
+        assert server.admin("/readyz").status == 200
+        assert misses_class(server, "research-high")
+        assert not misses_class(server, "system-cluster-critical")
+        wait_until(
+            lambda: (metric(server, "usher_facts_age_seconds", CLASSES) or 0) > (before or 0) + 1,
+            description="the facts grow old",
+        )
+    finally:
+        site.start()
+    site.cluster.create(priority_class("research-high"))
+
+    wait_until(lambda: not misses_class(server, "research-high"), description="the class is known again", timeout=60)
+    assert server.running.process.poll() is None
+    assert metric(server, "usher_facts_current", CLASSES) == 1
+    delete_class(site.cluster, "research-high")
+
+
+def test_without_an_api_server_at_its_start_it_waits_for_one(
+    site: ApiServerAlone, account: Path, tmp_path: Path
+) -> None:
+    site.stop()
+    try:
+        with server_process.running(tmp_path, arguments=("--live", f"--kubeconfig={account}"), awaited=False) as server:
+            answer = server.admin("/readyz")
+            assert answer.status == 503
+            assert answer.body.startswith(b"waiting for facts: namespaces")
+            site.start()
+
+            wait_until(lambda: server.admin("/readyz").status == 200, description="the server is ready", timeout=60)
+            assert metric(server, "usher_facts_objects", CLASSES) == 2
+            server.running.process.send_signal(signal.SIGINT)
+    finally:
+        site.stop()
+        site.start()

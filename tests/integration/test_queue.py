@@ -1,0 +1,142 @@
+"""`usher queue`: where a job would go, and what would make it fit."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import builders
+from integration import api_server
+from integration.api_server import ApiServer, status
+from integration.command import manifest, usher, write
+from usher.facts.kinds import BY_KEY
+
+QUEUE = Path(__file__).parents[1] / "data" / "queue"
+SITE = ("--facts", QUEUE / "cluster.yaml", "--config", QUEUE / "usher.yaml")
+
+
+@pytest.mark.parametrize(("name", "code"), [("never", 1), ("not-now", 0), ("given", 0), ("hostile", 0)])
+def test_the_exit_code_says_whether_it_could_start_some_day(name: str, code: int) -> None:
+    done = usher("queue", QUEUE / f"{name}.yaml", *SITE)
+
+    assert (done.code, done.err) == (code, "")
+
+
+def test_the_text_tells_of_queues_quotas_and_nodes_and_what_would_make_it_fit() -> None:
+    done = usher("queue", QUEUE / "never.yaml", *SITE)
+
+    assert f"{QUEUE / 'never.yaml'}:1\nPyTorchJob research/bert" in done.out
+    for heading in ("  Kueue: never", "  GPUQuota: never", "  ResourceQuota: not now", "  nodes: never"):
+        assert f"\n{heading}\n" in done.out
+    assert "    - ask for at most 4 pods in Worker (32 nvidia.com/gpu instead of 64): there is room now\n" in done.out
+
+
+def test_the_json_has_the_numbers() -> None:
+    (workload,) = usher("queue", QUEUE / "not-now.yaml", *SITE, "--format", "json").json["workloads"]
+
+    kueue = next(each for each in workload["authorities"] if each["authority"] == "Kueue")
+    balance = next(each for each in kueue["balances"] if each["resource"] == builders.GPU)
+    assert workload["answer"] == "not now"
+    assert balance == {
+        "of": "flavor a100",
+        "resource": builders.GPU,
+        "asks": "40",
+        "most": "48",
+        "own": "16",
+        "reserved": "16",
+        "free": "32",
+    }
+
+
+def test_what_the_webhook_would_add_can_be_left_out() -> None:
+    given = usher("queue", QUEUE / "given.yaml", *SITE)
+    written = usher("queue", QUEUE / "given.yaml", *SITE, "--as-written")
+
+    assert "LocalQueue research-local (given by gpu-usher; the file names none)" in given.out
+    assert "  Kueue: " not in written.out
+    assert "gpu-usher adds" not in written.out
+
+
+def test_a_chart_may_come_from_standard_input() -> None:
+    job = (QUEUE / "not-now.yaml").read_text()
+
+    done = usher("queue", "-", *SITE, stdin=job)
+
+    assert done.code == 0
+    assert done.out.startswith("<stdin>:1\n")
+
+
+def test_without_facts_there_is_nothing_to_tell(tmp_path: Path) -> None:
+    done = usher("queue", write(tmp_path / "job.yaml", builders.job()))
+
+    assert (done.code, done.out) == (2, "")
+    assert "nothing is known of a cluster: --live reads it, --facts" in done.err
+
+
+def test_what_cannot_be_told_is_no_consent_unless_it_is_accepted(tmp_path: Path) -> None:
+    classes = write(tmp_path / "facts.yaml", builders.custom("v1", "Namespace", {}, name="ml-research", namespace=None))
+    job = write(tmp_path / "job.yaml", builders.job(builders.template(builders.container(gpus=1))))
+
+    done = usher("queue", job, "--facts", classes)
+    accepted = usher("queue", job, "--facts", classes, "--allow-unknown")
+
+    assert (done.code, accepted.code) == (2, 0)
+    assert "  nodes: unknown\n    nothing is known of nodes\n" in done.out
+    assert "--allow-unknown accepts it" in done.err
+
+
+def test_a_cluster_and_facts_contradict_each_other() -> None:
+    done = usher("queue", QUEUE / "never.yaml", *SITE, "--live")
+
+    assert done.code == 2
+    assert "--facts is read instead of a cluster" in done.err
+
+
+def test_a_file_without_workloads_is_said_to_be_one() -> None:
+    done = usher("queue", "-", *SITE, stdin=manifest(builders.custom("v1", "Secret", {})))
+
+    assert done.code == 2
+    assert "no object makes pods" in done.err
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    done = usher("queue", tmp_path / "nope.yaml", *SITE)
+
+    assert done.code == 2
+    assert "nope.yaml" in done.err
+
+
+@pytest.fixture
+def api() -> Iterator[ApiServer]:
+    """A cluster as in tests/data/queue."""
+    with api_server.running() as server:
+        for value in yaml.safe_load_all((QUEUE / "cluster.yaml").read_text()):
+            kind = BY_KEY[value["apiVersion"].rpartition("/")[0], value["kind"]]
+            root = "/apis/" if "/" in value["apiVersion"] else "/api/"
+            server.objects.setdefault((root + value["apiVersion"], kind.plural), []).append(value)
+        yield server
+
+
+def test_a_live_cluster_and_its_snapshot_say_the_same_as_its_manifests(api: ApiServer, tmp_path: Path) -> None:
+    kubeconfig = api_server.kubeconfig(tmp_path / "kubeconfig", api.url)
+    snapshot = tmp_path / "cluster.json.gz"
+    taken = usher("snapshot", "-o", snapshot, "--kubeconfig", kubeconfig)
+    assert taken.code == 0, taken.err
+
+    live = usher("queue", QUEUE / "not-now.yaml", "--kubeconfig", kubeconfig, "--config", QUEUE / "usher.yaml")
+    by_snapshot = usher("queue", QUEUE / "not-now.yaml", "--facts", snapshot, "--config", QUEUE / "usher.yaml")
+
+    assert (live.code, live.err) == (0, "")
+    assert live.out == by_snapshot.out == usher("queue", QUEUE / "not-now.yaml", *SITE).out
+
+
+def test_what_may_not_be_listed_is_named_and_not_taken_for_missing(api: ApiServer, tmp_path: Path) -> None:
+    kubeconfig = api_server.kubeconfig(tmp_path / "kubeconfig", api.url)
+    api.trouble("/api/v1/nodes", *[status(403, "Forbidden")] * 10)
+
+    done = usher("queue", QUEUE / "given.yaml", "--kubeconfig", kubeconfig, "--config", QUEUE / "usher.yaml")
+
+    assert done.code == 2
+    assert "nodes: not read: " in done.err
+    assert "  nodes: unknown\n    nothing is known of nodes\n" in done.out

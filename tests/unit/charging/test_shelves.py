@@ -1,0 +1,120 @@
+"""Where the accounts of quotas are kept, and that nobody's writing is lost."""
+
+from typing import Any
+
+import pytest
+
+from unit.charging.memory_api import MemoryApi
+from usher import errors, paths
+from usher.charging.books import Page, Shelf
+from usher.charging.shelves import Account, ConfigMaps, Statuses
+from usher.config import quotas
+from usher.quota import definitions, ledger
+from usher.quota.definitions import Quota
+from usher.quota.entries import Entry
+
+G = 10**9
+NAMESPACE = "gpu-usher"
+
+
+def declared() -> Quota:
+    spec = {"name": "research", "namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]}
+    return definitions.of_entry(quotas.Quota.model_validate(spec))
+
+
+def with_object(api: MemoryApi) -> Statuses:
+    api.apply(
+        {
+            "apiVersion": "gpu-usher.io/v1alpha1",
+            "kind": "GPUQuota",
+            "metadata": {"name": "research"},
+            "spec": {"namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]},
+            "status": {"conditions": []},
+        }
+    )
+    return Statuses(api, "research")
+
+
+def with_config_map(api: MemoryApi) -> ConfigMaps:
+    return ConfigMaps(api, declared, namespace=NAMESPACE)
+
+
+SHELVES = pytest.mark.parametrize("shelf_of", [with_object, with_config_map])
+
+
+def charged(page: Page[Account], name: str, gpus: int) -> Page[Account]:
+    entry = Entry(
+        group="batch",
+        kind="Job",
+        namespace="ml",
+        name=name,
+        amounts={("",): {"gpus": gpus * G}},
+        reserved_until=100,
+    )
+    granted = ledger.charge(page.state.ledger, entry, page.state.quota.limits)
+    assert isinstance(granted, ledger.Granted)
+    return Page(state=Account(quota=page.state.quota, ledger=granted.ledger), version=page.version)
+
+
+@SHELVES
+def test_what_is_written_is_read_again(shelf_of: Any) -> None:
+    shelf: Shelf[Account] = shelf_of(MemoryApi())
+    first = shelf.read()
+    assert first.state.ledger == ledger.EMPTY
+
+    written = shelf.write(charged(first, "a", 3))
+    assert written is not None
+    assert shelf.read().state == written.state
+    assert ledger.used(shelf.read().state.ledger) == {("",): {"gpus": 3 * G}}
+
+
+@SHELVES
+def test_who_comes_second_writes_nothing(shelf_of: Any) -> None:
+    """Also where both would be the first to write at all."""
+    api = MemoryApi()
+    ours: Shelf[Account] = shelf_of(api)
+    both = ours.read(), ours.read()
+
+    assert ours.write(charged(both[0], "a", 3)) is not None
+    assert ours.write(charged(both[1], "b", 3)) is None
+    again = ours.write(charged(ours.read(), "b", 3))
+    assert again is not None
+    assert ledger.used(again.state.ledger) == {("",): {"gpus": 6 * G}}
+
+
+@SHELVES
+def test_what_a_later_version_wrote_is_neither_read_nor_written_over(shelf_of: Any) -> None:
+    api = MemoryApi()
+    shelf: Shelf[Account] = shelf_of(api)
+    shelf.write(charged(shelf.read(), "a", 3))
+    stored: Any = next(iter(api.objects.values()))
+    if "data" in stored:
+        stored["data"]["account.json"] = '{"version": 99, "charges": []}'
+    else:
+        stored["status"]["version"] = 99
+
+    with pytest.raises(errors.ClusterError, match="version 99"):
+        shelf.read()
+
+
+def test_what_else_a_status_says_stays() -> None:
+    api = MemoryApi()
+    shelf = with_object(api)
+    shelf.write(charged(shelf.read(), "a", 3))
+
+    (stored,) = api.objects.values()
+    assert paths.resolve(stored, "/status/conditions") == []
+
+
+def test_a_quota_that_is_not_there_is_not_charged() -> None:
+    with pytest.raises(errors.ClusterError, match="cannot be read: not found"):
+        Statuses(MemoryApi(), "research").read()
+
+
+def test_an_account_that_is_no_json_is_named() -> None:
+    api = MemoryApi()
+    name = "gpu-usher-quota-research"
+    metadata: paths.Object = {"name": name, "namespace": NAMESPACE}
+    api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"account.json": "{"}})
+    with pytest.raises(errors.ClusterError, match=r"gpu-usher-quota-research: account\.json is no JSON"):
+        with_config_map(api).read()

@@ -1,0 +1,59 @@
+"""What pods are charged is worked out once for those of one workload, and is what each would be charged by itself."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import builders
+import engines
+from unit.mutation import generated
+from usher import paths
+from usher.charging.tariffs import LikePods, Tariff
+from usher.facts.store import Store
+from usher.policy.evaluator import Evaluator
+
+GPU_QUOTA: paths.Object = {
+    "apiVersion": "gpu-usher.io/v1alpha1",
+    "kind": "GPUQuota",
+    "metadata": {"name": "all"},
+    "spec": {"namespaces": ["*"], "limits": [{"hard": {"gpus": 100}}]},
+}
+
+
+def evaluator(*facts: paths.Object) -> Evaluator:
+    made = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result()))
+    made.facts = Store.of(facts)
+    return made
+
+
+def pod(name: str, *, gpus: int = 8, node: str = "") -> paths.Object:
+    made = builders.pod(builders.container(gpus=gpus), name=name, namespace="ml", labels={"index": name})
+    return builders.replaced(made, "/spec/nodeName", node) if node else made
+
+
+def test_pods_that_differ_in_name_labels_and_node_are_read_once() -> None:
+    tariff = LikePods(Tariff(evaluator=evaluator(GPU_QUOTA)))
+
+    first = tariff.of(pod("a", node="gpu-0"))
+
+    assert first == {("",): {"gpus": 8 * 10**9}}
+    assert tariff.of(pod("b", node="gpu-1")) is first
+    assert tariff.of(pod("b", gpus=4)) == {("",): {"gpus": 4 * 10**9}}
+
+
+def test_what_is_charged_follows_the_quotas() -> None:
+    serving = evaluator(GPU_QUOTA)
+    tariff = LikePods(Tariff(evaluator=serving))
+
+    assert tariff.of(pod("a"))
+    serving.facts.remove(GPU_QUOTA)
+    assert tariff.of(pod("a")) == {}
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(values=st.lists(generated.any_manifests(), max_size=4))
+def test_a_charge_is_that_of_the_object_itself(values: list[paths.Object]) -> None:
+    alone = Tariff(evaluator=evaluator(GPU_QUOTA))
+    remembering = LikePods(alone)
+
+    for value in [*values, *values]:
+        assert remembering.of(value) == alone.of(value)

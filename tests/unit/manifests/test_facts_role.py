@@ -1,0 +1,62 @@
+"""What the server may read of its cluster is what decisions look at, and nothing else."""
+
+from pathlib import Path
+
+import yaml
+
+from usher import paths
+from usher.facts.kinds import FACT_KINDS
+from usher.manifests import facts_role
+
+MANIFESTS = Path(__file__).parents[3] / "manifests"
+
+
+def granted(role: paths.Object) -> set[tuple[str, str, str]]:
+    """Group, resource and verb of all rules."""
+    rules = role["rules"]
+    assert isinstance(rules, list)
+    return {
+        (str(group), str(resource), str(verb))
+        for rule in rules
+        if isinstance(rule, dict)
+        for group in as_list(rule["apiGroups"])
+        for resource in as_list(rule["resources"])
+        for verb in as_list(rule["verbs"])
+    }
+
+
+def as_list(value: paths.Json) -> list[paths.Json]:
+    assert isinstance(value, list)
+    return value
+
+
+def test_the_server_may_read_every_kind_of_fact_and_nothing_else() -> None:
+    role, _ = facts_role.of_cluster()
+
+    assert granted(role) == {
+        (kind.group, kind.plural, verb)
+        for kind in FACT_KINDS
+        for verb in (("list", "watch") if kind.presence_only else ("get", "list", "watch"))
+    }
+
+
+def test_nobody_may_read_secrets_or_write() -> None:
+    for role, _ in (facts_role.of_cluster(), facts_role.of_kueue()):
+        assert not {resource for _, resource, _ in granted(role)} & {"secrets", "*"}
+        assert {verb for _, _, verb in granted(role)} <= {"get", "list", "watch"}
+
+
+def test_of_kueue_only_its_own_configuration_is_read_by_name() -> None:
+    role, binding = facts_role.of_kueue(namespace="policies")
+
+    assert paths.resolve(role, "/rules/0/resourceNames") == ["kueue-manager-config"]
+    assert paths.resolve(role, "/metadata/namespace") == "kueue-system"
+    assert paths.resolve(binding, "/subjects/0/namespace") == "policies"
+
+
+def test_the_manifests_are_those_that_are_printed() -> None:
+    for file, printed in (
+        (MANIFESTS / "base" / "facts-role.yaml", facts_role.of_cluster()),
+        (MANIFESTS / "kueue" / "facts-role.yaml", facts_role.of_kueue()),
+    ):
+        assert list(yaml.safe_load_all(file.read_text())) == list(printed)

@@ -1,0 +1,231 @@
+"""What rules see of quotas, priorities, runtime classes and Volcano's queues."""
+
+import pytest
+
+import builders
+from builders import GPU
+from unit.workloads.normalised import workload
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.config import models
+from usher.facts.store import Store
+from usher.policy.cluster import priorities, resource_quotas, runtime_classes, volcano
+
+CONFIG = models.Config()
+
+
+def quota(*, used: str = "", **hard: str) -> paths.Object:
+    """A ResourceQuota; `gpu` is what is requested of GPUs."""
+    bounds = {f"requests.{GPU}" if key == "gpu" else key: value for key, value in hard.items()}
+    value = builders.custom("v1", "ResourceQuota", {"hard": bounds}, name="quota")
+    return {**value, "status": {"used": {f"requests.{GPU}": used}}} if used else value
+
+
+def priority_class(name: str, value: int, *, kind: str = "PriorityClass", default: bool = False) -> paths.Object:
+    group = "scheduling.k8s.io/v1" if kind == "PriorityClass" else "kueue.x-k8s.io/v1beta2"
+    found: paths.Object = {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "value": value}
+    return {**found, "globalDefault": True} if default else found
+
+
+def queue(name: str, gpus: int) -> paths.Object:
+    spec = {"capability": {GPU: gpus}}
+    return builders.custom("scheduling.volcano.sh/v1beta1", "Queue", spec, name=name, namespace=None)
+
+
+def quotas_of(value: paths.Object, *facts: paths.Object) -> resource_quotas.ResourceQuotas | None:
+    return resource_quotas.of(workload(value), Store.of(facts), CONFIG, Vocabulary(CONFIG.accelerators))
+
+
+def training(workers: int, **policy: str) -> paths.Object:
+    worker = builders.template(builders.container(gpus=8))
+    return builders.pytorch_job(worker, workers=workers, run_policy={"schedulingPolicy": policy} if policy else None)
+
+
+def test_where_nothing_stands_in_the_way_nothing_is_told() -> None:
+    fits = training(1)
+
+    assert quotas_of(fits) is None
+    assert quotas_of(fits, quota(gpu="8")) is None
+    assert quotas_of(builders.pod(builders.container(gpus=9), namespace=None), quota(gpu="8")) is None
+
+
+def test_a_slice_is_the_same_whatever_is_used_while_there_is_room() -> None:
+    assert quotas_of(training(1), quota(gpu="32", used="8")) == quotas_of(training(1), quota(gpu="32", used="24"))
+
+
+def test_what_is_in_the_cluster_already_is_told_beside_the_room_that_there_is_now() -> None:
+    new, there = training(4), builders.replaced(training(4), "/metadata/uid", "1")
+    told = [quotas_of(each, quota(gpu="32", used="8")) for each in (new, there)]
+
+    assert [each and each.get("exists") for each in told] == [False, True]
+
+
+def test_overhead_of_a_runtime_class_is_counted() -> None:
+    of_class: paths.Object = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "kata"},
+        "overhead": {"podFixed": {"memory": "1Gi"}},
+    }
+    pod = builders.pod(builders.container(gpus=1, limits={"memory": "1Gi"}), runtimeClassName="kata")
+    bound = quota(memory="1Gi", gpu="8")
+
+    assert quotas_of(pod, bound) is None
+    found = quotas_of(pod, bound, of_class)
+    assert found is not None
+    assert [each["needs"]["value"] for each in found["shortages"]] == [2**31]
+
+
+@pytest.mark.parametrize("spec", [[], "none", {"hard": 1}, {"hard": {"pods": []}}, {"scopes": [1]}])
+def test_a_quota_that_cannot_be_read_is_named_and_never_in_the_way(spec: paths.Json) -> None:
+    odd: paths.Object = {**quota(), "spec": spec}
+    found = quotas_of(training(8), odd)
+
+    assert found is not None
+    assert "shortages" not in found
+    assert [each["of"] for each in found["unreadable"]] == ["ResourceQuota quota"]
+
+
+def test_the_default_class_is_that_of_the_cluster_or_else_of_usher_yaml() -> None:
+    declared = models.Config(priorities=models.Priorities(global_default="declared"))
+    known = Store.of([priority_class("given", 5, default=True)])
+
+    assert priorities.default_name(known, declared) == "given"
+    assert priorities.default_name(Store(), declared) == "declared"
+    assert priorities.default_name(Store(), CONFIG) is None
+    assert priorities.default_name(Store.of([priority_class("a", 5)]), declared) == ""
+
+
+def test_a_workload_that_names_no_class_has_none_that_is_not_known() -> None:
+    assert priorities.of(workload(training(1)), Store(), CONFIG) is None
+    found = priorities.of(workload(training(1)), Store.of([priority_class("a", 5)]), CONFIG)
+    assert found == {"classes": {}, "default": {"name": "", "value": 0, "preempts": True}, "notAbove": []}
+
+
+def test_a_class_of_kueue_is_read_from_its_own_kind() -> None:
+    labelled = builders.job(
+        builders.template(builders.container(gpus=1)), labels={"kueue.x-k8s.io/priority-class": "a"}
+    )
+    store = Store.of([priority_class("a", 5), priority_class("b", 7, kind="WorkloadPriorityClass")])
+    found = priorities.of(workload(labelled), store, CONFIG)
+
+    assert found is not None
+    assert found["inQueue"] == {"exists": False}
+
+
+def test_runtime_classes_are_told_by_name() -> None:
+    named = workload(builders.pod(runtimeClassName="kata"))
+    other: paths.Object = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}}
+
+    assert runtime_classes.of(named, Store.of([other])) == {"kata": False}
+    assert runtime_classes.of(named, Store()) == {}
+    assert runtime_classes.of(workload(builders.pod()), Store()) is None
+
+
+def queues_of(value: model.Workload, store: Store) -> list[tuple[str, str]]:
+    """Name and standing."""
+    found = volcano.of(value, store, CONFIG) or {}
+    return [(each["name"], each["standing"]) for each in found.get("queues", [])]
+
+
+def test_without_queues_among_the_facts_only_a_name_is_in_question() -> None:
+    assert queues_of(workload(builders.volcano_job(queue="research")), Store()) == [("research", "not known")]
+    assert queues_of(workload(builders.volcano_job()), Store()) == []
+    none = Store()
+    none.lacks(("scheduling.volcano.sh", "Queue"))
+    assert queues_of(workload(builders.volcano_job()), none) == [("default", "missing")]
+
+
+def test_a_queue_in_which_nothing_stands_in_the_way_is_left_out() -> None:
+    job = workload(training(2, queue="research"))
+
+    assert queues_of(job, Store.of([queue("research", 16)])) == []
+    assert queues_of(job, Store.of([queue("research", 8)])) == [("research", "usable")]
+
+
+def test_what_a_controller_made_is_told_of_its_owner() -> None:
+    owned = workload(builders.volcano_job(queue="gone", owner_kind="CronJob"))
+
+    assert volcano.of(owned, Store.of([queue("research", 8)]), CONFIG) is None
+
+
+def gpu_quota(hard: dict[str, paths.Json], *, classes: list[str] | None = None, **spec: paths.Json) -> paths.Object:
+    limits: paths.Json = [{"hard": hard, **({"priorityClasses": list(classes)} if classes else {})}]
+    full = {"namespaces": ["ml-research"], "limits": limits, **spec}
+    return builders.custom("gpu-usher.io/v1alpha1", "GPUQuota", full, name="research", namespace=None)
+
+
+def uncounted(value: paths.Object, *facts: paths.Object) -> list[str]:
+    """Accelerators that nothing counts, in a namespace whose ResourceQuota counts pods alone."""
+    found = quotas_of(value, quota(pods="10"), *facts)
+    return [each["name"] for each in (found or {}).get("uncounted", [])]
+
+
+def instance() -> paths.Object:
+    return builders.job(builders.template(builders.container(limits={"nvidia.com/mig-1g.10gb": "1"})))
+
+
+def test_what_a_gpu_quota_counts_is_bounded() -> None:
+    assert uncounted(training(1)) == [GPU]
+    assert uncounted(training(1), gpu_quota({"gpus": 8})) == []
+    assert uncounted(training(1), gpu_quota({"slices": 8})) == []
+    assert uncounted(instance(), gpu_quota({"slices": 8})) == []
+    assert uncounted(instance(), gpu_quota({"profiles.1g.10gb": 8})) == []
+
+
+def test_a_gpu_quota_of_other_units_other_classes_or_other_namespaces_bounds_nothing() -> None:
+    assert uncounted(instance(), gpu_quota({"gpus": 8})) == ["nvidia.com/mig-1g.10gb"]
+    assert uncounted(training(1), gpu_quota({"profiles.1g.10gb": 8})) == [GPU]
+    assert uncounted(training(1), gpu_quota({"gpus": 8}, classes=["high"])) == [GPU]
+    assert uncounted(training(1), gpu_quota({"gpus": 8}, namespaces=["web"])) == [GPU]
+
+
+def test_pods_of_which_nothing_bounds_the_number_are_charged_one_by_one_and_so_bounded() -> None:
+    everywhere = builders.daemon_set(builders.template(builders.container(gpus=1)))
+
+    assert uncounted(everywhere) == [GPU]
+    assert uncounted(everywhere, gpu_quota({"gpus": 8})) == []
+
+
+def test_where_nobody_can_say_which_gpu_quota_holds_nothing_is_said_to_be_unbounded() -> None:
+    second = builders.replaced(gpu_quota({"gpus": 4}), "/metadata/name", "second")
+
+    assert uncounted(training(1), gpu_quota({"gpus": 8}), second) == []
+
+
+def test_a_quota_of_usher_yaml_bounds_each_workload_and_not_the_namespace() -> None:
+    declared = {"quotas": [{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 64}}]}]}
+    config = models.Config.model_validate(declared)
+    found = resource_quotas.of(
+        workload(training(1)), Store.of([quota(pods="10")]), config, Vocabulary(config.accelerators)
+    )
+
+    assert [each["name"] for each in (found or {}).get("uncounted", [])] == [GPU]
+
+
+def pod_group(**spec: paths.Json) -> paths.Object:
+    return builders.custom("scheduling.volcano.sh/v1beta1", "PodGroup", {"minMember": 2, **spec}, name="group")
+
+
+def test_the_queue_of_a_pod_group_is_told_only_where_something_is_wrong_with_it() -> None:
+    known = Store.of([queue("research", 8)])
+
+    assert volcano.of_group(workload(pod_group(queue="research")), known) is None
+    assert volcano.of_group(workload(pod_group(queue="reserch")), known) == {
+        "queue": "reserch",
+        "path": "/spec/queue",
+        "standing": "missing",
+    }
+    assert volcano.of_group(workload(pod_group()), known) == {
+        "queue": "default",
+        "path": "/spec",
+        "standing": "missing",
+    }
+    assert volcano.of_group(workload(builders.pod()), known) is None
+
+
+def test_without_queues_among_the_facts_only_a_queue_that_is_named_is_asked_for() -> None:
+    named = volcano.of_group(workload(pod_group(queue="research")), Store())
+
+    assert named == {"queue": "research", "path": "/spec/queue", "standing": "not known"}
+    assert volcano.of_group(workload(pod_group()), Store()) is None

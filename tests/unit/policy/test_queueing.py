@@ -1,0 +1,261 @@
+"""Where a workload would go: what is told is so, and what is suggested works."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+
+import builders
+from builders import GPU
+from unit.feasibility.kueue_objects import cluster_queue, group, local_queue, quota
+from usher import paths
+from usher.config import models
+from usher.facts.store import Store
+from usher.policy import assembly
+from usher.policy.evaluator import Evaluator, Request
+from usher.policy.queueing.looking import Looker
+from usher.policy.queueing.outlook import Answer, Outlook, Section
+from usher.workloads import lookup
+
+NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}
+FLAVOR: paths.Object = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "ResourceFlavor",
+    "metadata": {"name": "a100"},
+    "spec": {},
+}
+NODES = [builders.node(f"gpu-{index}", allocatable={"cpu": 96, "pods": 110, GPU: 8}) for index in range(9)]
+ELSEWHERE: Sequence[paths.Object] = [
+    {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
+    {
+        "apiVersion": "gpu-usher.io/v1alpha1",
+        "kind": "GPUQuota",
+        "metadata": {"name": "theirs"},
+        "spec": {"namespaces": ["other"], "limits": [{"hard": {"gpus": 1}}]},
+    },
+]
+"""Quotas of another namespace, so that it is known that there is none in ours."""
+
+
+def queue(name: str, nominal: int, *, reserved: int | None = 0) -> paths.Object:
+    found = cluster_queue(name, group(("a100", [quota(nominal)])))
+    if reserved is not None:
+        found["status"] = {
+            "flavorsReservation": [{"name": "a100", "resources": [{"name": GPU, "total": str(reserved)}]}]
+        }
+    return found
+
+
+def gpu_quota(hard: int, *, charged: int) -> paths.Object:
+    charge: paths.Object = {"object": "Job.batch/research/other", "amounts": {"gpus": charged}}
+    return {
+        "apiVersion": "gpu-usher.io/v1alpha1",
+        "kind": "GPUQuota",
+        "metadata": {"name": "research"},
+        "spec": {"namespaces": ["research"], "limits": [{"hard": {"gpus": hard}}]},
+        "status": {"version": 1, "charges": [charge]},
+    }
+
+
+def resource_quota(hard: int, *, used: int) -> paths.Object:
+    key = f"requests.{GPU}"
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "gpus", "namespace": "research"},
+        "spec": {"hard": {key: str(hard)}},
+        "status": {"hard": {key: str(hard)}, "used": {key: str(used)}},
+    }
+
+
+def bert(workers: int, *, queue: str | None = "small", each: int = 8) -> paths.Object:
+    template = builders.template(builders.container(requests={GPU: each}, limits={GPU: each}))
+    labels = {} if queue is None else {"kueue.x-k8s.io/queue-name": queue}
+    return builders.pytorch_job(template, workers=workers, name="bert", namespace="research", labels=labels)
+
+
+@cache
+def engine() -> Evaluator:
+    return assembly.embedded(models.Config())
+
+
+def look(value: paths.Object, *found: paths.Object, **config: paths.Json) -> Outlook:
+    made = engine()
+    configured = models.Config.model_validate(config)
+    facts = Store.of([NAMESPACE, FLAVOR, *found])
+    evaluator = Evaluator(engine=made.engine, entries=made.catalogue, config=configured, facts=facts)
+    request = Request(value=value, objects=lookup.Objects([value], namespace=""))
+    outlook = Looker(evaluator, facts).look(request)
+    assert outlook is not None
+    return outlook
+
+
+def section(outlook: Outlook, authority: str) -> Section:
+    (found,) = [each for each in outlook.sections if each.authority == authority]
+    return found
+
+
+def whole(*found: paths.Object) -> Sequence[paths.Object]:
+    """All that decides, with nothing in the way but what is given."""
+    kinds = {each["kind"] for each in found}
+    return [*found, *NODES, *(each for each in ELSEWHERE if each["kind"] not in kinds)]
+
+
+def test_what_no_queue_quota_or_node_is_against_has_room_now() -> None:
+    outlook = look(bert(2), *whole(local_queue("small"), queue("small", 16)))
+
+    assert outlook.answer is Answer.FITS
+    assert outlook.remedies == ()
+    (taken, *_) = section(outlook, "Kueue").taken
+    assert (taken.flavor, taken.now) == ("a100", True)
+
+
+def test_what_a_queue_has_given_to_others_is_waited_for() -> None:
+    outlook = look(bert(5), *whole(local_queue("small"), queue("small", 48, reserved=16)))
+
+    assert outlook.answer is Answer.NOT_NOW
+    assert f"Kueue: wait: 16 of 48 {GPU} in flavor a100 are taken now, and 40 are needed" in outlook.remedies
+
+
+def test_what_was_never_reserved_by_anybody_we_know_of_is_not_called_free() -> None:
+    """Manifests of a repository have no status."""
+    outlook = look(bert(2), *whole(local_queue("small"), queue("small", 16, reserved=None)))
+
+    (balance,) = section(outlook, "Kueue").balances
+    assert outlook.answer is Answer.COULD
+    assert (balance.used, balance.free) == (None, None)
+
+
+@pytest.mark.parametrize(("nominal", "workers", "most"), [(48, 8, 6), (47, 8, 5), (8, 2, 1)])
+def test_as_many_pods_are_suggested_as_there_is_room_for_and_no_more(nominal: int, workers: int, most: int) -> None:
+    facts = whole(local_queue("small"), queue("small", nominal))
+    outlook = look(bert(workers), *facts)
+
+    (remedy, *_) = outlook.remedies
+    pods = "pod" if most == 1 else "pods"
+    assert outlook.answer is Answer.NEVER
+    assert remedy == (
+        f"ask for at most {most} {pods} in Worker ({most * 8} {GPU} instead of {workers * 8}): there is room now"
+    )
+    assert look(bert(most), *facts).answer is Answer.FITS
+    assert look(bert(most + 1), *facts).answer is Answer.NEVER
+
+
+def test_what_is_suggested_holds_against_all_of_them_together() -> None:
+    facts = whole(local_queue("small"), queue("small", 56), gpu_quota(48, charged=0), resource_quota(40, used=0))
+
+    (remedy, *_) = look(bert(8), *facts).remedies
+
+    assert remedy.startswith("ask for at most 5 pods in Worker")
+
+
+def test_as_much_more_quota_is_suggested_as_it_takes() -> None:
+    outlook = look(bert(8), *whole(local_queue("small"), queue("small", 48)))
+
+    assert f"Kueue: raise the nominalQuota of ClusterQueue small in flavor a100 by 16 {GPU}" in outlook.remedies
+    assert look(bert(8), *whole(local_queue("small"), queue("small", 64))).answer is Answer.FITS
+
+
+def test_another_queue_of_the_namespace_is_named() -> None:
+    facts = whole(
+        local_queue("small"), local_queue("big"), queue("small", 16), queue("big", 64), queue("elsewhere", 64)
+    )
+    outlook = look(bert(8), *facts)
+
+    assert "Kueue: use queue big (ClusterQueue big): it has room now" in outlook.remedies
+    assert [each.queue for each in section(outlook, "Kueue").elsewhere] == ["big"]
+
+
+def test_a_queue_that_gpu_usher_gives_is_said_to_be_given() -> None:
+    facts = whole(local_queue("small"), queue("small", 16))
+    outlook = look(bert(1, queue=None), *facts, queues=[{"namespaces": ["research"], "localQueue": "small"}])
+
+    found = section(outlook, "Kueue")
+    assert found.given
+    assert found.way == ("LocalQueue small", "ClusterQueue small")
+
+
+@pytest.mark.parametrize(
+    ("local", "cluster", "reason"),
+    [
+        ({"stopPolicy": "Hold"}, {}, "LocalQueue small is stopped (stopPolicy Hold)"),
+        ({}, {"stopPolicy": "HoldAndDrain"}, "ClusterQueue small is stopped (stopPolicy HoldAndDrain)"),
+        ({}, {"namespaceSelector": None}, "ClusterQueue small does not select namespace research"),
+    ],
+)
+def test_a_queue_that_takes_nothing_now_is_no_never(local: paths.Object, cluster: paths.Object, reason: str) -> None:
+    named, behind = local_queue("small"), queue("small", 16)
+    for value, fields in ((named, local), (behind, cluster)):
+        assert isinstance(value["spec"], dict)
+        value["spec"] |= fields
+    outlook = look(bert(1), *whole(named, behind))
+
+    assert outlook.answer is Answer.NOT_NOW
+    assert reason in section(outlook, "Kueue").reasons
+
+
+def test_a_quota_says_what_it_would_charge_and_what_is_left() -> None:
+    facts = whole(local_queue("small"), queue("small", 64), gpu_quota(40, charged=16))
+    outlook = look(bert(4), *facts)
+
+    found = section(outlook, "GPUQuota")
+    assert found.answer is Answer.NOT_NOW
+    assert found.reasons == ("32 GPUs would be charged, 24 are left",)
+    assert "GPUQuota: wait: 16 of 40 GPUs of GPUQuota research are charged now" in outlook.remedies
+
+
+def test_a_resource_quota_says_what_it_has_left() -> None:
+    facts = whole(local_queue("small"), queue("small", 64), resource_quota(40, used=16))
+    found = section(look(bert(4), *facts), "ResourceQuota")
+
+    (balance,) = found.balances
+    assert found.answer is Answer.NOT_NOW
+    assert (str(balance.asks), str(balance.most), str(balance.used), str(balance.free)) == ("32", "40", "16", "24")
+
+
+def test_a_pod_that_no_node_can_hold_says_what_the_nearest_would_take() -> None:
+    outlook = look(bert(1, each=16), *whole(local_queue("small"), queue("small", 64)))
+
+    (holding,) = section(outlook, "nodes").holding
+    assert (outlook.answer, holding.nodes) == (Answer.NEVER, 0)
+    assert holding.missing == (f"16 {GPU} asked for, one node has 8",)
+    assert f"nodes: to fit nodes such as gpu-0, in Worker: ask for at most 8 {GPU}" in outlook.remedies
+
+
+@pytest.mark.parametrize(
+    ("kind", "authority"),
+    [("Node", "nodes"), ("ResourceQuota", "ResourceQuota"), ("GPUQuota", "GPUQuota"), ("LocalQueue", "Kueue")],
+)
+def test_a_kind_of_which_nothing_is_known_is_no_consent(kind: str, authority: str) -> None:
+    facts = [each for each in whole(local_queue("small"), queue("small", 64)) if each["kind"] != kind]
+    outlook = look(bert(1), *facts)
+
+    assert outlook.answer is Answer.UNKNOWN
+    assert section(outlook, authority).reasons[0].startswith("nothing is known of ")
+
+
+def served(replicas: int) -> paths.Object:
+    template = builders.template(builders.container(requests={GPU: 8}, limits={GPU: 8}))
+    labels = {"kueue.x-k8s.io/queue-name": "small"}
+    return builders.deployment(template, replicas=replicas, namespace="research", labels=labels)
+
+
+def test_what_kueue_admits_pod_by_pod_is_said_to_be_asked_for_by_one_of_them() -> None:
+    found = section(look(served(2), *whole(local_queue("small"), queue("small", 32))), "Kueue")
+
+    (balance,) = found.balances
+    assert (found.answer, str(balance.asks)) == (Answer.FITS, "8")
+    assert found.reasons == ("Kueue admits every pod by itself; this is what one of them asks for",)
+
+
+def test_room_for_some_of_the_pods_is_not_called_room_for_the_workload() -> None:
+    outlook = look(served(12), *whole(local_queue("small"), queue("small", 32)))
+
+    assert outlook.answer is Answer.COULD
+    assert "there is room for a pod now, but not for all of them" in section(outlook, "Kueue").reasons
+
+
+def test_what_makes_no_pods_by_itself_has_no_outlook() -> None:
+    made = engine()
+
+    assert Looker(made, made.facts).look(Request(value=NAMESPACE)) is None

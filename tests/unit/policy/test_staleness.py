@@ -1,0 +1,40 @@
+"""Nothing is denied by what was known of a cluster long ago."""
+
+import pytest
+
+from usher import model
+from usher.policy import bundle, staleness
+
+ENTRIES = bundle.load().catalogue
+MINUTE = 60.0
+
+OF_FACTS = model.Finding(check="priority/class_unknown", path="", message="there is no class")
+OF_THE_OBJECT = model.Finding(check="mig/unknown_profile", path="", message="there is no profile")
+
+
+def assumptions(*findings: model.Finding, age: float) -> list[str]:
+    return [each.assumption for each in staleness.with_doubt(findings, ENTRIES, age=age, bound=5 * MINUTE)]
+
+
+@pytest.mark.parametrize(
+    ("age", "said"),
+    [
+        (0.0, ""),
+        (5 * MINUTE, ""),
+        (5 * MINUTE + 1, "facts of the cluster are 5 minutes old"),
+        (12.9 * MINUTE, "facts of the cluster are 12 minutes old"),
+        (61 * MINUTE, "facts of the cluster are 1 hour old"),
+    ],
+)
+def test_a_finding_that_rests_on_old_facts_says_so_and_so_warns_at_most(age: float, said: str) -> None:
+    assert assumptions(OF_FACTS, age=age) == [said]
+
+
+def test_what_was_found_in_the_object_itself_does_not_grow_old() -> None:
+    assert assumptions(OF_THE_OBJECT, age=60 * MINUTE) == [""]
+
+
+def test_a_finding_that_rests_on_another_assumption_keeps_it() -> None:
+    finding = model.Finding(check="priority/class_unknown", path="", message="", assumption="it is a guess")
+
+    assert assumptions(finding, age=60 * MINUTE) == ["it is a guess"]

@@ -1,0 +1,81 @@
+"""Which quota holds for a namespace."""
+
+from typing import Any
+
+from usher.quota import definitions, selection
+from usher.quota.definitions import Malformed, Quota
+from usher.quota.selection import Undecided
+
+LIMITS = [{"hard": {"gpus": 8}}]
+
+
+def quota(name: str, **spec: Any) -> Quota | Malformed:
+    value: Any = {"metadata": {"name": name}, "spec": {"limits": LIMITS, **spec}}
+    return definitions.of_object(value)
+
+
+def named(found: Quota | Undecided | None) -> str | None:
+    assert not isinstance(found, Undecided)
+    return None if found is None else found.name
+
+
+def selecting(**labels: str) -> dict[str, Any]:
+    return {"namespaceSelector": {"matchLabels": labels}}
+
+
+def expressed(key: str, operator: str, *values: str) -> dict[str, Any]:
+    expression = {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
+    return {"namespaceSelector": {"matchExpressions": [expression]}}
+
+
+def test_a_pattern_chooses_by_name() -> None:
+    quotas = [quota("research", namespaces=["research-*"]), quota("web", namespaces=["web"])]
+
+    assert named(selection.of_namespace(quotas, "research-nlp", None)) == "research"
+    assert named(selection.of_namespace(quotas, "web", {})) == "web"
+    assert named(selection.of_namespace(quotas, "other", {})) is None
+
+
+def test_a_selector_chooses_by_labels() -> None:
+    quotas = [quota("gold", **selecting(tier="gold")), quota("other", **expressed("tier", "NotIn", "gold", "none"))]
+
+    assert named(selection.of_namespace(quotas, "a", {"tier": "gold"})) == "gold"
+    assert named(selection.of_namespace(quotas, "a", {})) == "other"
+    assert named(selection.of_namespace(quotas, "a", {"tier": "none"})) is None
+    assert named(selection.of_namespace([quota("x", **expressed("tier", "Exists"))], "a", {"tier": ""})) == "x"
+    assert named(selection.of_namespace([quota("x", **expressed("tier", "DoesNotExist"))], "a", {})) == "x"
+
+
+def test_patterns_and_selector_have_to_fit_both() -> None:
+    quotas = [quota("both", namespaces=["ml-*"], **selecting(tier="gold"))]
+
+    assert named(selection.of_namespace(quotas, "ml-a", {"tier": "gold"})) == "both"
+    assert named(selection.of_namespace(quotas, "web", {"tier": "gold"})) is None
+    assert named(selection.of_namespace(quotas, "ml-a", {})) is None
+
+
+def test_labels_that_are_not_known_matter_only_where_they_decide() -> None:
+    quotas = [quota("gold", namespaces=["ml-*"], **selecting(tier="gold"))]
+
+    assert selection.of_namespace(quotas, "ml-a", None) == Undecided(
+        reason="GPUQuota gold selects namespaces by labels, and those of ml-a are not known"
+    )
+    assert named(selection.of_namespace(quotas, "web", None)) is None
+    assert named(selection.of_namespace([quota("all", namespaceSelector={})], "web", None)) == "all"
+
+
+def test_of_two_quotas_none_is_guessed() -> None:
+    quotas = [quota("first", namespaces=["ml-*"]), quota("second", **selecting(tier="gold"))]
+
+    assert selection.of_namespace(quotas, "ml-a", {"tier": "gold"}) == Undecided(
+        reason="GPUQuota first and GPUQuota second all hold for namespace ml-a, and only one may"
+    )
+
+
+def test_a_quota_that_cannot_be_read_is_in_the_way_where_it_may_hold() -> None:
+    broken = quota("broken", namespaces=["ml-*"], limits=[])
+    found = selection.of_namespace([broken, quota("web", namespaces=["web"])], "ml-a", {})
+
+    assert isinstance(found, Undecided)
+    assert found.reason.startswith("GPUQuota broken cannot be read: /spec/limits: ")
+    assert named(selection.of_namespace([broken, quota("web", namespaces=["web"])], "web", {})) == "web"

@@ -1,0 +1,116 @@
+"""`usher queue` as files: tests/data/queue holds a cluster, manifests, and what is told of each as text and as JSON.
+
+After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writes them anew; read the diff.
+"""
+
+import io
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from rich.cells import cell_len
+from typing_extensions import is_typeddict
+
+from unit.reports.test_workloads import assert_golden
+from usher import paths
+from usher.config import load
+from usher.policy import assembly
+from usher.policy.evaluator import Evaluator, Request
+from usher.policy.queueing.looking import Looker
+from usher.policy.queueing.outlook import Outlook
+from usher.reports import queue_json, queue_shapes, queue_text
+from usher.reports.lines import LOG_WIDTH
+from usher.reports.queue_text import Shown
+from usher.scan import facts, sources
+
+QUEUE = Path(__file__).parents[2] / "data" / "queue"
+CLUSTER, CONFIG = QUEUE / "cluster.yaml", QUEUE / "usher.yaml"
+NAMES = sorted(file.stem for file in QUEUE.glob("*.yaml") if file not in (CLUSTER, CONFIG))
+
+
+@cache
+def site() -> Evaluator:
+    return assembly.embedded(load.load(CONFIG), file=CONFIG, facts=facts.from_files([str(CLUSTER)]))
+
+
+def look(value: paths.Object) -> Outlook:
+    found = Looker(site(), site().facts).look(Request(value=value, place="check"))
+    assert found is not None
+    return found
+
+
+@cache
+def shown(name: str) -> Sequence[Shown]:
+    (batch,) = sources.read([str(QUEUE / f"{name}.yaml")], stdin=io.BytesIO())
+    assert not batch.problems
+    return [Shown(f"{name}.yaml:1", look(item.value)) for item in batch.items]
+
+
+def as_text(name: str, *, width: int = LOG_WIDTH) -> str:
+    stream = io.StringIO()
+    queue_text.write(shown(name), stream, width=width)
+    return stream.getvalue()
+
+
+def as_json(name: str) -> str:
+    stream = io.StringIO()
+    queue_json.write(shown(name), stream, as_written=False)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_text_reads_as_its_golden_file(name: str) -> None:
+    assert_golden(QUEUE / f"{name}.txt", as_text(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_json_reads_as_its_golden_file(name: str) -> None:
+    assert_golden(QUEUE / f"{name}.json", as_json(name))
+
+
+def test_every_golden_file_belongs_to_a_manifest() -> None:
+    assert {file.stem for file in QUEUE.iterdir()} == {*NAMES, CLUSTER.stem, CONFIG.stem}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_text_holds_nothing_that_a_terminal_or_a_ci_system_obeys(name: str, width: int) -> None:
+    for line in as_text(name, width=width).splitlines():
+        assert line.isprintable()
+        assert not line.lstrip().startswith("::")
+        assert "##[" not in line
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prose_is_no_wider_than_the_terminal(name: str) -> None:
+    prose = [line for line in as_text(name, width=80).splitlines() if "  " not in line.strip()]
+
+    assert max(map(cell_len, prose)) <= 80
+
+
+def fields(shape: Any) -> dict[str, Any]:
+    assert is_typeddict(shape)
+    found: dict[str, Any] = shape.__annotations__
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_json_has_the_fields_of_its_shape_and_no_others(name: str) -> None:
+    document = orjson.loads(as_json(name))
+
+    assert document.keys() == fields(queue_shapes.Document).keys()
+    for workload in document["workloads"]:
+        assert workload.keys() == fields(queue_shapes.Workload).keys()
+        for section in workload["authorities"]:
+            assert section.keys() == fields(queue_shapes.Section).keys()
+            for balance in section["balances"]:
+                assert balance.keys() <= fields(queue_shapes.Balance).keys()
+
+
+def test_the_documentation_shows_what_is_really_said() -> None:
+    documented = (QUEUE.parents[2] / "docs" / "queue.md").read_text()
+
+    assert as_text("never").partition("\n")[2] in documented

@@ -1,0 +1,43 @@
+"""What rules read of a GPUQuota."""
+
+from typing import Any
+
+import pytest
+
+from unit.workloads.normalised import workload
+from usher import model
+
+
+def quota(hard: Any) -> model.Workload:
+    return workload(
+        {
+            "apiVersion": "gpu-usher.io/v1alpha1",
+            "kind": "GPUQuota",
+            "metadata": {"name": "research"},
+            "spec": {"namespaces": ["research-*"], "limits": [{"hard": hard}]},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        ("gpus", {"known": True}),
+        ("profiles.1g.5gb", {"known": True, "boards": ["A100-40"]}),
+        ("profiles.5g.99gb", {"known": True, "boards": []}),
+        ("profiles.1g.5gb.me", {"known": False, "meant": "profiles.1g.5gb+me"}),
+        ("nvidia.com/mig-1g.5gb.me", {"known": False, "meant": "profiles.1g.5gb+me"}),
+        ("GPU", {"known": False, "meant": "gpus"}),
+        ("memorygib", {"known": False, "meant": "memoryGiB"}),
+        ("requests.nvidia.com/gpu", {"known": False, "meant": "gpus"}),
+        ("cores", {"known": False}),
+    ],
+)
+def test_each_unit_is_told_with_what_it_means(unit: str, expected: dict[str, Any]) -> None:
+    spec = quota({unit: 8}).view["gpuQuota"]["spec"]
+
+    assert spec == {"namespaces": ["research-*"], "limits": [{"hard": {unit: expected}}]}
+
+
+def test_limits_of_a_wrong_type_are_unknown() -> None:
+    assert [each.path for each in quota(["gpus"]).unknowns] == ["/spec/limits/0/hard"]

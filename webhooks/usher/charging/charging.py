@@ -1,0 +1,181 @@
+"""All that charging needs, put together: what exists is watched as soon as there is a quota, and no sooner."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import structlog
+
+from usher.charging import observing
+from usher.charging.assigned import Assigned
+from usher.charging.confirming import BUILT_IN, DEFINITIONS
+from usher.charging.describing import Describing
+from usher.charging.gate import Gate
+from usher.charging.holdings import Holdings
+from usher.charging.meters import NOBODY, Meter
+from usher.charging.observers import Observers
+from usher.charging.reconciler import AT_LEAST, Reconciler
+from usher.charging.shelves import Api
+from usher.charging.tariffs import LikePods, Tariff
+from usher.cluster.reflecting import Connection
+from usher.facts.kinds import FactKind
+from usher.facts.store import Store
+from usher.policy.evaluator import Evaluator
+from usher.quota import in_force
+from usher.quota.definitions import Quota
+
+LOOK: Final = 1.0
+"""Seconds between looks whether there are quotas, and which."""
+
+
+class Cluster(Api, Connection, Protocol):
+    """An API server that is read, watched and written to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reason:
+    """What the observers were begun for: with another one, objects are charged otherwise."""
+
+    quotas: tuple[Quota, ...]
+    evaluator: Evaluator
+    default_class: str
+
+
+class Charging:
+    """Charges the quotas of a cluster for as long as the process lives."""
+
+    def __init__(  # noqa: PLR0913 - what it asks, and of whom
+        self,
+        api: Api,
+        connect: Callable[[], Connection],
+        facts: Store,
+        evaluator: Callable[[], Evaluator],
+        *,
+        namespace: str,
+        clock: Callable[[], float] = time.time,
+        meter: Meter = NOBODY,
+    ) -> None:
+        """Takes all that is asked and from where.
+
+        Args:
+            api: the API server for what somebody waits for: it answers within seconds or not at all.
+            connect: makes a connection to watch what exists.
+            facts: what is known of the cluster.
+            evaluator: gives the evaluator in service.
+            namespace: our own.
+            clock: seconds since 1970.
+            meter: what counts.
+        """
+        self._connect = connect
+        self._facts = facts
+        self._evaluator = evaluator
+        self._clock = clock
+        self._holdings = Holdings()
+        self.gate = Gate(api, self._holdings, evaluator, namespace=namespace, clock=clock, meter=meter)
+        self._reconciler = Reconciler(api, self.gate, self._holdings, evaluator, clock=clock, meter=meter)
+        self._describing = Describing(api, evaluator, clock=clock, meter=meter)
+        self._described: tuple[int, float] = (-1, 0.0)
+        self._observers: Observers | None = None
+        self._reason: _Reason | None = None
+        self._assigned = Assigned()
+        self._complete = False
+        """Whether all that exists has been listed since the observers began."""
+        self._told: dict[str, str] = {}
+        """Problems that have been logged."""
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Begins to look for quotas."""
+        threading.Thread(target=self._watch, name="charging", daemon=True).start()
+        threading.Thread(
+            target=self._reconciler.run,
+            args=(self._stopped.is_set,),
+            kwargs={"ready": lambda: self.ready},
+            name="reconciling",
+            daemon=True,
+        ).start()
+
+    def stop(self, *, within: float = 5.0) -> None:
+        """Ends all threads; charges that are under way still end."""
+        self._stopped.set()
+        self._reconciler.wake()
+        self.gate.close()
+        observers = self._observers
+        if observers is not None:
+            observers.stop(within=within)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a quota, and all that exists is known."""
+        observers = self._observers
+        return observers is not None and len(observers) > 0 and observers.ready
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(LOOK):
+            try:
+                self.look()
+                self._describe()
+            except Exception as error:  # noqa: BLE001 - a thread that ended would leave all as it is for ever
+                structlog.get_logger().warning("quotas_not_watched", error=type(error).__name__, reason=str(error))
+
+    def look(self) -> None:
+        """Begins to observe where there is a quota, and begins anew where what objects are charged may have changed."""
+        evaluator = self._evaluator()
+        tariff = Tariff(evaluator=evaluator)
+        quotas = tuple(each for each in in_force.quotas(self._facts, evaluator.config) if isinstance(each, Quota))
+        reason = None
+        if quotas:
+            default_class = in_force.default_class(self._facts, evaluator.config)
+            reason = _Reason(quotas=quotas, evaluator=evaluator, default_class=default_class)
+        self._tell_problems()
+        if reason != self._reason or (reason is not None and self._assigned.changed(tariff)):
+            self._begin(reason)
+        self._tell_completion()
+        if self._observers is not None:
+            self._observers.observe(self._kinds(self._assigned))
+        if self._stopped.is_set() and self._observers is not None:
+            self._observers.stop(within=0)
+
+    def _begin(self, reason: _Reason | None) -> None:
+        """Forgets what exists; it is listed anew where there is a quota."""
+        if self._observers is not None:
+            self._observers.stop()
+        # Whoever has not ended yet puts nothing more into them.
+        self._holdings.clear()
+        self._assigned = Assigned()
+        self._observers = Observers(self._connect, self._holdings) if reason is not None else None
+        self._reason = reason
+        self._complete = False
+        structlog.get_logger().info("quotas_watched", quotas=len(reason.quotas) if reason is not None else 0)
+
+    def _describe(self) -> None:
+        revision, now = self._facts.revision, self._clock()
+        before, at = self._described
+        if revision != before or not 0 <= now - at < AT_LEAST:
+            self._described = revision, now
+            self._describing.describe()
+
+    def _tell_completion(self) -> None:
+        """Logs once that charges can be compared with what exists."""
+        if not self._complete and self.ready:
+            self._complete = True
+            structlog.get_logger().info("workloads_observed", holding=len(self._holdings))
+
+    def _tell_problems(self) -> None:
+        """Logs what keeps us from knowing what exists, each problem once."""
+        problems = self._observers.problems if self._observers is not None else {}
+        for kind, reason in problems.items():
+            if self._told.get(kind) != reason:
+                structlog.get_logger().warning("workloads_problem", kind=kind, reason=reason)
+        self._told = problems
+
+    def _kinds(self, assigned: Assigned) -> Iterator[FactKind]:
+        """The kinds that make pods and that the cluster has."""
+        defined = self._facts.names(*DEFINITIONS)
+        # With another evaluator everything is begun anew.
+        tariff = LikePods(Tariff(evaluator=self._evaluator(), noted=assigned.note))
+        for kind in observing.kinds(lambda: tariff):
+            if kind.group in BUILT_IN or defined is None or kind.resource in defined:
+                yield kind

@@ -1,0 +1,118 @@
+"""What an API server says now of an object that a ledger is to be changed for; what it does not say stays unknown."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from usher import paths
+from usher.charging import observing
+from usher.charging.holdings import Charged, Holdings
+from usher.charging.owners import Owners
+from usher.charging.tariffs import Tariff
+from usher.cluster import listing
+from usher.cluster.api import Lists
+from usher.cluster.listing import Target
+from usher.facts.kinds import FactKind
+from usher.facts.store import Store
+from usher.policy.evaluator import Evaluator
+from usher.quota.entries import Entry
+from usher.quota.reconciliation import Action, Adopt, Holding, Release, Settle
+
+BUILT_IN: Final = frozenset({"", "apps", "batch"})
+DEFINITIONS: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """Nobody can say what is there."""
+
+
+_UNKNOWN: Final = _Unknown()
+
+
+class Confirming:
+    """Reads one object at a time."""
+
+    def __init__(self, api: Lists, holdings: Holdings, evaluator: Callable[[], Evaluator]) -> None:
+        """Takes the API server, what exists as far as watches have told, and what gives the evaluator in service."""
+        self._api = api
+        self._holdings = holdings
+        self._evaluator = evaluator
+        self._owners = Owners(api, holdings, lambda: Tariff(evaluator=evaluator()))
+        whole = observing.kinds(lambda: Tariff(evaluator=evaluator()))
+        self._kinds = {kind.key: replace(kind, keep=_whole) for kind in whole}
+
+    def confirmed(self, action: Action, tariff: Tariff, charged: Charged) -> Iterator[Action]:
+        """The action that what exists calls for: at most one.
+
+        Raises:
+            ClusterError: the API server does not answer.
+        """
+        entry = action.entry
+        found = self._standing(entry, tariff, charged)
+        if isinstance(found, _Unknown):
+            return
+        there = found if found is not None and found.charge and not found.finished else None
+        match action:
+            case Adopt():
+                if there is not None:
+                    yield Adopt(entry=replace(entry, amounts=there.charge))
+            case Release() | Settle():
+                if there is None:
+                    yield Release(entry=entry, reason="is not there")
+                else:
+                    yield Settle(entry=entry, amounts=there.charge, lowers=True)
+
+    def is_gone(self, entry: Entry) -> bool:
+        """Whether the object of an entry is not there any more, and has left no pods.
+
+        Raises:
+            ClusterError: the API server does not answer.
+        """
+        return self._read(entry) is None and self._holdings.left_of(entry) is None
+
+    def _standing(self, entry: Entry, tariff: Tariff, charged: Charged) -> Holding | _Unknown | None:
+        """What the object of an entry is charged for: None where it is not there, or another answers for it."""
+        value = self._read(entry)
+        if isinstance(value, _Unknown):
+            return value
+        if value is None:
+            return self._holdings.left_of(entry)
+        held = observing.held(observing.kept(value, tariff))
+        if held is None:
+            return None
+        root = self._owners.answering(value)
+        if root is not None and not (held.is_pod and self._stands_alone(held.holding, root, charged)):
+            return None
+        return self._holdings.at_least(held.holding, charged)
+
+    def _read(self, entry: Entry) -> paths.Object | _Unknown | None:
+        """The object of an entry as it is now; None where it is not there, or cannot be told from others."""
+        kind = self._kinds.get((entry.group, entry.kind))
+        if kind is None:
+            return _UNKNOWN
+        if not entry.name:
+            return None
+        listed = listing.read(self._api, Target(kind=kind, namespace=entry.namespace, name=entry.name))
+        match listed:
+            case listing.Refused():
+                return _UNKNOWN
+            case listing.NotServed():
+                return None if self._is_taken_away(kind) else _UNKNOWN
+        return listed.values[0] if listed.values else None
+
+    def _stands_alone(self, pod: Holding, root: Holding, charged: Charged) -> bool:
+        return charged(pod) and self._holdings.stands_alone(pod, root, charged)
+
+    def _is_taken_away(self, kind: FactKind) -> bool:
+        """Whether a kind that is not served was taken away: an API server that has just started may not know it yet."""
+        defined = self._facts.names(*DEFINITIONS)
+        return kind.group not in BUILT_IN and defined is not None and kind.resource not in defined
+
+    @property
+    def _facts(self) -> Store:
+        return self._evaluator().facts
+
+
+def _whole(value: paths.Object) -> paths.Object:
+    return value

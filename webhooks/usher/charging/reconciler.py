@@ -1,0 +1,198 @@
+"""Keeps the ledgers true: what exists is charged, what is gone gives back, what was reserved for nothing ends.
+
+Every replica does it, and none leads: what one has written the others find done. Watches may lag behind, so whatever
+would lower a charge, and whatever charges by force, is confirmed by a read of that one object; and it is dropped where
+the charge has changed since it was looked at.
+"""
+
+import random
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import structlog
+
+from usher import errors
+from usher.charging import meters
+from usher.charging.confirming import Confirming
+from usher.charging.gate import WITHIN, Gate
+from usher.charging.holdings import Charged, Held, Holdings
+from usher.charging.meters import NOBODY, Meter
+from usher.charging.shelves import Account
+from usher.charging.tariffs import Tariff
+from usher.cluster.api import Lists
+from usher.facts.store import Store
+from usher.policy.evaluator import Evaluator
+from usher.quota import definitions, in_force, ledger, reconciliation, status
+from usher.quota.definitions import Quota
+from usher.quota.entries import Entry
+from usher.quota.ledger import Ledger
+from usher.quota.reconciliation import Action, Adopt, Holding, Release, Settle
+from usher.quota.selection import Undecided
+from usher.workloads.lookup import Absence, Reference
+
+INTERVAL: Final = 1.0
+"""Seconds between looks at what has changed; a look at nothing new costs nothing."""
+
+AT_LEAST: Final = 15.0
+"""Seconds after which reservations are looked at though nothing has changed, and what failed is tried again."""
+
+_MOST: Final = 200
+"""Actions in one go: each may cost a read."""
+
+_COUNTED: Final = {Settle: meters.Action.SETTLED, Release: meters.Action.RELEASED, Adopt: meters.Action.ADOPTED}
+
+
+class Reconciler:
+    """Compares what exists with what is charged, quota by quota."""
+
+    def __init__(  # noqa: PLR0913 - what it asks, and of whom
+        self,
+        api: Lists,
+        gate: Gate,
+        holdings: Holdings,
+        evaluator: Callable[[], Evaluator],
+        *,
+        clock: Callable[[], float],
+        meter: Meter = NOBODY,
+        shuffle: Callable[[list[Action]], None] = random.shuffle,
+    ) -> None:
+        """Takes the API server, what charges, what exists, the evaluator in service, a clock in seconds, what counts.
+
+        `shuffle` puts what is to be done in an order: some of it may not be possible for long, and replicas are not to
+        do all of it at the same time.
+        """
+        self._gate = gate
+        self._holdings = holdings
+        self._evaluator = evaluator
+        self._clock = clock
+        self._meter = meter
+        self._shuffle = shuffle
+        self._confirming = Confirming(api, holdings, evaluator)
+        self._woken = threading.Event()
+        self._told: dict[str, str] = {}
+        """What could not be done, by quota, as far as it has been logged."""
+
+    def run(self, stopped: Callable[[], bool], *, ready: Callable[[], bool]) -> None:
+        """Goes on until told to stop; nothing is done before all that exists has been listed once."""
+        seen, looked = (-1, -1), 0.0
+        while not stopped():
+            self._woken.wait(INTERVAL)
+            self._woken.clear()
+            now, state = self._clock(), (self._holdings.revision, self._facts.revision)
+            if not ready() or (state == seen and 0 <= now - looked < AT_LEAST):
+                continue
+            seen, looked = state, now
+            try:
+                self.reconcile()
+            except Exception as error:  # noqa: BLE001 - a thread that ended would leave every charge as it is for ever
+                structlog.get_logger().error("quotas_not_reconciled", error=type(error).__name__)
+
+    def wake(self) -> None:
+        """Ends the wait."""
+        self._woken.set()
+
+    def reconcile(self) -> int:
+        """Looks at every quota once, also where another one cannot be written. Returns how many charges were changed.
+
+        What the API server does not answer is logged, once, and tried again the next time.
+        """
+        tariff = Tariff(evaluator=self._evaluator())
+        quotas = [each for each in in_force.quotas(self._facts, tariff.evaluator.config) if isinstance(each, Quota)]
+        self._gate.keep_books(quotas)
+        own = defaultdict[str, list[Held]](list)
+        for namespace, held in self._holdings.by_namespace().items():
+            holds = tariff.quota(namespace)
+            if isinstance(holds, Quota):
+                own[str(holds)] += held
+        changed, problems = 0, dict[str, str]()
+        for quota in quotas:
+            try:
+                changed += self._reconcile(quota, own[str(quota)], tariff)
+            except (errors.ClusterError, TimeoutError) as error:
+                problems[str(quota)] = str(error)
+        self._tell(problems)
+        return changed
+
+    def _tell(self, problems: dict[str, str]) -> None:
+        for quota, reason in problems.items():
+            if self._told.get(quota) != reason:
+                structlog.get_logger().warning("quota_not_reconciled", quota=quota, reason=reason)
+        self._told = problems
+
+    def _reconcile(self, quota: Quota, held: Sequence[Held], tariff: Tariff) -> int:
+        found = self._ledger(quota)
+        if found is None:
+            return 0
+        charged = charged_in(found)
+        roots = self._holdings.roots(charged, among=held)
+        planned = reconciliation.actions(found, roots, quota.limits, int(self._clock()))
+        self._shuffle(planned)
+        confirmed = list(self._confirmed(planned[:_MOST], quota, tariff, charged))
+        if not confirmed:
+            return 0
+        book = self._gate.book(quota)
+        applied = book.change(lambda account: _applied(account, confirmed), within=WITHIN).result(timeout=2 * WITHIN)
+        for action in applied:
+            self._meter.reconciled(_COUNTED[type(action)])
+        return len(applied)
+
+    def _ledger(self, quota: Quota) -> Ledger | None:
+        if quota.declared:
+            return self._gate.shelf(quota).read().state.ledger
+        value = self._facts.find(Reference(group=definitions.GROUP, kind=definitions.KIND, name=quota.name))
+        if isinstance(value, Absence):
+            return None
+        decoded = status.decode(value.get("status"))
+        return decoded.ledger if decoded.writable else None
+
+    def _confirmed(self, planned: Sequence[Action], quota: Quota, tariff: Tariff, charged: Charged) -> Iterator[Action]:
+        for action in planned:
+            holds = tariff.quota(action.entry.namespace)
+            if isinstance(holds, Undecided):
+                # Whose it is nobody knows: it stays, unless it is there no more, perhaps with its namespace.
+                if isinstance(action, Release) and self._confirming.is_gone(action.entry):
+                    yield action
+            elif holds != quota:
+                if isinstance(action, Release):
+                    yield Release(entry=action.entry, reason="its namespace is not of this quota any more")
+            elif isinstance(action, Settle) and not action.lowers:
+                yield action
+            else:
+                yield from self._confirming.confirmed(action, tariff, charged)
+
+    @property
+    def _facts(self) -> Store:
+        return self._evaluator().facts
+
+
+def charged_in(found: Ledger) -> Charged:
+    """Whether a ledger has an entry for an object."""
+
+    def charged(holding: Holding) -> bool:
+        asked = Entry(
+            group=holding.group,
+            kind=holding.kind,
+            namespace=holding.namespace,
+            name=holding.name,
+            amounts={},
+            reserved_until=None,
+        )
+        return asked.key in found.entries or holding.uid in found.entries
+
+    return charged
+
+
+def _applied(account: Account, actions: Sequence[Action]) -> tuple[Account, list[Action]]:
+    """The account after all actions, and those that changed it; what has been charged meanwhile stays as it is."""
+    found, limits, changed = account.ledger, account.quota.limits, list[Action]()
+    for action in actions:
+        if isinstance(action, Adopt) and ledger.find(found, action.entry) is not None:
+            continue
+        after = reconciliation.apply(found, action, limits)
+        if after != found:
+            changed.append(action)
+        found = after
+    return replace(account, ledger=found), changed

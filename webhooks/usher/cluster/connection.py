@@ -1,0 +1,324 @@
+"""The way to the API server: kubectl's own configuration, and requests that yield plain JSON."""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+import orjson
+import urllib3
+import yaml
+from kubernetes import client
+from kubernetes.config import config_exception, incluster_config, kube_config
+
+from usher import __version__, errors, paths
+from usher.cluster.api import JSON, Answer, loads
+
+_TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
+"""Seconds. A page of 500 large objects takes a busy API server a while."""
+
+_HURRIED: Final = urllib3.Timeout(connect=1, read=1.5)
+"""Seconds for what a review waits for, which has two in all."""
+
+_ATTEMPTS: Final = 6
+_LONGEST_WAIT: Final = 30.0
+"""Seconds to wait at most because the server asks for it; it may ask for hours."""
+
+_BUSY: Final = frozenset({429, 503})
+
+_SEND_ONCE: Final = urllib3.Retry(connect=2, read=0, other=0, status=0, redirect=0, respect_retry_after_header=False)
+
+_CONNECTIONS: Final = 128
+
+_NAMESPACE: Final = "gpu-usher"
+
+_CHUNK: Final = 64 * 2**10
+_LONGEST_REFUSAL: Final = 2**20
+"""Bytes of the answer to a stream that is refused."""
+
+
+class Api:
+    """Asks one API server; retries while it is busy."""
+
+    def __init__(
+        self,
+        configuration: client.Configuration,
+        *,
+        name: str,
+        wait: Callable[[float], None] = time.sleep,
+        hurried: bool = False,
+    ) -> None:
+        """Takes where the server is, how to call it, and what waits.
+
+        Who is hurried gets an answer within about two seconds, or none: nothing is asked again but over a connection
+        that was found closed.
+        """
+        # Waiting is our own matter: urllib3 would honour any Retry-After, however long.
+        configuration.retries = urllib3.Retry(
+            total=2,
+            read=0 if hurried else None,
+            status=0,
+            redirect=0,
+            respect_retry_after_header=False,
+            raise_on_status=False,
+        )
+        self._timeout = _HURRIED if hurried else _TIMEOUT
+        self._attempts = 1 if hurried else _ATTEMPTS
+        # One for each watch, and for each charge that is under way.
+        configuration.connection_pool_maxsize = _CONNECTIONS
+        self.name = name
+        """How the report calls the cluster."""
+        self._configuration = configuration
+        self._pool = client.ApiClient(configuration).rest_client.pool_manager
+        self._wait = wait
+        self._lock = threading.Lock()
+        self._streams: set[Stream] = set()
+
+    def get(self, path: str, *, query: Mapping[str, str] | None = None, accept: str = JSON) -> Answer:
+        """The answer to a GET request, whatever its status.
+
+        Raises:
+            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are.
+        """
+        return self._asked(path, lambda: self._request("GET", path, query=query or {}, accept=accept))
+
+    def put(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a PUT of an object, whatever its status.
+
+        Where the object holds the `resourceVersion` that was read and another wrote meanwhile, that is 409. Nothing is
+        sent again after it may have arrived, but where the server says that it was too busy to look.
+
+        Raises:
+            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are. What
+                was sent may have been taken.
+        """
+        return self._send("PUT", path, value)
+
+    def post(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a POST of an object, whatever its status; 409 where one of its name is there.
+
+        Nothing is sent again after it may have arrived, but where the server says that it was too busy to look.
+
+        Raises:
+            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are. What
+                was sent may have been taken.
+        """
+        return self._send("POST", path, value)
+
+    def _send(self, method: str, path: str, value: paths.Object) -> Answer:
+        body = orjson.dumps(value)
+        return self._asked(path, lambda: self._request(method, path, query={}, accept=JSON, body=body))
+
+    @contextlib.contextmanager
+    def stream(self, path: str, *, query: Mapping[str, str], silence: float, accept: str = JSON) -> Iterator["Stream"]:
+        """The answer to a GET request as it comes, until the context is left.
+
+        Args:
+            path: of the resource.
+            query: its parameters.
+            silence: seconds for which nothing may come before the connection is taken for dead.
+            accept: the media type to ask for.
+
+        Raises:
+            ClusterError: there is no answer.
+        """
+        timeout = urllib3.Timeout(connect=_TIMEOUT.connect_timeout, read=silence)
+        response = self._request("GET", path, query=query, accept=accept, timeout=timeout)
+        stream = Stream(response, name=self.name, path=path)
+        with self._lock:
+            self._streams.add(stream)
+        try:
+            yield stream
+        finally:
+            with self._lock:
+                self._streams.discard(stream)
+            # Something may yet come, so nobody can use this connection again.
+            response.close()
+
+    def hang_up(self) -> None:
+        """Ends all streams, whoever waits for them."""
+        with self._lock:
+            streams = list(self._streams)
+        for stream in streams:
+            stream.hang_up()
+
+    def _asked(self, path: str, request: Callable[[], urllib3.BaseHTTPResponse]) -> Answer:
+        for attempt in range(1, self._attempts + 1):
+            response = request()
+            if response.status not in _BUSY or attempt == self._attempts:
+                break
+            self._wait(_wait_before_retry(response.headers.get("Retry-After"), attempt=attempt))
+        if response.status == 401:
+            raise errors.ClusterError(
+                f"{self.name} does not accept the credentials (401 Unauthorized); log in again, and see that "
+                "`kubectl auth whoami` works"
+            )
+        return Answer(status=response.status, value=_object(response.data, response, name=self.name, path=path))
+
+    def _request(  # noqa: PLR0913 - what a request is made of, all named
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str],
+        accept: str,
+        body: bytes | None = None,
+        timeout: urllib3.Timeout | None = None,
+    ) -> urllib3.BaseHTTPResponse:
+        url = f"{self._configuration.host}{path}" + (f"?{urlencode(query)}" if query else "")
+        try:
+            response: urllib3.BaseHTTPResponse = self._pool.request(
+                method,
+                url,
+                body=body,
+                headers=self._headers(accept, sends=body is not None),
+                timeout=timeout or self._timeout,
+                retries=_SEND_ONCE if body is not None else None,
+                preload_content=timeout is None,
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise errors.ClusterError(
+                f"{self.name} cannot be reached: {_root_cause(error)}; see that `kubectl cluster-info` works"
+            ) from None
+        except (OSError, ValueError, config_exception.ConfigException) as error:
+            raise errors.ClusterError(f"{self.name}: the credentials cannot be used: {error}") from None
+        return response
+
+    def _headers(self, accept: str, *, sends: bool) -> dict[str, str]:
+        headers = {"Accept": accept, "User-Agent": f"gpu-usher/{__version__}"}
+        if sends:
+            headers["Content-Type"] = JSON
+        with self._lock:
+            # Runs the user's credential plugin and renews a token that has expired.
+            bearer = self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
+        if bearer:
+            headers["Authorization"] = bearer
+        return headers
+
+
+class Stream:
+    """A body that is read as it comes in."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, *, name: str, path: str) -> None:
+        self.refusal: Answer | None = None
+        self._response = response
+        self._name = name
+        if response.status != 200:
+            with _readable(name):
+                data = response.read(_LONGEST_REFUSAL)
+            self.refusal = Answer(status=response.status, value=_object(data, response, name=name, path=path))
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body as it comes in, until the server ends it.
+
+        Raises:
+            ClusterError: the connection is lost.
+            StalledError: nothing came for longer than it may.
+        """
+        with _readable(self._name):
+            yield from self._response.stream(_CHUNK)
+
+    def hang_up(self) -> None:
+        """Wakes whoever waits for the next bytes."""
+        with contextlib.suppress(OSError, ValueError, RuntimeError, AttributeError):
+            self._response.shutdown()
+
+
+@contextlib.contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except urllib3.exceptions.ReadTimeoutError:
+        raise errors.StalledError(f"{name} has sent nothing for too long") from None
+    except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
+        # Of a connection that is closed while it is read, the parts that are read from are gone.
+        raise errors.ClusterError(f"{name}: the connection is lost: {_root_cause(error)}") from None
+
+
+def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurried: bool = False) -> Api:
+    """The cluster that kubectl would talk to; inside a pod without a kubeconfig, the cluster that it is in.
+
+    Args:
+        kubeconfig: file to read instead of $KUBECONFIG or ~/.kube/config.
+        context: context to use instead of the current one.
+        hurried: whether a late answer is worth as little as none.
+
+    Raises:
+        ClusterError: there is no configuration, or none that can be used.
+    """
+    configuration = client.Configuration()
+    try:
+        if kubeconfig is None and context is None and not _has_kubeconfig() and _in_cluster():
+            incluster_config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # no types
+            return Api(configuration, name=f"the cluster of this pod ({configuration.host})", hurried=hurried)
+        file = str(kubeconfig) if kubeconfig is not None else None
+        kube_config.load_kube_config(file, context, configuration)  # type: ignore[no-untyped-call]  # no types
+        _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
+    except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+        raise errors.ClusterError(_unusable(kubeconfig, context, error)) from None
+    name = f"cluster of context {context or active['name']} ({configuration.host})"
+    return Api(configuration, name=name, hurried=hurried)
+
+
+def _has_kubeconfig() -> bool:
+    locations = os.environ.get("KUBECONFIG") or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+    return any(Path(location).expanduser().exists() for location in locations.split(os.pathsep) if location)
+
+
+def _in_cluster() -> bool:
+    return incluster_config.SERVICE_HOST_ENV_NAME in os.environ
+
+
+def has_account() -> bool:
+    """Whether this is a pod that was given the token of an account."""
+    return _in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()
+
+
+def own_namespace() -> str:
+    """The namespace of this pod; outside of a cluster the one that our manifests name."""
+    file = Path(incluster_config.SERVICE_TOKEN_FILENAME).with_name("namespace")
+    with contextlib.suppress(OSError):
+        return file.read_text(encoding="utf-8").strip() or _NAMESPACE
+    return _NAMESPACE
+
+
+def _unusable(kubeconfig: Path | None, context: str | None, error: Exception) -> str:
+    file = kubeconfig or os.environ.get("KUBECONFIG") or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+    if kubeconfig is not None and not kubeconfig.exists():
+        return f"{kubeconfig}: no such file; --kubeconfig names the file that kubectl would use"
+    if kubeconfig is None and not _has_kubeconfig():
+        return f"no cluster to audit: {file} does not exist; pass --kubeconfig, or a PATH to audit files"
+    reason = " ".join(str(error).split())
+    wanted = f"context {context}" if context else "the current context"
+    return f"{file}: {wanted} cannot be used: {reason}; `kubectl config get-contexts` lists what there is"
+
+
+def _wait_before_retry(retry_after: str | None, *, attempt: int) -> float:
+    """Seconds: what the server asks for, else twice as long each time, from half a second; never very long."""
+    asked = float(retry_after) if retry_after is not None and retry_after.isdecimal() else 0.5 * 2 ** (attempt - 1)
+    return min(asked, _LONGEST_WAIT)
+
+
+def _object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, path: str) -> paths.Object:
+    try:
+        value = loads(data)
+    except ValueError:
+        value = None
+    if isinstance(value, dict):
+        return value
+    if response.status >= 400:
+        return {}
+    raise errors.ClusterError(f"{name}: the answer to {path} is no JSON object; is that an API server?")
+
+
+def _root_cause(error: BaseException) -> str:
+    """urllib3 wraps what happened twice or more; only the innermost text helps."""
+    reason = getattr(error, "reason", None)
+    while isinstance(reason, BaseException):
+        error, reason = reason, getattr(reason, "reason", None)
+    text = str(error)
+    return text.partition(": ")[2] or text

@@ -1,0 +1,122 @@
+"""What is known of a live cluster: one thread for each kind keeps a store up to date."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from usher.cluster import sinks
+from usher.cluster.listing import Target
+from usher.cluster.reflecting import Connection, Reflecting
+from usher.cluster.watching import PATIENCE, Reason, Reflector, Sink
+from usher.facts.kinds import CONFIG_MAP, DEFINITION, FACT_KINDS, KUEUE_CONFIGURATION, FactKind, Key
+from usher.facts.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """How things stand with one kind."""
+
+    kind: str
+    """As in `kubectl get`."""
+    age: float | None
+    """Seconds since what is known was last known to be current; None while nothing is known."""
+    objects: int | None
+    """How many there are; None while nobody knows."""
+    watching: bool
+    """Whether news would come at once."""
+    restarts: Mapping[Reason, int]
+    problem: str
+
+
+class LiveFacts:
+    """The facts of a cluster, from the first list on for as long as the process lives."""
+
+    def __init__(
+        self,
+        api: Connection,
+        *,
+        kinds: Iterable[FactKind] = FACT_KINDS,
+        store: Store | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Takes what to ask, for which kinds, where to put them, and a clock in seconds. Nothing is asked yet."""
+        self.store = Store() if store is None else store
+        self.store.age = self.oldest
+        self._api = api
+        self._reflecting = Reflecting(api, purpose="facts")
+        self._reflectors: dict[Key, Reflector] = {}
+        self._others: list[Reflector] = []
+        for kind in kinds:
+            sink = self._sink(kind, clock=clock)
+            self._reflectors[kind.key] = Reflector(api, Target(kind=kind), sink, clock=clock)
+
+    def start(self) -> None:
+        """Begins to ask; from now on the store fills."""
+        self._reflecting.start(self._all())
+
+    def stop(self, *, within: float = 5.0) -> None:
+        """Ends all watches, and waits `within` seconds at most for their threads, which end with the process anyway."""
+        self._reflecting.stop(within=within)
+
+    @property
+    def ready(self) -> bool:
+        """Whether each kind has been listed once, or is known not to be there, or cannot be had."""
+        return not self.awaited()
+
+    def awaited(self) -> list[str]:
+        """The kinds that are yet to come.
+
+        One that the API server keeps failing to list while it lists others is not waited for: what converts its
+        versions may be a webhook that does not start before we are ready. Of that kind nothing is known.
+        """
+        open_ = [reflector for reflector in self._all() if not reflector.settled]
+        if any(reflector.known for reflector in self._all()):
+            open_ = [reflector for reflector in open_ if reflector.refusals < PATIENCE]
+        return [reflector.target.label for reflector in open_]
+
+    def oldest(self) -> float:
+        """Seconds since all that is known was last known to be current."""
+        return max((age for reflector in self._all() if (age := reflector.age) is not None), default=0.0)
+
+    def age(self, key: Key) -> float | None:
+        """Seconds since what is known of a kind was last known to be current; None while nothing is known of it."""
+        reflector = self._reflectors.get(key)
+        return None if reflector is None else reflector.age
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """What is wrong at present, by kind."""
+        return {reflector.target.label: reflector.problem for reflector in self._all() if reflector.problem}
+
+    def states(self) -> Iterator[State]:
+        """How things stand, kind by kind."""
+        counts = self.store.counts()
+        for key, reflector in self._reflectors.items():
+            yield State(
+                kind=reflector.target.label,
+                age=reflector.age,
+                objects=counts.get(key, 0) if self.store.knows(*key) else None,
+                watching=reflector.watching,
+                restarts=dict(reflector.restarts),
+                problem=reflector.problem,
+            )
+
+    def _all(self) -> list[Reflector]:
+        return [*self._reflectors.values(), *self._others]
+
+    def _sink(self, kind: FactKind, *, clock: Callable[[], float]) -> Sink:
+        plain = sinks.InStore(self.store, kind.key)
+        if kind.key == DEFINITION:
+            return sinks.Definitions(plain, wake=self._wake)
+        if kind.key != CONFIG_MAP:
+            return plain
+        namespace, name = KUEUE_CONFIGURATION
+        with_content = sinks.WithContent(plain, namespace=namespace, name=name, alone=sinks.Alone(self.store))
+        target = Target(kind=kind, namespace=namespace, name=name)
+        self._others.append(Reflector(self._api, target, with_content.content, clock=clock))
+        return with_content
+
+    def _wake(self, definition: str) -> None:
+        for reflector in self._reflectors.values():
+            if reflector.target.kind.resource == definition:
+                reflector.wake()

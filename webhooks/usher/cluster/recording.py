@@ -1,0 +1,64 @@
+"""All facts of a cluster, listed once: for a snapshot, and for an audit, which judges by what there is now."""
+
+from collections.abc import Iterable, Iterator
+
+from usher import paths
+from usher.cluster import listing, sinks
+from usher.cluster.api import Lists
+from usher.cluster.listing import Listed, NotServed, Refused, Target
+from usher.facts.kinds import CONFIG_MAP, FACT_KINDS, KUEUE_CONFIGURATION, FactKind
+from usher.facts.snapshot import Recorded, State
+from usher.facts.store import Store
+
+_ATTEMPTS = 3
+"""Of a list whose first page is too old before its last is read."""
+
+
+def read(api: Lists, *, kinds: Iterable[FactKind] = FACT_KINDS) -> Iterator[Recorded]:
+    """What there is of each kind, one after the other.
+
+    A kind that cannot be listed is not known, and says why.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
+    for kind in kinds:
+        found = _read(api, Target(kind=kind))
+        if isinstance(found, NotServed):
+            yield Recorded(kind=kind, state=State.MISSING)
+        elif isinstance(found, Listed):
+            values = _with_content(api, kind, found) if kind.key == CONFIG_MAP else found.values
+            yield Recorded(kind=kind, state=State.KNOWN, values=values)
+        else:
+            yield Recorded(kind=kind, state=State.NOT_KNOWN, reason=found.reason)
+
+
+def store(recorded: Iterable[Recorded]) -> Store:
+    """What was found out, at hand."""
+    result = Store()
+    for each in recorded:
+        if each.state is State.KNOWN:
+            result.replace(each.kind.key, each.values)
+        elif each.state is State.MISSING:
+            result.lacks(each.kind.key)
+    return result
+
+
+def _read(api: Lists, target: Target) -> Listed | NotServed | Refused:
+    for _ in range(_ATTEMPTS - 1):
+        found = listing.read(api, target)
+        if not (isinstance(found, Refused) and found.status == 410):
+            return found
+    return listing.read(api, target)
+
+
+def _with_content(api: Lists, kind: FactKind, found: Listed) -> list[paths.Object]:
+    """The ConfigMaps, of which one has its content; where that may not be read, it is there without."""
+    namespace, name = KUEUE_CONFIGURATION
+    sink = sinks.Collected()
+    joined = sinks.WithContent(sink, namespace=namespace, name=name)
+    content = _read(api, Target(kind=kind, namespace=namespace, name=name))
+    if isinstance(content, Listed):
+        joined.content.replace(content.values)
+    joined.replace(found.values)
+    return sink.values

@@ -1,0 +1,181 @@
+"""What reflectors fill: the store of facts, kind by kind."""
+
+import threading
+from collections.abc import Callable, Iterable
+
+from usher import paths
+from usher.cluster.watching import Sink
+from usher.facts.kinds import Key
+from usher.facts.store import Store
+
+
+class InStore:
+    """The objects of one kind in a store."""
+
+    def __init__(self, store: Store, key: Key) -> None:
+        self._store = store
+        self._key = key
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        self._store.replace(self._key, values)
+
+    def put(self, value: paths.Object) -> None:
+        self._store.put(value)
+
+    def remove(self, value: paths.Object) -> None:
+        self._store.remove(value)
+
+    def lacks(self) -> None:
+        self._store.lacks(self._key)
+
+
+class Alone:
+    """The one object of a kind of which nobody may know the others."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: paths.Object | None = None
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        found = next(iter(values), None)
+        if found is not None:
+            self._store.put_alone(found)
+        elif self._known is not None:
+            self._store.remove_alone(self._known)
+        self._known = found
+
+    def put(self, value: paths.Object) -> None:
+        self.replace([value])
+
+    def remove(self, value: paths.Object) -> None:  # noqa: ARG002 - there is only one
+        self.replace([])
+
+    def lacks(self) -> None:
+        self.replace([])
+
+
+class Collected:
+    """The objects of one list."""
+
+    def __init__(self) -> None:
+        self.values: list[paths.Object] = []
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        self.values = list(values)
+
+    def put(self, value: paths.Object) -> None:
+        self.values.append(value)
+
+    def remove(self, value: paths.Object) -> None:
+        self.values.remove(value)
+
+    def lacks(self) -> None:
+        self.values = []
+
+
+class WithContent:
+    """Objects of which only the metadata are listed, but for one, whose content comes by another way: `content`.
+
+    Both ways may be used at the same time. Where the list of metadata may be read, it says whether that object is
+    there; where not, the object is known alone.
+    """
+
+    def __init__(self, sink: Sink, *, namespace: str, name: str, alone: Sink | None = None) -> None:
+        """Takes where to put the objects, which of them has a content, and where to put that one alone."""
+        self._sink = sink
+        self._alone = alone
+        self._place = (namespace, name)
+        self._there: paths.Object | None = None
+        """Its metadata, as listed."""
+        self._content: paths.Object | None = None
+        self._lock = threading.Lock()
+        self.content: Sink = _Content(self._take_content)
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        with self._lock:
+            listed = list(values)
+            self._there = next((value for value in listed if self._is_it(value)), None)
+            self._sink.replace([self._with_content(value) for value in listed])
+
+    def put(self, value: paths.Object) -> None:
+        with self._lock:
+            if self._is_it(value):
+                self._there = value
+            self._sink.put(self._with_content(value))
+
+    def remove(self, value: paths.Object) -> None:
+        with self._lock:
+            if self._is_it(value):
+                self._there = None
+            self._sink.remove(value)
+
+    def lacks(self) -> None:
+        with self._lock:
+            self._there = None
+            self._sink.lacks()
+
+    def _take_content(self, value: paths.Object | None) -> None:
+        with self._lock:
+            if self._alone is not None:
+                self._alone.replace([] if value is None else [value])
+            self._content = value
+            if self._there is not None:
+                self._sink.put(self._with_content(self._there))
+
+    def _with_content(self, value: paths.Object) -> paths.Object:
+        return self._content if self._content is not None and self._is_it(value) else value
+
+    def _is_it(self, value: paths.Object) -> bool:
+        metadata = value.get("metadata")
+        fields = metadata if isinstance(metadata, dict) else {}
+        return (fields.get("namespace"), fields.get("name")) == self._place
+
+
+class _Content:
+    """The one object, listed by its name."""
+
+    def __init__(self, take: Callable[[paths.Object | None], None]) -> None:
+        self._take = take
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        self._take(next(iter(values), None))
+
+    def put(self, value: paths.Object) -> None:
+        self._take(value)
+
+    def remove(self, value: paths.Object) -> None:  # noqa: ARG002 - there is only one
+        self._take(None)
+
+    def lacks(self) -> None:
+        self._take(None)
+
+
+class Definitions:
+    """The definitions of kinds; a kind whose definition comes, or changes, is looked for at once."""
+
+    def __init__(self, sink: Sink, *, wake: Callable[[str], None]) -> None:
+        """Takes where to put them, and whom to tell the name of a definition (`<plural>.<group>`)."""
+        self._sink = sink
+        self._wake = wake
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        listed = list(values)
+        self._sink.replace(listed)
+        for value in listed:
+            self._defined(value)
+
+    def put(self, value: paths.Object) -> None:
+        self._sink.put(value)
+        self._defined(value)
+
+    def remove(self, value: paths.Object) -> None:
+        self._sink.remove(value)
+
+    def lacks(self) -> None:
+        self._sink.lacks()
+
+    def _defined(self, value: paths.Object) -> None:
+        metadata = value.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        if isinstance(name, str):
+            self._wake(name)

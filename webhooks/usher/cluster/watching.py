@@ -1,0 +1,293 @@
+"""One kind of a cluster, kept up to date: listed, then watched from there on, and listed again when that is lost.
+
+It goes on for as long as the process lives: whatever the API server does is a reason to wait and to try again, never to
+end. What was known before stays known meanwhile; how old it is, `age` tells.
+"""
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Final, Protocol
+
+from usher import errors, paths
+from usher.cluster import listing
+from usher.cluster.api import Api, loads
+from usher.cluster.backoff import Backoff
+from usher.cluster.lines import CutShortError, TooLongError, lines
+from usher.cluster.listing import Target
+
+SHORTEST_WATCH: Final = 180.0
+LONGEST_WATCH: Final = 260.0
+"""Seconds that a watch is asked to last: less than the age that facts may have, for an end that the server chose proves
+that nothing was missed, even where it sends no bookmarks. Not all equal, so that not all are made anew at once."""
+
+SILENCE: Final = 15.0
+"""Seconds beyond that in which the server must have ended the watch, or the connection is taken for dead."""
+
+LOST_FOR_LONG: Final = 120.0
+"""Seconds without news after which all is listed again: meanwhile the cluster may have been restored from a backup, and
+then a watch from the resource version of before would wait for the new one to get there, silently."""
+
+_SHORT: Final = 5.0
+"""Seconds: a watch that ends sooner, and without a word, is no watch, and is not asked for again at once."""
+
+FIRST_WAIT: Final = 0.5
+LONGEST_WAIT: Final = 30.0
+LONGEST_WAIT_FOR_KIND: Final = 60.0
+"""Seconds between looks for a kind that was not there, unless somebody tells that it is."""
+FIRST_WAIT_FOR_RIGHTS: Final = 1.0
+LONGEST_WAIT_FOR_RIGHTS: Final = 300.0
+
+PATIENCE: Final = 4
+"""How often in a row the API server may refuse to list a kind before nobody waits for it any more."""
+
+
+class Reason(Enum):
+    """Why a watch is made anew, or all is listed again."""
+
+    ENDED = "ended"
+    """In time, as asked for."""
+    EXPIRED = "expired"
+    """410: what happened since is no longer known to the server."""
+    STALLED = "stalled"
+    LOST = "lost"
+    """The connection ended within a line or is gone, or there was none."""
+    REFUSED = "refused"
+    MALFORMED = "malformed"
+    NOT_SERVED = "not_served"
+    FAULT = "fault"
+    """Of our own."""
+
+
+class Sink(Protocol):
+    """Where what is known of a kind is kept."""
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        """Takes all objects that there are."""
+        ...
+
+    def put(self, value: paths.Object) -> None: ...
+
+    def remove(self, value: paths.Object) -> None: ...
+
+    def lacks(self) -> None:
+        """Notes that the cluster does not have the kind."""
+        ...
+
+
+class _MalformedError(Exception):
+    """What came is no event."""
+
+
+class _RefusedError(Exception):
+    """The server will not go on; carries its HTTP status."""
+
+    def __init__(self, reason: str, *, status: int) -> None:
+        super().__init__(reason)
+        self.status = status
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same may be asked again: the server is too busy, or ill, or our credentials are just renewed."""
+        return self.status in (401, 429) or self.status >= 500
+
+
+class Reflector:
+    """Fills a sink with what there is of one target."""
+
+    def __init__(
+        self,
+        api: Api,
+        target: Target,
+        sink: Sink,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """Takes what to ask, for what, where to put it, a clock in seconds, and numbers from 0 up to 1."""
+        self.target = target
+        self.settled = False
+        """Whether it is known for the first time what there is: all objects, no such kind, or nothing for us."""
+        self.watching = False
+        """Whether news would come at once; of a kind that is not there, whether that is what was seen last."""
+        self.known = False
+        """Whether all objects that there are were listed, once at least."""
+        self.refusals = 0
+        """How often in a row the server has answered that it cannot list."""
+        self.restarts = Counter(dict.fromkeys(Reason, 0))
+        self.problem = ""
+        """What is wrong at present, in words."""
+        self._api = api
+        self._sink = sink
+        self._clock = clock
+        self._chance = chance
+        self._failures = Backoff(first=FIRST_WAIT, ceiling=LONGEST_WAIT, chance=chance)
+        self._looks = Backoff(first=FIRST_WAIT, ceiling=LONGEST_WAIT_FOR_KIND, chance=chance)
+        self._rights = Backoff(first=FIRST_WAIT_FOR_RIGHTS, ceiling=LONGEST_WAIT_FOR_RIGHTS, chance=chance)
+        self._current_at: float | None = None
+        self._version = ""
+        self._resource_version = ""
+        """Empty while all has to be listed."""
+        self._doubts = 0
+        """How often in a row the server has denied to know a kind of which we had objects."""
+        self._woken = threading.Event()
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since what is in the sink was last known to be current; None while nothing is known."""
+        return None if self._current_at is None else max(self._clock() - self._current_at, 0.0)
+
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Goes on until told to stop; `wake` ends a wait."""
+        while not stopped():
+            try:
+                wait = self.step()
+            except Exception as error:  # noqa: BLE001 - a thread that ended would leave this kind as it was for ever
+                self._resource_version = ""
+                wait = self._failed(Reason.FAULT, f"internal error: {type(error).__name__}: {error}")
+            self._woken.wait(wait)
+            self._woken.clear()
+
+    def wake(self) -> None:
+        """Tells that something has changed, such as that a kind that was not there has been defined."""
+        self._looks.reset()
+        self._woken.set()
+
+    def step(self) -> float:
+        """Lists, or watches until the watch ends. Returns the seconds to wait before the next step."""
+        try:
+            return self._watch() if self._resource_version else self._list()
+        except errors.ClusterError as error:
+            return self._failed(Reason.LOST, str(error))
+
+    def _list(self) -> float:
+        began = self._clock()
+        found = listing.read(self._api, self.target)
+        if isinstance(found, listing.NotServed):
+            return self._not_served()
+        self._doubts = 0
+        if isinstance(found, listing.Refused):
+            return self._refused(found)
+        self._sink.replace(found.values)
+        self._version, self._resource_version = found.version, found.resource_version
+        self._current_at = began
+        self.known = self.settled = True
+        self.refusals = 0
+        self.problem = ""
+        self._looks.reset()
+        # A server that names no resource version cannot be watched: it is asked again, as after a failure.
+        return 0.0 if self._resource_version else self._failed(Reason.MALFORMED, "the list has no resourceVersion")
+
+    def _not_served(self) -> float:
+        if not self._doubts and (self.known or not self.settled):
+            # An API server that has just started may not have read all definitions yet.
+            self._doubts += 1
+            return self._failed(Reason.NOT_SERVED, "the API server does not know this kind")
+        self._sink.lacks()
+        self._current_at = self._clock()
+        self.settled = self.watching = True
+        self.known, self._doubts, self.problem = False, 0, ""
+        self._failures.reset()
+        return self._looks.next()
+
+    def _refused(self, found: listing.Refused) -> float:
+        self.refusals += 1
+        if not found.forbidden:
+            return self._failed(Reason.EXPIRED if found.status == 410 else Reason.REFUSED, found.reason)
+        # How this cluster is set up: nobody is to wait for us, and nothing is known unless it was before. But an API
+        # server that has just started may not have read all roles yet.
+        self.settled = self.settled or self.refusals >= PATIENCE
+        self.watching = False
+        self.problem = f"may not be listed: {found.reason}"
+        return self._rights.next()
+
+    def _watch(self) -> float:
+        began, first = self._clock(), self._resource_version
+        try:
+            self._follow()
+        except _RefusedError as error:
+            return self._refused_to_watch(error, lasted=self._lasted(began, first))
+        except (_MalformedError, TooLongError):
+            self._resource_version = ""
+            return self._failed(Reason.MALFORMED, "the API server sent what is no event")
+        except errors.StalledError as error:
+            return self._failed(Reason.STALLED, str(error))
+        except CutShortError:
+            return self._failed(Reason.LOST, "the connection ended within an event")
+        if not self._lasted(began, first):
+            return self._failed(Reason.LOST, "the watch ended at once")
+        self.restarts[Reason.ENDED] += 1
+        self._is_current()
+        return 0.0
+
+    def _refused_to_watch(self, error: _RefusedError, *, lasted: bool) -> float:
+        if error.passing:
+            return self._failed(Reason.REFUSED, str(error))
+        self._resource_version = ""
+        if error.status != 410:
+            wait = self._failed(Reason.REFUSED, str(error))
+            return self._rights.next() if error.status == 403 else wait
+        wait = self._failed(Reason.EXPIRED, "the API server no longer knows what happened since the last list")
+        # A server that says so each time is not to be asked in a loop.
+        return 0.0 if lasted else wait
+
+    def _lasted(self, began: float, first: str) -> bool:
+        """Whether a watch was one: something came, or it lasted a while."""
+        return self._resource_version not in ("", first) or self._clock() - began >= _SHORT
+
+    def _follow(self) -> None:
+        """Takes events until the server ends the watch."""
+        seconds = int(SHORTEST_WATCH + (LONGEST_WATCH - SHORTEST_WATCH) * self._chance())
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._resource_version,
+            "timeoutSeconds": str(seconds),
+            **self.target.query,
+        }
+        path, accept = self.target.path(self._version), self.target.accept(watch=True)
+        with self._api.stream(path, query=query, silence=seconds + SILENCE, accept=accept) as stream:
+            if stream.refusal is not None:
+                raise _RefusedError(stream.refusal.message, status=stream.refusal.status)
+            self.watching, self.problem = True, ""
+            for line in lines(stream.chunks()):
+                self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            event = loads(line)
+        except ValueError:
+            raise _MalformedError from None
+        value = event.get("object") if isinstance(event, dict) else None
+        if not isinstance(event, dict) or not isinstance(value, dict):
+            raise _MalformedError
+        kind = event.get("type")
+        if kind == "ERROR":
+            code = value.get("code")
+            raise _RefusedError(str(value.get("message")), status=code if isinstance(code, int) else 500)
+        version = listing.resource_version(value)
+        if not version or kind not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
+            raise _MalformedError
+        if kind != "BOOKMARK":
+            if not listing.is_named(value):
+                raise _MalformedError
+            kept = self.target.kept(value, self._version)
+            (self._sink.remove if kind == "DELETED" else self._sink.put)(kept)
+        self._resource_version = version
+        self._is_current()
+
+    def _is_current(self) -> None:
+        self._current_at = self._clock()
+        self._failures.reset()
+        self._rights.reset()
+
+    def _failed(self, reason: Reason, problem: str) -> float:
+        self.restarts[reason] += 1
+        self.problem, self.watching = problem, False
+        age = self.age
+        if age is not None and age > LOST_FOR_LONG:
+            self._resource_version = ""
+        return self._failures.next()

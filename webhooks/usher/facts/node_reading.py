@@ -1,0 +1,136 @@
+"""A Node as the API server has it, read for what the scheduler looks at; it may be of any shape.
+
+What passes by itself is left out: Kubernetes' own taints, those of autoscalers and of agents that are still starting,
+and cordons. A node with seven healthy GPUs of eight counts as one of eight.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from usher import errors, paths, quantities
+from usher.scheduling.taints import GUARDING
+
+Amounts = Mapping[str, int]
+"""By resource, as the scheduler counts: thousandths of a cpu, whole units of all else. What is not there is 0."""
+
+PODS: Final = "pods"
+"""How many pods a node takes."""
+
+_MOMENTARY_TAINT: Final = re.compile(
+    # k8s.io/api core/v1 well_known_taints.go, k8s.io/cloud-provider api/well_known_taints.go
+    r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/"
+    # kubernetes/autoscaler cluster-autoscaler/utils/taints/taints.go
+    r"|ToBeDeletedByClusterAutoscaler$|(?:startup|status|ignore)-taint\.cluster-autoscaler\.kubernetes\.io/"
+    # kubernetes-sigs/karpenter pkg/apis/v1/taints.go
+    r"|karpenter\.sh/(?:disrupted|disruption|unregistered)$"
+    # Cilium and the CSI drivers of AWS take theirs away once they run on the node.
+    r"|[^/]*/agent-not-ready$"
+)
+
+
+class Taint(NamedTuple):
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    """Those that keep pods off and do not pass by themselves, in order."""
+    amounts: Amounts
+    """The most that can be allocated to pods; what DaemonSets take of it is not known."""
+
+
+class _Unreadable(Exception):  # noqa: N818 - never leaves this module
+    pass
+
+
+def amount(resource: str, quantity: quantities.Quantity) -> int:
+    """A quantity as the scheduler counts it (k8s.io/kubernetes pkg/scheduler/framework types.go, Resource.Add)."""
+    return quantity.milli if resource == "cpu" else quantity.value
+
+
+def name_of(value: paths.Object) -> str:
+    """Empty where it has none."""
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def read(value: paths.Object) -> Node | str:
+    """The node, or which of its fields cannot be read: nothing is concluded from such a node."""
+    try:
+        metadata, spec, status = (_mapping(value.get(key), key) for key in ("metadata", "spec", "status"))
+        return Node(
+            name=name_of(value),
+            labels=_labels(metadata.get("labels")),
+            taints=_taints(spec.get("taints")),
+            amounts=_amounts(status),
+        )
+    except _Unreadable as error:
+        return str(error)
+
+
+def _labels(value: paths.Json) -> dict[str, str]:
+    found = _mapping(value, "metadata.labels")
+    for key, text in found.items():
+        if not isinstance(text, str):
+            raise _Unreadable(f"its label {key} is no text")
+    return {key: text for key, text in found.items() if isinstance(text, str)}
+
+
+def _taints(value: paths.Json) -> tuple[Taint, ...]:
+    if not isinstance(value, list | None):
+        raise _Unreadable("spec.taints is no list")
+    found = set()
+    for item in value or ():
+        taint = _mapping(item, "an entry of spec.taints")
+        key, text, effect = (taint.get(field) for field in ("key", "value", "effect"))
+        if not isinstance(key, str) or not isinstance(text, str | None) or not isinstance(effect, str):
+            raise _Unreadable("an entry of spec.taints has fields that are no texts")
+        if effect in GUARDING and not _MOMENTARY_TAINT.match(key):
+            found.add(Taint(key, text or "", effect))
+    return tuple(sorted(found))
+
+
+def _amounts(status: Mapping[str, paths.Json]) -> dict[str, int]:
+    allocatable = _quantities(status.get("allocatable"), "status.allocatable")
+    if not allocatable:
+        raise _Unreadable("it has no status.allocatable")
+    capacity = _quantities(status.get("capacity"), "status.capacity")
+    for name, most in capacity.items():
+        # Devices that are ill get well again, and a plugin that starts anew offers none for a moment.
+        if "/" in name:
+            allocatable[name] = max(most, allocatable.get(name, 0))
+    # No room for pods at all says something; of all else, what is not there is 0.
+    return {name: most for name, most in sorted(allocatable.items()) if most > 0 or name == PODS}
+
+
+def _quantities(value: paths.Json, where: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, text in _mapping(value, where).items():
+        try:
+            found[name] = amount(name, quantities.parse(text))
+        except errors.QuantityError as error:
+            raise _Unreadable(f"{name} in {where}: {error}") from error
+    return found
+
+
+_EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
+
+
+def _mapping(value: paths.Json, where: str) -> Mapping[str, paths.Json]:
+    if value is None:
+        return _EMPTY
+    if not isinstance(value, dict):
+        raise _Unreadable(f"{where} is no object")
+    return value

@@ -1,0 +1,157 @@
+"""What is known of a cluster as bytes, to be kept and read elsewhere. Pure.
+
+A snapshot is gzipped JSON: `apiVersion`, `kind`, and for each kind of objects whether it is known, missing from the
+cluster or not known, with its objects as they were trimmed when they were read. Equal clusters give equal bytes.
+"""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import orjson
+
+from usher import errors, paths
+from usher.facts import kinds
+from usher.facts.kinds import FactKind
+
+API_VERSION: Final = "gpu-usher.io/v1"
+KIND: Final = "FactsSnapshot"
+
+MAGIC: Final = b"\x1f\x8b"
+"""What gzip files begin with."""
+
+LARGEST_FILE: Final = 64 * 2**20
+LARGEST_CONTENT: Final = 512 * 2**20
+"""Bytes, compressed and not; a cluster of 5,000 nodes takes a hundredth of it."""
+
+
+class State(StrEnum):
+    """What is known of a kind."""
+
+    KNOWN = "known"
+    """All objects that there are."""
+    MISSING = "missing"
+    """The cluster does not have the kind."""
+    NOT_KNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What was found out about one kind."""
+
+    kind: FactKind
+    state: State
+    values: Sequence[paths.Object] = ()
+    """Trimmed objects, in any order."""
+    reason: str = ""
+    """Why nothing is known."""
+
+
+def dumps(recorded: Iterable[Recorded]) -> bytes:
+    """The bytes of a snapshot."""
+    entries = [_entry(each) for each in sorted(recorded, key=lambda each: each.kind.key)]
+    content = orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "facts": entries}, option=orjson.OPT_SORT_KEYS)
+    buffer = io.BytesIO()
+    # Without a name and a time, which would differ each time.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as stream:
+        stream.write(content)
+    return buffer.getvalue()
+
+
+def loads(data: bytes, *, source: str) -> list[Recorded]:
+    """What a snapshot says of its cluster.
+
+    Kinds that this version does not know are left out. Objects are trimmed once more, for a snapshot may come from
+    anywhere.
+
+    Raises:
+        InputError: it is no snapshot, damaged, too large, or of another version; `source` is named.
+    """
+    try:
+        entries = _entries(_content(data, source), source)
+        return [each for entry in entries if (each := _recorded(entry, source)) is not None]
+    except RecursionError:
+        raise _damaged(source) from None
+
+
+def _entry(each: Recorded) -> dict[str, object]:
+    entry: dict[str, object] = {"group": each.kind.group, "kind": each.kind.kind, "state": each.state.value}
+    if each.state is State.KNOWN:
+        entry["objects"] = sorted(each.values, key=_place)
+    if each.reason:
+        entry["reason"] = each.reason
+    return entry
+
+
+def _place(value: paths.Object) -> tuple[str, str]:
+    metadata = value.get("metadata")
+    fields = metadata if isinstance(metadata, dict) else {}
+    return str(fields.get("namespace") or ""), str(fields.get("name") or "")
+
+
+def _content(data: bytes, source: str) -> paths.Object:
+    if len(data) > LARGEST_FILE:
+        raise errors.InputError(f"{source}: larger than {LARGEST_FILE // 2**20} MiB, which is no snapshot of a cluster")
+    decompressor = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        content = decompressor.decompress(data, LARGEST_CONTENT)
+    except zlib.error:
+        raise _damaged(source) from None
+    if decompressor.unconsumed_tail:
+        raise errors.InputError(f"{source}: unpacks to more than {LARGEST_CONTENT // 2**20} MiB, which is no snapshot")
+    if not decompressor.eof:
+        raise _damaged(source)
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        raise _damaged(source) from None
+    if not isinstance(value, dict) or value.get("kind") != KIND:
+        raise errors.InputError(f"{source}: no snapshot of facts; `usher snapshot` writes them")
+    if value.get("apiVersion") != API_VERSION:
+        version = str(value.get("apiVersion"))[:64]
+        raise errors.InputError(
+            f"{source}: a snapshot of version {version}, and this usher reads {API_VERSION}; take it again"
+        )
+    return value
+
+
+def _damaged(source: str) -> errors.InputError:
+    return errors.InputError(f"{source}: damaged or no snapshot; take it again with `usher snapshot`")
+
+
+def _entries(content: paths.Object, source: str) -> list[paths.Object]:
+    entries = content.get("facts")
+    found = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    if not isinstance(entries, list) or len(found) != len(entries):
+        raise _damaged(source)
+    return found
+
+
+def _recorded(entry: Mapping[str, paths.Json], source: str) -> Recorded | None:
+    group, name, state = entry.get("group"), entry.get("kind"), entry.get("state")
+    if not isinstance(group, str) or not isinstance(name, str) or state not in tuple(State):
+        raise _damaged(source)
+    kind = kinds.BY_KEY.get((group, name))
+    if kind is None:
+        return None
+    if state != State.KNOWN:
+        return Recorded(kind=kind, state=State(state), reason=str(entry.get("reason") or ""))
+    values = entry.get("objects")
+    if not isinstance(values, list):
+        raise _damaged(source)
+    return Recorded(kind=kind, state=State.KNOWN, values=[_object(value, kind, source) for value in values])
+
+
+def _object(value: paths.Json, kind: FactKind, source: str) -> paths.Object:
+    if not isinstance(value, dict) or not _place(value)[1]:
+        raise _damaged(source)
+    api_version = value.get("apiVersion")
+    group = api_version.rpartition("/")[0] if isinstance(api_version, str) else None
+    # The store files an object by what it says of itself.
+    if group != kind.group or value.get("kind") != kind.kind:
+        raise _damaged(source)
+    return kind.keep(value)

@@ -1,0 +1,110 @@
+"""What one pod of a pod set asks of its node."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.accelerators import names
+from usher.accelerators.vocabulary import Vocabulary
+from usher.facts.node_reading import Amounts, amount
+from usher.scheduling import nodes
+from usher.scheduling.requirements import Requirement
+from usher.workloads import requests
+
+MOST_WAYS: Final = 64
+MOST_VALUES: Final = 4096
+"""Terms of a pod, and values in all of them: nothing real comes near, and work grows with both."""
+
+_OF_DEVICES: Final = frozenset({names.Unit.DEVICE, names.Unit.PARTITION, names.Unit.SHARE})
+
+
+class Way(NamedTuple):
+    """One of the alternatives that a pod leaves: a term of its affinity, with its node selector."""
+
+    on_labels: tuple[Requirement, ...]
+    on_fields: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    amounts: Amounts
+    """Only what is more than 0."""
+    ways: tuple[Way, ...]
+    """Empty where no node can fit, whatever its labels."""
+    tolerations: tuple[Mapping[str, paths.Json], ...]
+    node_name: str
+    too_large: bool
+    """Whether there is more to look through than anybody means."""
+    claims_devices: bool
+    """Whether what nodes tell is not enough to say that the pod fits."""
+    from_classes: frozenset[str]
+    """Resources that device classes may serve on nodes which do not advertise them."""
+    in_one_container: Amounts
+    """The most that any one container asks for."""
+
+
+def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: Collection[str] = ()) -> Ask:
+    """What a pod asks for.
+
+    Args:
+        pod_set: the pods.
+        vocabulary: what the names of resources mean.
+        from_classes: names of extended resources that DeviceClasses of the cluster serve.
+    """
+    amounts = requests.of_pod(
+        pod_set.containers,
+        overhead=pod_set.overhead,
+        pod_requests=pod_set.pod_requests,
+        pod_limits=pod_set.pod_limits,
+    )
+    found = {
+        name: asked
+        for name, quantity in sorted(amounts.items())
+        if (asked := amount(name, quantity)) > 0 and _is_advertised(name, vocabulary)
+    }
+    ways = tuple(islice(_ways(pod_set), MOST_WAYS + 1))
+    classes = frozenset(name for name in found if name in from_classes or name.startswith(names.CLAIM_PREFIX))
+    largest = {
+        name: max(amount(name, each.effective(name)) for each in pod_set.containers)
+        for name in found
+        if pod_set.containers
+    }
+    return Ask(
+        amounts=found,
+        ways=ways,
+        tolerations=pod_set.tolerations,
+        node_name=pod_set.node_name,
+        too_large=_is_too_large(ways),
+        claims_devices=bool(pod_set.device_claims)
+        or any(request.route is model.Route.CLAIM and request.name not in classes for request in pod_set.requests),
+        from_classes=classes,
+        in_one_container=largest,
+    )
+
+
+def _is_too_large(ways: tuple[Way, ...]) -> bool:
+    values = sum(len(requirement.values) for way in ways for requirement in way.on_labels)
+    return len(ways) > MOST_WAYS or values > MOST_VALUES
+
+
+def _is_advertised(name: str, vocabulary: Vocabulary) -> bool:
+    """Whether a node that has it says so: the memory of a share is kept by a scheduler of its own (HAMi)."""
+    meaning = vocabulary.meaning(name)
+    return (
+        meaning is None or meaning.unit in _OF_DEVICES or meaning.unit is names.Unit.FABRIC or meaning.divides is None
+    )
+
+
+def _ways(pod_set: model.PodSet) -> Iterator[Way]:
+    selected = tuple(
+        Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(pod_set.node_selector.items())
+    )
+    if not pod_set.has_required_affinity:
+        yield Way(selected, ())
+        return
+    for term in pod_set.required_terms:
+        found = nodes.parsed(term)
+        if found is not None:
+            yield Way((*selected, *found.on_labels), tuple(found.on_fields))

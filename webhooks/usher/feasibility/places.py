@@ -1,0 +1,122 @@
+"""Where pods may run: classes of the nodes that are there, and declared pools that an autoscaler fills."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher import quantities
+from usher.accelerators import boards
+from usher.accelerators.geometry import Board
+from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators.vocabulary import Vocabulary
+from usher.config import models
+from usher.facts.node_classes import NodeClass
+from usher.facts.node_reading import Amounts, Taint, amount
+from usher.facts.node_table import Nodes
+from usher.scheduling.taints import GUARDING
+
+_GPU: Final = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Template:
+    """What is known of nodes that an autoscaler makes, beside what the place says."""
+
+    resources: frozenset[str]
+    """Accelerators that they offer; of others they have none."""
+    vocabulary: Vocabulary
+    board: Board | None
+    """On which slices are made as they are asked for, where `gpus` of them are in a node."""
+    gpus: int
+
+    def offers(self, resource: str) -> bool:
+        """Whether a node may have some of a resource that its amounts do not name."""
+        return resource in self.resources or not self.vocabulary.contains(resource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Place:
+    name: str
+    """In our messages: `pool h100`, `nodes such as gpu-0`."""
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    frontier: tuple[Amounts, ...]
+    """As of a class of nodes."""
+    nodes: NodeClass | None = None
+    """None for nodes that are not there yet."""
+    template: Template | None = None
+    """Of nodes that are not there yet; their labels are some of those that they will have."""
+    pool: models.Pool | None = None
+    """The declared pool that it belongs to."""
+
+    @property
+    def may_never_be(self) -> bool:
+        """Whether there is no node, and nobody says that there will be one."""
+        return self.template is not None and self.pool is not None and not self.pool.scales
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Places:
+    """All of a cluster at one moment, for one usher.yaml."""
+
+    nodes: Nodes
+    all: tuple[Place, ...]
+
+
+def of_cluster(nodes: Nodes, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> Places:
+    """The places of a cluster."""
+    there = [_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
+    empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
+    return Places(nodes=nodes, all=(*there, *_of_pools(pools, empty, vocabulary)))
+
+
+def _of_pools(pools: Sequence[models.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
+    for pool in pools:
+        described = bool(pool.allocatable) or pool.gpu is not None
+        # While there are nodes, these tell what a pool has that usher.yaml says nothing of.
+        counts = pool.scales_from_zero is not False if pool.name in empty else pool.scales and described
+        if counts:
+            yield _of_pool(pool, vocabulary)
+
+
+def _of_class(nodes: NodeClass, pool: models.Pool | None) -> Place:
+    return Place(
+        name=f"pool {pool.name}" if pool is not None else f"nodes such as {nodes.example}",
+        labels=nodes.labels,
+        taints=nodes.taints,
+        frontier=nodes.frontier,
+        nodes=nodes,
+        pool=pool,
+    )
+
+
+def _pool_of(nodes: NodeClass, pools: Sequence[models.Pool]) -> models.Pool | None:
+    own = nodes.nodes[nodes.example].labels
+    for pool in pools:
+        if all(nodes.labels.get(key, own.get(key)) == value for key, value in pool.node_selector.items()):
+            return pool
+    return None
+
+
+def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
+    amounts = {name: amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
+    board = None
+    if pool.gpu is not None:
+        if pool.gpu.mig_strategy != "single" and _GPU in pool.resources:
+            amounts.setdefault(_GPU, pool.gpu.per_node)
+        # Where usher.yaml counts the slices, they are not divided anew.
+        if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(RESOURCE_PREFIX) for name in amounts):
+            board = boards.by_name(pool.gpu.board) if pool.gpu.board is not None else None
+    return Place(
+        name=f"pool {pool.name}",
+        labels=pool.node_selector,
+        taints=tuple(Taint(each.key, each.value, each.effect) for each in pool.taints if each.effect in GUARDING),
+        frontier=(amounts,),
+        template=Template(
+            resources=frozenset(pool.resources),
+            vocabulary=vocabulary,
+            board=board,
+            gpus=0 if pool.gpu is None else pool.gpu.per_node,
+        ),
+        pool=pool,
+    )

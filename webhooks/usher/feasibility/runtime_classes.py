@@ -1,0 +1,26 @@
+"""What a RuntimeClass adds to the pods that name it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from usher import model, paths
+from usher.feasibility import resource_lists
+from usher.workloads.lookup import Absence
+
+
+def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:
+    """The workload whose pods have the overhead of their RuntimeClass, as the API server writes it into each of them.
+
+    Pods that say their overhead keep it: the API server takes no other than that of the class.
+    """
+    if isinstance(classes, Absence) or not any(pod_set.runtime_class_name for pod_set in workload.pod_sets):
+        return workload
+    return replace(workload, pod_sets=tuple(_with_overhead(pod_set, classes) for pod_set in workload.pod_sets))
+
+
+def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object]) -> model.PodSet:
+    found = classes.get(pod_set.runtime_class_name)
+    if found is None or pod_set.overhead:
+        return pod_set
+    source = resource_lists.Source(f"RuntimeClass {pod_set.runtime_class_name}", found)
+    return replace(pod_set, overhead=source.amounts("/overhead/podFixed"))

@@ -1,0 +1,111 @@
+"""The queues of Volcano into which a workload goes, and what bounds it there."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from usher import model
+from usher.config import models
+from usher.facts.store import Store
+from usher.feasibility import volcano, volcano_places
+from usher.feasibility.volcano import Standing, Verdict
+from usher.policy.cluster import volcano as slices
+from usher.policy.queueing import amounts
+from usher.policy.queueing.outlook import Answer, Balance, Elsewhere, Section, worst
+
+_MOST: Final = 16
+"""Other queues that are looked at."""
+
+
+def of(workload: model.Workload, facts: Store, config: models.Config) -> Iterator[Section]:
+    """What each queue of a workload says; nothing where Volcano does not place it.
+
+    Args:
+        workload: the object.
+        facts: what is known.
+        config: usher.yaml.
+    """
+    if workload.owner is not None:
+        return
+    known = slices.queues_of(facts)
+    for named, found in slices.assessed(workload, facts, config):
+        if found is None or known is None:
+            if named.name != volcano_places.DEFAULT_QUEUE:
+                reason = "nothing is known of Volcano's queues"
+                yield Section(
+                    authority="Volcano", way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,)
+                )
+            continue
+        section = _section(named, found)
+        if section.answer is not Answer.COULD:
+            section = replace(section, elsewhere=tuple(_elsewhere(workload, known, besides=named.name)))
+        yield section
+
+
+def _section(named: volcano_places.Named, found: volcano.Assessment) -> Section:
+    answers, reasons = [Answer.COULD], list[str]()
+    if found.standing is not Standing.USABLE:
+        answers.append(Answer.NEVER if found.standing is Standing.ROOT else Answer.NOT_NOW)
+        reasons.append(_standing(named.name, found))
+    for each in found.shortages:
+        answers.append(_answer(each))
+        reasons.append(_short(each))
+    for unreadable in found.unreadable:
+        answers.append(Answer.UNKNOWN)
+        reasons.append(f"{unreadable.of}: {unreadable.field}: {unreadable.reason}")
+    if named.assumption and reasons:
+        reasons.append(f"that is so if {named.assumption}")
+    balances = [_balance(each) for each in found.balances if each.together.all]
+    above = dict.fromkeys(each.queue for each in found.balances if each.is_above)
+    return Section(
+        authority="Volcano",
+        way=(f"Queue {named.name}", *(f"Queue {name}" for name in above)),
+        answer=worst(answers),
+        reasons=tuple(reasons),
+        balances=tuple(balances),
+    )
+
+
+def _answer(shortage: volcano.Shortage) -> Answer:
+    if shortage.verdict is Verdict.NOT_ALL:
+        return Answer.COULD
+    # Whether the scheduler knows of parents is nowhere among the facts.
+    return Answer.UNKNOWN if shortage.is_above or shortage.assumption else Answer.NEVER
+
+
+def _standing(name: str, found: volcano.Assessment) -> str:
+    match found.standing:
+        case Standing.MISSING:
+            return f"there is no Queue {name}"
+        case Standing.ROOT:
+            return f"Queue {name} is the one above all others, which takes no jobs"
+        case Standing.NOT_LEAF:
+            return f"Queue {name} has queues below it, and takes no jobs itself"
+        case _:
+            return f"Queue {name} is {found.state}, and takes jobs only while it is Open"
+
+
+def _short(shortage: volcano.Shortage) -> str:
+    needs = amounts.named(shortage.resource, shortage.needs)
+    most = amounts.text(shortage.resource, shortage.capability, up=False)
+    verb = "needed to start" if shortage.verdict is Verdict.NEVER else "needed for all pods"
+    doubt = ", if the scheduler's plugin capacity knows of parents" if shortage.is_above else ""
+    doubt += f", if {shortage.assumption}" if shortage.assumption else ""
+    return f"{needs} {verb}, {most} is the capability of Queue {shortage.queue}{doubt}"
+
+
+def _balance(balance: volcano.Balance) -> Balance:
+    return Balance(
+        of=f"Queue {balance.queue}",
+        resource=balance.resource,
+        asks=balance.together.starts if balance.together.is_gang else balance.together.all,
+        most=balance.capability,
+    )
+
+
+def _elsewhere(workload: model.Workload, known: volcano.Queues, *, besides: str) -> Iterator[Elsewhere]:
+    for name in islice(sorted(known.by_name), _MOST):
+        found = volcano.assess(workload, name, known)
+        if name != besides and found.standing is Standing.USABLE and not found.shortages and not found.unreadable:
+            yield Elsewhere(queue=name, answer=Answer.COULD)

@@ -1,0 +1,77 @@
+"""Which quotas there are: those of the cluster, and those that usher.yaml declares."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from usher import paths
+from usher.config import models
+from usher.facts import namespaces
+from usher.facts.store import Store
+from usher.quota import definitions, selection
+from usher.quota.definitions import GROUP, KIND, Malformed, Quota
+from usher.quota.selection import Labels, Undecided
+from usher.workloads.lookup import Absence
+
+_PRIORITIES: Final = ("scheduling.k8s.io", "PriorityClass")
+_SELECTED_BY: Final = ((GROUP, KIND), ("", "Namespace"))
+
+_MOST: Final = 4096
+"""Namespaces whose quota is remembered; names come from whoever asks."""
+
+
+def of_namespace(namespace: str, facts: Store, config: models.Config) -> Quota | Undecided | None:
+    """The quota of a namespace; None where none holds. Selected anew only after a quota or a namespace has changed."""
+    kept: dict[str, _Selected] = facts.derived("quotas of namespaces", _SELECTED_BY, dict)
+    known = kept.get(namespace)
+    # Configurations cannot be compared cheaply, and there is one at a time.
+    if known is not None and known[0] is config:
+        return known[1]
+    everything = quotas(facts, config)
+    found = selection.of_namespace(everything, namespace, namespaces.labels(namespace, facts)) if everything else None
+    if len(kept) < _MOST or known is not None:
+        kept[namespace] = config, found
+    return found
+
+
+def quotas(facts: Store, config: models.Config) -> tuple[Quota | Malformed, ...]:
+    """All quotas; those of usher.yaml last."""
+    return (
+        *facts.derived("quotas", [(GROUP, KIND)], lambda: _of_cluster(facts)),
+        *map(definitions.of_entry, config.quotas),
+    )
+
+
+def labels_of_namespaces(facts: Store) -> Mapping[str, Labels | None] | None:
+    """Of every namespace, None for those whose labels cannot be read; None where nobody gave any namespace."""
+    found = facts.objects("", "Namespace")
+    return None if isinstance(found, Absence) else {name: namespaces.labels(name, facts) for name in found}
+
+
+_Selected = tuple[models.Config, Quota | Undecided | None]
+
+
+def default_class(facts: Store, config: models.Config) -> str:
+    """The PriorityClass of pods that name none; empty where there is none.
+
+    Of several that say they are the default, Kubernetes takes the one of the smallest value.
+    """
+    if config.priorities.global_default is not None:
+        return config.priorities.global_default
+    return facts.derived("default class", [_PRIORITIES], lambda: _default_class(facts))
+
+
+def _of_cluster(facts: Store) -> tuple[Quota | Malformed, ...]:
+    found = facts.objects(GROUP, KIND)
+    return () if isinstance(found, Absence) else tuple(definitions.of_object(found[name]) for name in sorted(found))
+
+
+def _default_class(facts: Store) -> str:
+    found = facts.objects(*_PRIORITIES)
+    classes = {} if isinstance(found, Absence) else found
+    defaults = [(_value(value), name) for name, value in classes.items() if value.get("globalDefault") is True]
+    return min(defaults)[1] if defaults else ""
+
+
+def _value(value: paths.Object) -> int:
+    number = value.get("value")
+    return number if isinstance(number, int) else 0

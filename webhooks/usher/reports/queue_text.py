@@ -1,0 +1,181 @@
+"""Outlooks for people: where a workload would go, what it counts there, what is free, what would make it fit."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple, TextIO
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from usher import model, quantities
+from usher.policy.queueing import amounts
+from usher.policy.queueing.outlook import Answer, Balance, Holding, Outlook, Rank, Section
+from usher.quota import amounts as quota_amounts
+from usher.reports import rows, wording
+from usher.reports.amounts import number, span
+from usher.reports.lines import Lines
+from usher.reports.rows import Row
+
+VERDICTS: Final = {
+    Answer.NEVER: "never: as things are configured it cannot start, whatever else runs",
+    Answer.UNKNOWN: "unknown: not all of it can be told",
+    Answer.NOT_NOW: "not now: it could start some day",
+    Answer.COULD: "could start: nothing that is configured stands in its way",
+    Answer.FITS: "there is room now, as far as queues and quotas tell; what runs on the nodes is not looked at",
+}
+"""Of a workload."""
+
+_ANSWERS: Final = {**{answer: answer.value for answer in Answer}, Answer.COULD: "could start"}
+"""Of one authority."""
+
+_QUEUES: Final = frozenset({"Kueue", "Volcano"})
+
+_WAY: Final = " -> "
+
+
+class Shown(NamedTuple):
+    """An outlook, and where its object stands."""
+
+    place: str
+    outlook: Outlook
+
+
+def write(shown: Iterable[Shown], stream: TextIO, /, *, width: int | None = None) -> None:
+    """Writes the outlooks; `width` in columns, by default the terminal's."""
+    lines = Lines(stream, color=False, width=width)
+    for index, each in enumerate(shown):
+        if index:
+            lines.write()
+        lines.write(wording.printable(each.place))
+        _write(each.outlook, lines)
+
+
+def _write(outlook: Outlook, lines: Lines) -> None:
+    workload = outlook.workload
+    version = f"{workload.group}/{workload.version}" if workload.group else workload.version
+    where = f"{workload.namespace}/" if workload.namespace else ""
+    lines.wrapped(f"{workload.kind} {where}{workload.name or '(unnamed)'} ({version})", first=Text(""), rest="  ")
+    rows.write([*_overview(outlook)], lines)
+    for section in outlook.sections:
+        lines.write()
+        _write_section(section, lines)
+    if outlook.remedies:
+        lines.write()
+        lines.write("  What would make it fit")
+        for remedy in outlook.remedies:
+            lines.wrapped(remedy, first=Text("    - "), rest="      ")
+
+
+def _overview(outlook: Outlook) -> Iterator[Row]:
+    workload = outlook.workload
+    yield Row("verdict", VERDICTS[outlook.answer])
+    for index, text in enumerate(_asks(workload)):
+        yield Row("" if index else "asks for", text)
+    for index, rank in enumerate(outlook.ranks):
+        yield Row("" if index else "priority", _rank(rank))
+    if not any(section.way for section in outlook.sections if section.authority in _QUEUES):
+        yield Row("queue", "none, as far as is known")
+    if workload.owner is not None:
+        yield Row("owner", f"{workload.owner.kind} {workload.owner.name}, with which it is queued")
+    if outlook.given:
+        yield Row("gpu-usher adds", ", ".join(outlook.given))
+
+
+def _asks(workload: model.Workload) -> Iterator[str]:
+    """`64 nvidia.com/gpu: Worker 8 pods x 8`, by resource."""
+    names = dict.fromkeys(request.name for pod_set in workload.pod_sets for request in pod_set.requests)
+    totals = {total.name: total for total in workload.totals}
+    for name in names:
+        parts = [
+            f"{f'{pod_set.name} ' if pod_set.name else ''}{wording.pods(pod_set.count)} x {number(request.minimum)}"
+            for pod_set in workload.pod_sets
+            for request in pod_set.requests
+            if request.name == name
+        ]
+        total = f"{span(totals[name].minimum, totals[name].maximum)} {name}: " if name in totals else f"{name}: "
+        yield total + ", ".join(parts)
+    if not names:
+        yield f"{wording.pods(workload.pods)}, no accelerators"
+
+
+def _rank(rank: Rank) -> str:
+    value = "" if rank.value is None else f" ({rank.value:,})"
+    if rank.missing:
+        value = " (there is none of that name)"
+    of = f" of {wording.sentence(rank.of)}" if rank.of else ""
+    if not rank.name:
+        return f"no {rank.kind}{value}{of}"
+    given = ", given by gpu-usher" if rank.given else ", the default" if rank.by_default else ""
+    return f"{rank.kind} {rank.name}{value}{of}{given}"
+
+
+def _write_section(section: Section, lines: Lines) -> None:
+    could = section.is_of_nodes and section.answer is Answer.COULD
+    lines.write(f"  {section.authority}: {'could hold the pods' if could else _ANSWERS[section.answer]}")
+    if section.way:
+        given = " (given by gpu-usher; the file names none)" if section.given else ""
+        first, *rest = section.way
+        lines.wrapped(_WAY.join((first + given, *rest)), first=Text("    "), rest="      ")
+    for reason in section.reasons:
+        lines.wrapped(reason, first=Text("    "), rest="      ")
+    _write_balances(section, lines)
+    for text in _taken(section):
+        lines.wrapped(text, first=Text("    "), rest="      ")
+    for holding in section.holding:
+        lines.wrapped(_held(holding), first=Text("    "), rest="      ")
+
+
+def _taken(section: Section) -> Iterator[str]:
+    for each in section.taken:
+        pods = each.pod_set or "the pods"
+        when = "would get" if each.now else "would get, once there is room,"
+        yield f"{pods} {when} flavor {each.flavor} for {', '.join(each.resources)}"
+
+
+def _write_balances(section: Section, lines: Lines) -> None:
+    """A table with a line for each resource of each giver; what is not known is a question mark."""
+    if not section.balances:
+        return
+    used = "reserved" if section.authority == "Kueue" else "in use"
+    table = [("", "", "asks", "can give", used, "free now"), *map(_cells, section.balances)]
+    if all(balance.used is None and balance.free is None for balance in section.balances):
+        table = [cells[:-2] for cells in table]
+    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
+    for line in table:
+        cells = [
+            cell + " " * (width - cell_len(cell)) if index < 2 else " " * (width - cell_len(cell)) + cell
+            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        lines.write("    " + "  ".join(cells))
+
+
+def _cells(balance: Balance) -> tuple[str, ...]:
+    most = "no bound" if balance.most is None else _amount(balance.resource, balance.most)
+    if balance.own is not None and balance.most is not None:
+        borrowed = quantities.Quantity(balance.most.nanos - balance.own.nanos)
+        most += f" ({_amount(balance.resource, balance.own)} own + {_amount(balance.resource, borrowed)} borrowed)"
+    return (
+        wording.printable(balance.of),
+        wording.printable(balance.resource),
+        _amount(balance.resource, balance.asks, up=True),
+        most,
+        "?" if balance.used is None else _amount(balance.resource, balance.used, up=True),
+        "?" if balance.free is None else _amount(balance.resource, balance.free),
+    )
+
+
+def _amount(resource: str, quantity: quantities.Quantity, *, up: bool = False) -> str:
+    return str(quantity) if quota_amounts.is_unit(resource) else amounts.text(resource, quantity, up=up)
+
+
+def _held(holding: Holding) -> str:
+    pods = f"one pod of {holding.pod_set}" if holding.pod_set else "one pod"
+    missing = "; ".join(holding.missing)
+    if holding.answer is Answer.NEVER:
+        nearest = f" Nearest is {holding.nearest}: " if holding.nearest else " "
+        return f"No node could ever hold {pods}.{nearest}{missing}"
+    places = [wording.count(holding.nodes, "node")] if holding.nodes else []
+    places += [f"nodes that an autoscaler adds to {name}" for name in holding.grows]
+    told = (
+        f"{wording.sentence(places)} could hold {pods}, if empty" if places else f"no node that is there holds {pods}"
+    )
+    return f"{told}: {missing}" if missing else told

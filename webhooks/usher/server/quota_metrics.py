@@ -1,0 +1,100 @@
+"""What Prometheus sees of GPUQuotas. Series are bounded: by our own words, and by how many quotas are shown."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import prometheus_client as prometheus
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from usher import errors, paths, quantities
+from usher.charging.meters import Action, Result
+from usher.facts.store import Store
+from usher.quota import definitions
+from usher.quota.definitions import Quota
+from usher.workloads.lookup import Absence
+
+MOST_QUOTAS: Final = 200
+"""Of a cluster with more the first by name are shown."""
+
+# A charge is a write of the API server's: from some milliseconds to the longest that a review waits.
+_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0)
+
+
+class QuotaMetrics:
+    """Counts what is charged; see `charging.meters.Meter`."""
+
+    def __init__(self, registry: prometheus.CollectorRegistry) -> None:
+        """Takes where the metrics are shown."""
+        self._charges = prometheus.Counter(
+            "usher_quota_charges", "Charges of GPUQuotas, by what came of them.", ["result"], registry=registry
+        )
+        self._seconds = prometheus.Histogram(
+            "usher_quota_charge_seconds", "Time that a review waited for a charge.", buckets=_BUCKETS, registry=registry
+        )
+        self._conflicts = prometheus.Counter(
+            "usher_quota_conflicts", "Writes that another replica overtook; each is made again.", registry=registry
+        )
+        self._reconciled = prometheus.Counter(
+            "usher_quota_reconciled", "What was changed so that ledgers say what there is.", ["action"],
+            registry=registry,
+        )  # fmt: skip
+        for result in Result:
+            self._charges.labels(result.value)
+        for action in Action:
+            self._reconciled.labels(action.value)
+
+    def charged(self, result: Result, *, seconds: float) -> None:
+        self._charges.labels(result.value).inc()
+        self._seconds.observe(seconds)
+
+    def conflicted(self) -> None:
+        self._conflicts.inc()
+
+    def reconciled(self, action: Action) -> None:
+        self._reconciled.labels(action.value).inc()
+
+
+class OfQuotas(Collector):
+    """What quotas have and what is used of them, asked when Prometheus asks."""
+
+    def __init__(self, facts: Store) -> None:
+        self._facts = facts
+
+    def collect(self) -> Iterator[Metric]:
+        labels = ["quota", "unit", "classes"]
+        hard = GaugeMetricFamily("usher_quota_hard", "What a limit of a GPUQuota allows.", labels=labels)
+        used = GaugeMetricFamily("usher_quota_used", "What is used of a limit of a GPUQuota.", labels=labels)
+        found = self._facts.objects(definitions.GROUP, definitions.KIND)
+        names = [] if isinstance(found, Absence) else sorted(found)[:MOST_QUOTAS]
+        for name in names:
+            value = {} if isinstance(found, Absence) else found.get(name, {})
+            quota = definitions.of_object(value)
+            for limit, unit, amount, is_used in _amounts(quota, value) if isinstance(quota, Quota) else ():
+                (used if is_used else hard).add_metric([name, unit, limit], amount)
+        yield from (hard, used)
+
+
+def _amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, float, bool]]:
+    """Classes of a limit, unit, amount, and whether it is what is used; of equal classes the first limit is shown."""
+    status = value.get("status")
+    said = status.get("used") if isinstance(status, dict) else None
+    of_limits = said if isinstance(said, list) else []
+    shown: set[tuple[str, str]] = set()
+    for index, limit in enumerate(quota.limits):
+        classes = ",".join(sorted(limit.classes))
+        of_units = of_limits[index] if index < len(of_limits) else None
+        for unit, nanos in limit.hard.items():
+            if (classes, unit) in shown:
+                continue
+            shown.add((classes, unit))
+            yield classes, unit, nanos / quantities.NANO, False
+            yield classes, unit, _number(of_units.get(unit) if isinstance(of_units, dict) else None), True
+
+
+def _number(value: paths.Json) -> float:
+    """An amount as the status has it; what nobody wrote is 0."""
+    try:
+        return quantities.parse(value).nanos / quantities.NANO if isinstance(value, str | int) else 0.0
+    except errors.QuantityError:
+        return 0.0

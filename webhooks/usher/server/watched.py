@@ -1,0 +1,101 @@
+"""The cluster that a server is for: its facts are watched and its quotas charged for as long as the server runs."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from usher.charging.charging import Charging
+from usher.charging.gate import Gate
+from usher.charging.meters import Meter
+from usher.cluster.live import LiveFacts
+from usher.policy.evaluator import Evaluator
+from usher.server import memory
+from usher.server.metrics import Metrics
+
+_STOP: Final = 1.0
+"""Seconds that the threads of either get to end."""
+
+_NAMED: Final = 5
+"""Kinds that are named while they are waited for."""
+
+_LOOK: Final = 1.0
+"""Seconds at most between looks for problems to log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """The cluster that the server is for."""
+
+    facts: LiveFacts
+    charging: Callable[[Callable[[], Evaluator], Meter], Charging]
+    """Makes what charges its quotas, from what gives the evaluator in service and what counts."""
+
+
+class Cluster:
+    """A watched cluster while the server runs; without one there is nothing to wait for, and nobody to charge."""
+
+    def __init__(self, watched: Watched | None, evaluator: Callable[[], Evaluator], metrics: Metrics) -> None:
+        self.facts = watched.facts if watched is not None else None
+        self._charging = watched.charging(evaluator, metrics.of_quotas()) if watched is not None else None
+        self._log: asyncio.Task[None] | None = None
+        if self.facts is not None:
+            metrics.watch_facts(self.facts)
+
+    @property
+    def gate(self) -> Gate | None:
+        """What charges quotas."""
+        return self._charging.gate if self._charging is not None else None
+
+    def start(self, *, interval: float) -> None:
+        """Begins to watch, to charge, and to log problems, at which it looks each `interval` seconds."""
+        if self.facts is not None:
+            memory.bound_arenas()
+            self.facts.start()
+            self._log = asyncio.create_task(_log(self.facts, interval))
+        if self._charging is not None:
+            self._charging.start()
+
+    def missing(self) -> str:
+        """What keeps a server from being ready."""
+        return missing(self.facts)
+
+    def stop(self) -> None:
+        """Ends everything; charges before facts, of which they are made."""
+        if self._log is not None:
+            self._log.cancel()
+        if self._charging is not None:
+            self._charging.stop(within=_STOP)
+        if self.facts is not None:
+            self.facts.stop(within=_STOP)
+
+
+def missing(facts: LiveFacts | None) -> str:
+    """What is yet to come of the cluster; once all has come, a lost watch does not take the server away."""
+    awaited = facts.awaited() if facts is not None else []
+    more = f" and {len(awaited) - _NAMED} more" if len(awaited) > _NAMED else ""
+    return f"waiting for facts: {', '.join(awaited[:_NAMED])}{more}" if awaited else ""
+
+
+async def _log(facts: LiveFacts, interval: float) -> None:
+    """Tells of each problem with a kind once, if it lasts for longer than one look, and when it is over."""
+    told: set[str] = set()
+    seen: set[str] = set()
+    was_ready = False
+    while True:
+        problems = facts.problems
+        for kind, problem in problems.items():
+            if kind in seen and kind not in told:
+                told.add(kind)
+                structlog.get_logger().warning("facts_problem", kind=kind, reason=problem)
+        for kind in sorted(told - problems.keys()):
+            told.remove(kind)
+            structlog.get_logger().info("facts_recovered", kind=kind)
+        seen = set(problems)
+        if facts.ready and not was_ready:
+            was_ready = True
+            await asyncio.to_thread(memory.give_back)
+            structlog.get_logger().info("facts_ready", objects=sum(facts.store.counts().values()))
+        await asyncio.sleep(min(interval, _LOOK))
