@@ -119,13 +119,20 @@ def running() -> Iterator[ApiServer]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the standard library's name
             pass
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with served(Handler) as url:
+        server.url = url
+        yield server
+
+
+@contextlib.contextmanager
+def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The URL on loopback at which a handler answers, each request in a thread of its own, while the context lasts."""
+    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     http.daemon_threads = True
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    server.url = f"http://127.0.0.1:{http.server_port}"
     try:
-        yield server
+        yield f"http://127.0.0.1:{http.server_port}"
     finally:
         http.shutdown()
         thread.join()

@@ -4,12 +4,13 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from kubernetes import client
 
+from integration.api_server import served
 from usher.cluster import connection
 
 
@@ -128,15 +129,9 @@ def running() -> Iterator[WatchServer]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the standard library's name
             pass
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    server.url = f"http://127.0.0.1:{http.server_port}"
-    try:
-        yield server
-    finally:
-        server.released.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    with served(Handler) as url:
+        server.url = url
+        try:
+            yield server
+        finally:
+            server.released.set()

@@ -18,6 +18,7 @@ from unit.mutation.manifests import (
 )
 from usher import paths
 from usher.mutation import merge, of_containers, reasons
+from usher.workloads import environment
 
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}
 VOID = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
@@ -86,9 +87,9 @@ def test_a_variable_that_the_operator_sets_is_left_to_it(name: str) -> None:
 def test_a_name_that_only_starts_like_the_operators_is_ours_to_set() -> None:
     operators = frozenset({"RANK", "PET_*"})
 
-    assert of_containers.is_operators("PET_ANYTHING", operators)
-    assert not of_containers.is_operators("RANKING", operators)
-    assert not of_containers.is_operators("PETS", operators)
+    assert environment.is_operators("PET_ANYTHING", operators)
+    assert not environment.is_operators("RANKING", operators)
+    assert not environment.is_operators("PETS", operators)
 
 
 def test_init_containers_have_variables_of_their_own() -> None:

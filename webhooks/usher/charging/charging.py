@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -28,10 +28,6 @@ from usher.quota.definitions import Quota
 
 LOOK: Final = 1.0
 """Seconds between looks whether there are quotas, and which."""
-
-
-class Cluster(Api, Connection, Protocol):
-    """An API server that is read, watched and written to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from usher.mutation.reasons import (
     set_if_absent,
 )
 from usher.views.file_paths import clean
+from usher.workloads.environment import is_operators
 
 OPAQUE: Final = "what its envFrom brings is not known here, and may set it; set it in env, or leave envFrom out"
 MOUNTED: Final = "something else is mounted there, or above it"
@@ -97,11 +98,6 @@ def capability(edit: Edit, container: model.Container, pod_set: model.PodSet, va
         return ALREADY_THERE
     edit.append(context + "/capabilities/add", name)
     return ""
-
-
-def is_operators(name: str, operator_environment: frozenset[str]) -> bool:
-    """Whether a variable is one that the kind's operator owns; entries ending in * are prefixes."""
-    return any(name.startswith(entry[:-1]) if entry.endswith("*") else name == entry for entry in operator_environment)
 
 
 def _add_variable(

@@ -38,11 +38,16 @@ def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tup
         path: where it stands.
         names: those of the operator; names ending in * are prefixes.
     """
-    whole, prefixes = _whole_and_prefixes(names)
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         name = entry.get("name") if isinstance(entry, dict) else None
-        if isinstance(name, str) and (name in whole or name.startswith(prefixes)):
+        if isinstance(name, str) and is_operators(name, names):
             yield name, f"{path}/{index}"
+
+
+def is_operators(name: str, names: frozenset[str]) -> bool:
+    """Whether a variable is one that the kind's operator owns; names ending in * are prefixes."""
+    whole, prefixes = _whole_and_prefixes(names)
+    return name in whole or name.startswith(prefixes)
 
 
 @lru_cache(maxsize=64)
