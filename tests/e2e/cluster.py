@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 _FIELD_MANAGER = "gpu-usher-e2e"
 
+_ENDS_WITHIN = 180.0
+"""Seconds for a namespace to end: its controller looks at every kind there is, and waits longer each time it fails."""
+
 
 class ApiError(Exception):
     """The API server refused: its HTTP `status`, `reason` (`NotFound`, `Invalid`, ...) and `message` to the user."""
@@ -118,13 +121,26 @@ class Cluster:
         self.wait_for_service_account(created)
         return created
 
+    def ensure_namespace(self, name: str) -> None:
+        """Makes a namespace in which pods can be created, unless it is there. One that is ending ends first."""
+        if self.exists("Namespace", name):
+            if "deletionTimestamp" not in self.get("Namespace", name)["metadata"]:
+                return
+            self.wait_until_gone("Namespace", name)
+        self.create_namespace(name)
+
     def delete_namespace(self, name: str, *, wait: bool = True) -> None:
         """Deletes a namespace, and its pods at once; `wait` for its end, which takes some seconds."""
         self.delete("Namespace", name)
         # As nothing new can be made there any more, what the pods held is free from now on.
         self.request("DELETE", f"/api/v1/namespaces/{name}/pods")
         if wait:
-            wait_until(lambda: not self.exists("Namespace", name), description=f"namespace {name} is gone")
+            self.wait_until_gone("Namespace", name)
+
+    def wait_until_gone(self, kind: str, name: str, *, api_version: str = "v1") -> None:
+        """Waits for the end of an object without a namespace whose deletion was asked for."""
+        gone = f"{kind} {name} is gone"
+        wait_until(lambda: not self.exists(kind, name, api_version=api_version), description=gone, timeout=_ENDS_WITHIN)
 
     def wait_for_service_account(self, namespace: str) -> None:
         """Until then admission refuses every pod there."""

@@ -26,7 +26,7 @@ API_VERSION = "gpu-usher.io/v1alpha1"
 @contextlib.contextmanager
 def account(cluster: Cluster) -> Iterator[Path]:
     """The kubeconfig of the server's account, while its roles and the definition of GPUQuota are there."""
-    cluster.create_namespace(NAMESPACE)
+    cluster.ensure_namespace(NAMESPACE)
     applied = []
     for file in ("rbac.yaml", "facts-role.yaml", "quota-role.yaml", "gpu-quota-crd.yaml"):
         for each in yaml.safe_load_all((MANIFESTS / file).read_text()):

@@ -11,8 +11,7 @@ from server_process import ServerProcess
 @pytest.mark.parametrize("namespace", ["kube-system", "kube-public", "kube-node-lease", "gpu-usher", "gpu-operator"])
 def test_nothing_is_judged_or_changed_there(cluster: Cluster, webhooks: ServerProcess, namespace: str) -> None:
     """Not even a pod that asks for a GPU, tolerates nothing and takes all GPUs."""
-    if not cluster.exists("Namespace", namespace):
-        cluster.create_namespace(namespace)
+    cluster.ensure_namespace(namespace)
     container = builders.container(gpus=1, env={"NVIDIA_VISIBLE_DEVICES": "all"})
     pod = builders.pod(container, name="device-plugin", namespace=namespace)
 

@@ -35,7 +35,9 @@ def site(cluster: Cluster) -> Iterator[Cluster]:
     cluster.kubectl("apply", f"--filename={BASE / 'namespace.yaml'}")
     yield cluster
     for directory in (WEBHOOKS, BASE):
-        cluster.kubectl("delete", "--kustomize", str(directory), "--ignore-not-found", "--timeout=60s")
+        cluster.kubectl("delete", "--kustomize", str(directory), "--ignore-not-found", "--wait=false")
+    cluster.wait_until_gone("Namespace", NAMESPACE)
+    cluster.wait_until_gone("CustomResourceDefinition", "gpuquotas.gpu-usher.io", api_version="apiextensions.k8s.io/v1")
 
 
 def rendered(cluster: Cluster, directory: Path) -> list[dict[str, Any]]:
