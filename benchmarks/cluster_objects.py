@@ -186,7 +186,8 @@ def _running(number: int) -> Object:
 
 
 def job(number: int) -> Object:
-    spec = {"parallelism": 4, "completions": 4, "template": _template(gpus=4, name=f"jobs-{number}")}
+    """A job that has half of its pods."""
+    spec = {"parallelism": 8, "completions": 8, "template": _template(gpus=4, name=f"jobs-{number}")}
     return {
         "metadata": _metadata(f"jobs-{number}", namespace=_namespace(number)),
         "spec": spec,

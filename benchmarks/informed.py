@@ -93,7 +93,7 @@ class _server:  # noqa: N801 - a context manager
 
 
 def owned_pod(index: int, *, container: str = "main") -> paths.Object:
-    """A pod of a job that is there and was charged, as its controller makes it."""
+    """A pod of a job that was charged and has half of its pods, as its controller makes the other half."""
     value = cluster_objects.pod(0, nodes=1)
     metadata, spec = value["metadata"], value["spec"]
     assert isinstance(metadata, dict)
@@ -102,6 +102,15 @@ def owned_pod(index: int, *, container: str = "main") -> paths.Object:
     spec["containers"][0]["name"] = container
     kept = {key: each for key, each in metadata.items() if key not in ("uid", "managedFields", "resourceVersion")}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {**kept, "name": f"jobs-0-{index}"}, "spec": spec}
+
+
+def pod_alone(index: int) -> paths.Object:
+    """A pod for which nobody else answers: it is charged itself."""
+    value = owned_pod(index)
+    metadata = value["metadata"]
+    assert isinstance(metadata, dict)
+    kept = {key: each for key, each in metadata.items() if key != "ownerReferences"}
+    return {**value, "metadata": kept}
 
 
 def queued_job(index: int) -> paths.Object:
@@ -118,6 +127,7 @@ def queued_job(index: int) -> paths.Object:
 QUESTIONS = (
     Question(name="pods that all differ", make=lambda index: owned_pod(index, container=f"main-{index}")),
     Question(name="pods of one job", make=owned_pod),
+    Question(name="pods without an owner", make=pod_alone),
     Question(name="PyTorchJobs with a queue", make=queued_job, requests=REQUESTS // 5),
 )
 

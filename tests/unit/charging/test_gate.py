@@ -176,6 +176,67 @@ def test_a_pod_of_a_workload_is_covered_as_far_as_that_is_charged(api: MemoryApi
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
+def made_and_deleted(api: MemoryApi, replica: Replica, gpus: int) -> None:
+    """A job whose only pod is slow to end."""
+    replica.ask(job(gpus))
+    made = api.apply(job(gpus))
+    api.apply(owned(pod(gpus), made))
+    replica.watch()
+    replica.reconciler.reconcile()
+    api.delete(made)
+
+
+def test_a_workload_that_is_made_anew_is_charged_beside_the_pods_of_the_first(api: MemoryApi, replica: Replica) -> None:
+    made_and_deleted(api, replica, 10)
+    replica.watch()
+
+    found = replica.ask(job(8))
+
+    assert isinstance(found, Refused)
+    assert [(each.asks // 10**9, each.ending // 10**9, each.free // 10**9) for each in found.excesses] == [(8, 10, 6)]
+    assert not found.excesses[0].never
+    assert replica.ask(job(6)) is None
+    assert charges(api) == {"Job.batch/ml/train": 16}
+
+
+def test_a_deletion_of_which_no_watch_has_told_is_looked_up(api: MemoryApi, replica: Replica) -> None:
+    made_and_deleted(api, replica, 10)
+
+    assert isinstance(replica.ask(job(8)), Refused)
+    assert replica.ask(job(6)) is None
+    assert charges(api) == {"Job.batch/ml/train": 16}
+
+
+def test_who_creates_again_what_is_there_is_charged_once(api: MemoryApi, replica: Replica) -> None:
+    """The answer to the first request was lost; the API server will say that there is one."""
+    replica.ask(job(16))
+    api.apply(job(16))
+    replica.watch()
+    replica.reconciler.reconcile()
+
+    assert replica.ask(job(16)) is None
+    assert charges(api) == {"Job.batch/ml/train": 16}
+
+
+def test_a_workload_that_was_made_anew_grows_beside_the_pods_of_the_first(api: MemoryApi, replica: Replica) -> None:
+    made_and_deleted(api, replica, 10)
+    replica.ask(job(4))
+    api.apply(job(4))
+    replica.watch()
+
+    assert isinstance(replica.ask(job(7), old=job(4)), Refused)
+    assert replica.ask(job(6), old=job(4)) is None
+    assert charges(api) == {"Job.batch/ml/train": 16}
+
+
+def test_by_force_as_well_both_are_charged(api: MemoryApi, replica: Replica) -> None:
+    made_and_deleted(api, replica, 10)
+    replica.watch()
+
+    assert replica.ask(job(10), force=True) is None
+    assert charges(api) == {"Job.batch/ml/train": 20}
+
+
 def test_an_owner_in_another_namespace_covers_nothing(api: MemoryApi, replica: Replica) -> None:
     """Anybody can write down the uid of somebody else's job."""
     api.apply(gpu_quota(namespaces=["ml"]))

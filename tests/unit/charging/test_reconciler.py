@@ -117,6 +117,31 @@ def test_what_a_watch_has_not_seen_deleted_yet_is_not_adopted(api: MemoryApi, re
     assert charges(api) == {}
 
 
+def test_of_one_name_what_is_there_and_what_still_ends_is_charged_together(
+    api: MemoryApi, replica: Replica, clock: Clock
+) -> None:
+    first = api.apply(job(8))
+    ending = api.apply(owned(pod(8), first))
+    replica.watch()
+    replica.reconciler.reconcile()
+    api.delete(first)
+    replica.watch()
+    assert replica.ask(job(4)) is None
+    api.apply(job(4))
+    replica.watch()
+
+    replica.reconciler.reconcile()
+    assert (charges(api), reserved(api)) == ({"Job.batch/ml/train": 12}, set())
+    clock.now += RESERVATION
+    replica.reconciler.reconcile()
+    assert charges(api) == {"Job.batch/ml/train": 12}
+
+    api.delete(ending)
+    replica.watch()
+    replica.reconciler.reconcile()
+    assert charges(api) == {"Job.batch/ml/train": 4}
+
+
 def test_two_replicas_adopt_what_nobody_asked_for_once(api: MemoryApi, replica: Replica, another: Replica) -> None:
     api.apply(job(8, pods=4))
     for each in (replica, another):

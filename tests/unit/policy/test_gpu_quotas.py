@@ -100,6 +100,33 @@ def test_a_refusal_says_what_is_left() -> None:
     ]
 
 
+def test_a_refusal_says_what_pods_of_an_earlier_workload_of_this_name_hold() -> None:
+    excess = Excess(
+        limit=Limit(hard={"gpus": 100 * NANO}),
+        unit="gpus",
+        asks=24 * NANO,
+        held=16 * NANO,
+        more=24 * NANO,
+        used=96 * NANO,
+        hard=100 * NANO,
+        ending=16 * NANO,
+    )
+
+    found = seen(job(24), gpu_quota(), refusal=Refusal(quota=quota(), excesses=(excess,)))
+
+    assert found["excesses"] == [
+        {
+            "asks": "24 GPUs",
+            "hard": "100",
+            "classes": [],
+            "never": False,
+            "free": "4",
+            "used": "96",
+            "ending": "16 GPUs",
+        }
+    ]
+
+
 def test_only_what_a_limit_looks_at_is_unclear() -> None:
     assert seen(job(8), gpu_quota()) is None
 

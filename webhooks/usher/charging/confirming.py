@@ -17,6 +17,7 @@ from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
 from usher.quota.entries import Entry
 from usher.quota.reconciliation import Action, Adopt, Holding, Release, Settle
+from usher.quota.units import together
 
 BUILT_IN: Final = frozenset({"", "apps", "batch"})
 DEFINITIONS: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -76,8 +77,12 @@ class Confirming:
         value = self._read(entry)
         if isinstance(value, _Unknown):
             return value
+        return _with(self._itself(value, tariff, charged), self._holdings.left_of(entry))
+
+    def _itself(self, value: paths.Object | None, tariff: Tariff, charged: Charged) -> Holding | None:
+        """An object that nobody else answers for, without what is left of earlier ones of its name."""
         if value is None:
-            return self._holdings.left_of(entry)
+            return None
         held = observing.held(observing.kept(value, tariff))
         if held is None:
             return None
@@ -112,6 +117,13 @@ class Confirming:
     @property
     def _facts(self) -> Store:
         return self._evaluator().facts
+
+
+def _with(there: Holding | None, left: Holding | None) -> Holding | None:
+    """What an object takes together with what is left of earlier ones of its name."""
+    if there is None or there.finished or left is None:
+        return left or there
+    return replace(there, charge=together([there.charge, left.charge]))
 
 
 def _whole(value: paths.Object) -> paths.Object:

@@ -15,7 +15,7 @@ from usher import errors, model, paths
 from usher.admission import scaling
 from usher.admission.review import Review
 from usher.admission.service import request_of
-from usher.charging import observing
+from usher.charging import earlier, observing
 from usher.charging.books import Book, Shelf
 from usher.charging.holdings import Holdings
 from usher.charging.meters import NOBODY, Meter, Result
@@ -29,6 +29,7 @@ from usher.quota.definitions import Quota
 from usher.quota.entries import Entry
 from usher.quota.ledger import Full, Refused
 from usher.quota.selection import Undecided
+from usher.quota.units import ByClasses
 
 WITHIN: Final = 2.0
 """Seconds in which whoever waits for no review changes a quota."""
@@ -48,6 +49,8 @@ class Bill:
     quota: Quota
     entry: Entry
     value: paths.Object
+    creates: bool
+    """Whether there is no object of its name yet, unless the request is answered with that."""
     dry_run: bool
 
 
@@ -141,7 +144,8 @@ class Gate:
             amounts=charge,
             reserved_until=int(self._clock()) + tariff.evaluator.config.facts.reservation,
         )
-        return Bill(quota=quota, entry=entry, value=value, dry_run=review.dry_run)
+        creates = review.operation is Operation.CREATE
+        return Bill(quota=quota, entry=entry, value=value, creates=creates, dry_run=review.dry_run)
 
     async def charge(self, bill: Bill, *, until: float, force: bool = False) -> Refused | Full | None:
         """Charges a quota, or says what stands against it; `force` charges whatever stands against it.
@@ -152,7 +156,10 @@ class Gate:
         began = time.monotonic()
         result, found = Result.FAILED, None
         try:
-            result, found = await self._in_thread(self._charge, bill, force, until, until=until)
+            if await self._answered_for(bill, until=until):
+                result = Result.COVERED
+            else:
+                result, found = await self._in_thread(self._change, bill, force, until, until=until)
         finally:
             self._meter.charged(result, seconds=time.monotonic() - began)
         return found
@@ -174,19 +181,38 @@ class Gate:
         except TimeoutError:
             raise _too_late() from None
 
-    def _charge(self, bill: Bill, force: bool, until: float) -> "_Outcome":  # noqa: FBT001 - run_in_executor takes no keywords
-        if observing.owner(bill.value):
-            root = self._owners.answering(bill.value, until=until)
-            is_pod = bill.entry.kind == "Pod" and not bill.entry.group
-            answers = root is not None and not root.finished
-            if root is not None and answers and (not is_pod or self._holdings.room(root, bill.entry.amounts)):
-                return Result.COVERED, None
+    async def _answered_for(self, bill: Bill, *, until: float) -> bool:
+        """Whether it is within what somebody above it is charged."""
+        owner = observing.owner(bill.value)
+        if not owner:
+            return False
+        if self._holdings.get(owner) is not None:
+            # Nothing is read then: to count takes less time than handing over to a thread would.
+            return self._covered(bill, until)
+        return await self._in_thread(self._covered, bill, until, until=until)
+
+    def _covered(self, bill: Bill, until: float) -> bool:
+        root = self._owners.answering(bill.value, until=until)
+        if root is None or root.finished:
+            return False
+        is_pod = bill.entry.kind == "Pod" and not bill.entry.group
+        return not is_pod or self._holdings.room(root, bill.entry.amounts)
+
+    def _change(self, bill: Bill, force: bool, until: float) -> "_Outcome":  # noqa: FBT001 - run_in_executor takes no keywords
+        ending = self._ending(bill)
         left = until - time.monotonic()
-        changed = self.book(bill.quota).change(lambda account: _charged(account, bill, force=force), within=left)
+        changed = self.book(bill.quota).change(
+            lambda account: _charged(account, bill, ending, force=force), within=left
+        )
         try:
             return changed.result(timeout=max(left, 0))
         except TimeoutError:
             raise _too_late() from None
+
+    def _ending(self, bill: Bill) -> ByClasses:
+        if not bill.creates:
+            return earlier.ending(bill.entry, holdings=self._holdings)
+        return earlier.ending_at_creation(bill.value, bill.entry, api=self._api, holdings=self._holdings)
 
     def _before(self, review: Review, tariff: Tariff, quota: Quota) -> object:
         """What the object was charged as it was; None where it was not there."""
@@ -212,9 +238,9 @@ class Gate:
 _Outcome = tuple[Result, Refused | Full | None]
 
 
-def _charged(account: Account, bill: Bill, *, force: bool) -> tuple[Account, _Outcome]:
+def _charged(account: Account, bill: Bill, ending: ByClasses, *, force: bool) -> tuple[Account, _Outcome]:
     limits = account.quota.limits
-    found = (ledger.force if force else ledger.charge)(account.ledger, bill.entry, limits)
+    found = (ledger.force if force else ledger.charge)(account.ledger, bill.entry, limits, ending)
     match found:
         case ledger.Refused():
             return account, (Result.REFUSED, found)

@@ -9,20 +9,23 @@ them all the same.
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from usher.quota import amounts
 from usher.quota.entries import Entry
 from usher.quota.reconciliation import Holding
-from usher.quota.units import ByClasses
+from usher.quota.units import ByClasses, together
 
 MOST_OWNERS: Final = 16
 """Links of a chain of owners; the longest of the field has eight. Names can be made to go in a circle."""
 
 UNWATCHED: Final = 60.0
 """Seconds for which an object is believed to exist that was read once and that no watch has told of."""
+
+Name = tuple[str, str, str, str]
+"""Group, kind, namespace, name."""
 
 Charged = Callable[[Holding], bool]
 """Whether a ledger has an entry for an object."""
@@ -43,6 +46,8 @@ class Held:
 
 _NONE: Final[frozenset[str]] = frozenset()
 
+_Key = TypeVar("_Key", str, Name)
+
 
 def _nobody(_holding: Holding) -> bool:
     return False
@@ -62,6 +67,8 @@ class Holdings:
         """Of objects that were read and that no watch has told of: until when they are believed to exist."""
         self._children: dict[str, frozenset[str]] = {}
         """uids of what an owner controls, by its own."""
+        self._named: dict[Name, frozenset[str]] = {}
+        """uids by name: of one that is there, and of earlier ones whose pods still end."""
         self._gone: set[str] = set()
         """Workloads that are deleted and have pods left."""
         self._lock = threading.Lock()
@@ -96,7 +103,7 @@ class Holdings:
     def clear(self) -> None:
         """Forgets everything, before all is listed anew."""
         with self._lock:
-            self._held, self._children, self._gone, self._unwatched = {}, {}, set(), {}
+            self._held, self._children, self._named, self._gone, self._unwatched = {}, {}, {}, set(), {}
             self.revision += 1
             self.epoch += 1
 
@@ -118,6 +125,7 @@ class Holdings:
         uid = held.holding.uid
         before = self._held.get(uid)
         self._held[uid] = held
+        self._named[_name(held.holding)] = self._named.get(_name(held.holding), _NONE) | {uid}
         self._gone.discard(uid)
         self.revision += 1
         if before is not None and before.owner != held.owner:
@@ -130,11 +138,7 @@ class Holdings:
             self._forget_if_left(held.owner)
 
     def _unlink(self, held: Held) -> None:
-        left = self._children.get(held.owner, _NONE) - {held.holding.uid}
-        if left:
-            self._children[held.owner] = left
-        else:
-            self._children.pop(held.owner, None)
+        _without(self._children, held.owner, held.holding.uid)
 
     def _forget(self, held: Held) -> None:
         """Takes an object out, and whatever is only there because of it."""
@@ -143,6 +147,7 @@ class Holdings:
             self._held.pop(uid, None)
             self._gone.discard(uid)
             self._unlink(held)
+            _without(self._named, _name(held.holding), uid)
             above = self._left(held.owner)
             if above is None:
                 return
@@ -162,11 +167,17 @@ class Holdings:
         return any(True for _ in self._pods_under(held.holding))
 
     def left_of(self, entry: Entry) -> Holding | None:
-        """What is left of a workload that is deleted; None where nothing is."""
+        """What is left of workloads of a name that are deleted; None where nothing is."""
         with self._lock:
-            gone = [self._held[uid].holding for uid in self._gone]
-        found = (each for each in gone if (each.group, each.kind, each.namespace, each.name) == _name(entry))
-        return next((self.at_least(each) for each in found), None)
+            gone = [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) & self._gone]
+        if not gone:
+            return None
+        return replace(gone[0], charge=together(self.at_least(each).charge for each in gone))
+
+    def there(self, entry: Entry) -> list[Holding]:
+        """What has this name and, as far as we have been told, is not deleted; more than one where we lag behind."""
+        with self._lock:
+            return [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) - self._gone]
 
     def get(self, uid: str) -> Held | None:
         """An object, whether a watch has told of it or it was read."""
@@ -238,7 +249,7 @@ class Holdings:
         """Whether a pod more is within what a workload is charged, as far as its pods have been seen."""
         if root.finished:
             return False
-        return _covers(root.charge, _sum([*(each.charge for each in self._pods_under(root)), pod]))
+        return _covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
 
     def _expire(self) -> None:
         now = self._clock()
@@ -260,8 +271,16 @@ class Holdings:
                     yield held.holding
 
 
-def _name(entry: Entry) -> tuple[str, str, str, str]:
-    return entry.group, entry.kind, entry.namespace, entry.name
+def _name(of: Entry | Holding) -> Name:
+    return of.group, of.kind, of.namespace, of.name
+
+
+def _without(sets: dict[_Key, frozenset[str]], key: _Key, uid: str) -> None:
+    left = sets.get(key, _NONE) - {uid}
+    if left:
+        sets[key] = left
+    else:
+        sets.pop(key, None)
 
 
 def _divided(root: Holding, pods: Iterable[Holding], charged: Charged) -> tuple[list[Holding], list[Holding]]:
@@ -273,7 +292,7 @@ def _divided(root: Holding, pods: Iterable[Holding], charged: Charged) -> tuple[
         (alone if charged(pod) else within).append(pod)
     beyond = []
     for pod in sorted(alone, key=lambda each: each.name):
-        if _covers(charge, _sum(each.charge for each in (*within, pod))):
+        if _covers(charge, together(each.charge for each in (*within, pod))):
             within.append(pod)
         else:
             beyond.append(pod)
@@ -281,27 +300,15 @@ def _divided(root: Holding, pods: Iterable[Holding], charged: Charged) -> tuple[
 
 
 def _at_least(holding: Holding, pods: Iterable[Holding]) -> Holding:
-    together = _sum(pod.charge for pod in pods)
+    of_pods = together(pod.charge for pod in pods)
     if holding.finished:
         # It makes no pods any more, and holds what those have that it left running.
-        return replace(holding, charge=together, finished=False) if together else holding
-    if _covers(holding.charge, together):
+        return replace(holding, charge=of_pods, finished=False) if of_pods else holding
+    if _covers(holding.charge, of_pods):
         return holding
-    classes = {*holding.charge, *together}
-    most = {each: amounts.highest([holding.charge.get(each, {}), together.get(each, {})]) for each in classes}
+    classes = {*holding.charge, *of_pods}
+    most = {each: amounts.highest([holding.charge.get(each, {}), of_pods.get(each, {})]) for each in classes}
     return replace(holding, charge=most)
-
-
-def _sum(charges: Iterable[ByClasses]) -> ByClasses:
-    found: defaultdict[tuple[str, ...], list[Mapping[str, int]]] = defaultdict(list)
-    for classes, of_units in _each(charges):
-        found[classes].append(of_units)
-    return {classes: amounts.plus(*several) for classes, several in found.items()}
-
-
-def _each(charges: Iterable[ByClasses]) -> Iterator[tuple[tuple[str, ...], Mapping[str, int]]]:
-    for charge in charges:
-        yield from charge.items()
 
 
 def _covers(charge: ByClasses, other: ByClasses) -> bool:

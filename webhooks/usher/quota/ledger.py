@@ -18,7 +18,9 @@ import orjson
 from usher.quota import amounts, entries
 from usher.quota.amounts import Amounts
 from usher.quota.entries import Entry
-from usher.quota.units import ByClasses, of_classes
+from usher.quota.units import ByClasses, of_classes, together
+
+NOTHING: Final[ByClasses] = {}
 
 MOST_BYTES: Final = 1_000_000
 """What all entries together may take in the object. etcd takes 1.5 MiB in one request by default; names, other fields
@@ -70,6 +72,8 @@ class Excess:
     """What it would be charged beyond that. Pods that change their priority class count in both until settled."""
     used: int
     hard: int
+    ending: int = 0
+    """What pods of an earlier object of the same name hold still; part of `more`, or of `held`."""
 
     @property
     def free(self) -> int:
@@ -104,28 +108,36 @@ def used(ledger: Ledger) -> ByClasses:
 
 def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
     """What is used of each limit, in its units; 0 is said."""
-    together = used(ledger)
-    return [{unit: of_classes(together, limit.classes).get(unit, 0) for unit in sorted(limit.hard)} for limit in limits]
+    everything = used(ledger)
+    return [
+        {unit: of_classes(everything, limit.classes).get(unit, 0) for unit in sorted(limit.hard)} for limit in limits
+    ]
 
 
-def charge(ledger: Ledger, entry: Entry, limits: Limits) -> Granted | Refused | Full:
+def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Refused | Full:
     """Reserves what a workload asks for, until `entry.reserved_until`.
 
     Charging a key again charges only what is asked beyond it. A workload that asks for no more than it has been charged
     is never refused, be the quota as full as it may: it was let in before.
+
+    Args:
+        ledger: what has been charged.
+        entry: what is asked for.
+        limits: those of the quota.
+        ending: what pods of earlier objects of the same name hold until they end; both are charged under that name.
     """
     former, entry = find(ledger, entry), _relevant(entry, limits)
-    after = _joined(former, entry)
-    excesses = tuple(_excesses(ledger, former, after, entry, limits))
+    after = _joined(former, _beside(entry, relevant(ending, limits)))
+    excesses = tuple(_excesses(ledger, former, after, entry, limits, ending))
     if excesses:
         return Refused(excesses=excesses)
     return _granted(ledger, former, after)
 
 
-def force(ledger: Ledger, entry: Entry, limits: Limits) -> Granted | Full:
+def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Full:
     """Charges whatever there is: for sites that only warn, and for what exists already."""
-    former = find(ledger, entry)
-    return _granted(ledger, former, replace(_joined(former, _relevant(entry, limits)), forced=True))
+    former, entry = find(ledger, entry), _relevant(_beside(entry, ending), limits)
+    return _granted(ledger, former, replace(_joined(former, entry), forced=True))
 
 
 def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
@@ -181,6 +193,10 @@ def _relevant(entry: Entry, limits: Limits) -> Entry:
     return replace(entry, uid="" if entry.name else entry.uid, amounts=relevant(entry.amounts, limits))
 
 
+def _beside(entry: Entry, ending: ByClasses) -> Entry:
+    return replace(entry, amounts=together([entry.amounts, ending])) if ending else entry
+
+
 def _joined(former: Entry | None, entry: Entry) -> Entry:
     if former is None:
         return entry
@@ -196,10 +212,12 @@ def _joined(former: Entry | None, entry: Entry) -> Entry:
     )
 
 
-def _excesses(ledger: Ledger, former: Entry | None, after: Entry, entry: Entry, limits: Limits) -> Iterator[Excess]:
-    together = used(ledger)
+def _excesses(  # noqa: PLR0913, PLR0917 - before, after, what is asked, and of what
+    ledger: Ledger, former: Entry | None, after: Entry, entry: Entry, limits: Limits, ending: ByClasses
+) -> Iterator[Excess]:
+    everything = used(ledger)
     for limit in limits:
-        before = of_classes(together, limit.classes)
+        before = of_classes(everything, limit.classes)
         held = of_classes(former.amounts, limit.classes) if former is not None else {}
         holds = of_classes(after.amounts, limit.classes)
         asks = of_classes(entry.amounts, limit.classes)
@@ -214,6 +232,7 @@ def _excesses(ledger: Ledger, former: Entry | None, after: Entry, entry: Entry, 
                     more=more,
                     used=before.get(unit, 0),
                     hard=limit.hard[unit],
+                    ending=of_classes(ending, limit.classes).get(unit, 0),
                 )
 
 

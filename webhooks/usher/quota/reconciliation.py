@@ -4,13 +4,14 @@ Whoever watches lists what exists and asks here; nothing is looked up. What take
 something, and who watches may be behind: it is to be confirmed by a live read of that one object before it is applied.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from usher.quota import amounts, entries, ledger
 from usher.quota.entries import Entry
 from usher.quota.ledger import Ledger, Limits
-from usher.quota.units import ByClasses
+from usher.quota.units import ByClasses, together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +66,14 @@ def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int
 
     Args:
         found: the ledger.
-        holdings: all that exist in the namespaces of the quota.
+        holdings: all that exist in the namespaces of the quota. Several may have one name: a workload that is there,
+            and those that were deleted before it and whose pods still end.
         limits: those of the quota.
         now: seconds since the epoch.
     """
     result: list[Action] = []
     held: set[str] = set()
-    for holding in holdings:
+    for holding in _by_name(holdings):
         amounts_now = ledger.relevant(holding.charge, limits)
         for entry in _entries_of(holding, found):
             held.add(entry.key)
@@ -101,6 +103,16 @@ def apply(found: Ledger, action: Action, limits: Limits) -> Ledger:
             if isinstance(forced, ledger.Full):
                 return found
             return forced.ledger
+
+
+def _by_name(holdings: Iterable[Holding]) -> Iterator[Holding]:
+    """One for each name, with what all of that name take together."""
+    found: defaultdict[str, list[Holding]] = defaultdict(list)
+    for holding in holdings:
+        found[_entry(holding, {}).name_key].append(holding)
+    for several in found.values():
+        left = [each for each in several if not each.finished] or several
+        yield left[0] if len(left) == 1 else replace(left[0], charge=together(each.charge for each in left))
 
 
 def _of_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, now: int) -> Iterator[Action]:

@@ -71,6 +71,15 @@ def of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
     return found[0] if len(found) == 1 else amounts.plus(*found)
 
 
+def together(charges: Iterable[ByClasses]) -> ByClasses:
+    """The sum, class by class."""
+    found: defaultdict[Classes, list[Amounts]] = defaultdict(list)
+    for each in charges:
+        for classes, of_units in each.items():
+            found[classes].append(of_units)
+    return {classes: amounts.plus(*several) for classes, several in found.items()}
+
+
 def charge(
     workload: model.Workload,
     *,

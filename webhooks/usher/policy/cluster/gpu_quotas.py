@@ -40,6 +40,8 @@ class QuotaExcess(TypedDict):
     used: NotRequired[str]
     more: NotRequired[str]
     """What it would take beyond what it has, where it has something."""
+    ending: NotRequired[str]
+    """With the unit: what pods of a deleted object of the same name hold still, where they do."""
 
 
 class UnclearAmount(TypedDict):
@@ -142,7 +144,9 @@ def _never(charge: Charge, quota: Quota) -> Iterator[QuotaExcess]:
 def _refused(excess: Excess) -> QuotaExcess:
     result = _excess(excess.unit, excess.asks, excess.limit, never=excess.never)
     result["free"], result["used"] = amounts.number(excess.free), amounts.number(excess.used)
-    if excess.held:
+    if excess.ending:
+        result["ending"] = amounts.text(excess.unit, excess.ending)
+    elif excess.held:
         result["more"] = amounts.number(excess.more)
     return result
 

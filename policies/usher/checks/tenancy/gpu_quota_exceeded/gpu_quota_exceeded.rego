@@ -42,7 +42,7 @@ deny contains finding if {
 	finding := {
 		"path": "",
 		"message": $"asks {asks}; {input.cluster.gpuQuota.name} has {free}",
-		"remedy": $"wait until others have finished, ask for no more than {excess.free}, or have the quota raised",
+		"remedy": $"wait until {_who(excess)} have finished, ask for no more than {excess.free}, or have the quota raised",
 	}
 }
 
@@ -71,7 +71,16 @@ unknown contains {"path": unclear.path, "reason": reason} if {
 
 _asks(excess) := $"{excess.asks}, {excess.more} more than it has" if excess.more
 
-_asks(excess) := excess.asks if not excess.more
+_asks(excess) := $"{excess.asks}, while pods of a deleted one of this name still hold {excess.ending}" if excess.ending
+
+_asks(excess) := excess.asks if {
+	not excess.more
+	not excess.ending
+}
+
+_who(excess) := "these pods" if excess.ending
+
+_who(excess) := "others" if not excess.ending
 
 _to(excess) := "" if count(excess.classes) == 0
 

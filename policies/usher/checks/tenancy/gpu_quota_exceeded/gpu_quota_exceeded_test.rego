@@ -52,6 +52,14 @@ now(excess) := json.patch(examples.good_pytorchjob, [{
 	},
 }])
 
+test_what_pods_of_a_deleted_workload_of_this_name_hold_is_said if {
+	check.deny == {{
+		"path": "",
+		"message": "asks 60 GPUs, while pods of a deleted one of this name still hold 48 GPUs; GPUQuota research has 40 of 100 free (60 used)",
+		"remedy": "wait until these pods have finished, ask for no more than 40, or have the quota raised",
+	}} with input as now({"asks": "60 GPUs", "ending": "48 GPUs", "free": "40", "used": "60"})
+}
+
 test_what_is_not_free_now_is_found_with_all_numbers if {
 	check.deny == {{
 		"path": "",
