@@ -213,6 +213,56 @@ def test_a_resource_quota_says_what_it_has_left() -> None:
     assert (str(balance.asks), str(balance.most), str(balance.used), str(balance.free)) == ("32", "40", "16", "24")
 
 
+def volcano_queue(capability: int, *, allocated: paths.Json = None) -> paths.Object:
+    status: paths.Object = {"state": "Open"} if allocated is None else {"state": "Open", "allocated": allocated}
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "Queue",
+        "metadata": {"name": "research"},
+        "spec": {"capability": {GPU: str(capability)}},
+        "status": status,
+    }
+
+
+def volcano_job(gpus: int) -> paths.Object:
+    template = builders.template(builders.container(requests={GPU: gpus}, limits={GPU: gpus}))
+    spec: paths.Object = {"queue": "research", "minAvailable": 1, "tasks": [{"replicas": 1, "template": template}]}
+    return builders.custom("batch.volcano.sh/v1alpha1", "Job", spec, namespace="research")
+
+
+@pytest.mark.parametrize(
+    ("allocated", "answer", "used", "free"),
+    [
+        ({GPU: "8"}, Answer.COULD, 8, 8),
+        ({GPU: "10"}, Answer.NOT_NOW, 10, 6),
+        ({GPU: "20"}, Answer.NOT_NOW, 20, 0),
+        ({}, Answer.COULD, 0, 16),
+        (None, Answer.COULD, None, None),
+        ({GPU: "many"}, Answer.COULD, None, None),
+        ("much", Answer.COULD, None, None),
+    ],
+)
+def test_a_queue_of_volcano_says_what_its_pods_have(
+    allocated: paths.Json, answer: Answer, used: int | None, free: int | None
+) -> None:
+    found = section(look(volcano_job(8), *whole(volcano_queue(16, allocated=allocated))), "Volcano")
+
+    (balance,) = found.balances
+    assert found.answer is answer
+    assert [None if each is None else each.value for each in (balance.used, balance.free)] == [used, free]
+    assert [*found.waits] == (
+        [f"wait: {used} of 16 {GPU} of Queue research are used now, and 8 are needed"]
+        if answer is Answer.NOT_NOW
+        else []
+    )
+
+
+def test_of_what_a_queue_of_volcano_can_never_give_nothing_is_waited_for() -> None:
+    found = section(look(volcano_job(32), *whole(volcano_queue(16, allocated={GPU: "8"}))), "Volcano")
+
+    assert (found.answer, found.waits) == (Answer.NEVER, ())
+
+
 def test_a_pod_that_no_node_can_hold_says_what_the_nearest_would_take() -> None:
     outlook = look(bert(1, each=16), *whole(local_queue("small"), queue("small", 64)))
 

@@ -197,8 +197,9 @@ FACT_KINDS: Final[tuple[FactKind, ...]] = (
         versions=("v1beta1",),
         kind="Queue",
         plural="queues",
-        keep=keeping("/spec", "/status/state"),
+        keep=keeping("/spec", "/status/state", "/status/allocated"),
         cluster_scoped=True,
+        momentary=frozenset({"allocated"}),
     ),
     FactKind(
         group="scheduling.volcano.sh",

@@ -14,7 +14,7 @@ from usher.policy.cluster.resource_quotas import Part, Unreadable, part_document
 from usher.views.shape import Amount, amount_of
 from usher.workloads.lookup import Absence, Reference
 
-_QUEUE: Final = ("scheduling.volcano.sh", "Queue")
+QUEUE: Final = ("scheduling.volcano.sh", "Queue")
 _GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
 
@@ -155,11 +155,11 @@ def _seen(workload: model.Workload, facts: Store, config: models.Config) -> _See
 
 def queues_of(facts: Store) -> volcano.Queues | None:
     """All queues of Volcano; None where nothing is known of them."""
-    objects = facts.objects(*_QUEUE)
+    objects = facts.objects(*QUEUE)
     if objects is Absence.NOT_KNOWN:
         return None
     known = {} if isinstance(objects, Absence) else objects
-    return facts.derived("queues of Volcano", [_QUEUE], lambda: volcano.read_queues(known))
+    return facts.derived("queues of Volcano", [QUEUE], lambda: volcano.read_queues(known))
 
 
 def _group(named: volcano_places.NamedGroup, found: paths.Object | Absence, group: volcano.PodGroup | None) -> Group:

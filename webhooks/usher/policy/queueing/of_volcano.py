@@ -1,18 +1,20 @@
 """The queues of Volcano into which a workload goes, and what bounds it there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from usher import model
+from usher import model, quantities
 from usher.config import models
 from usher.facts.store import Store
-from usher.feasibility import volcano, volcano_places
+from usher.feasibility import resource_lists, volcano, volcano_places
+from usher.feasibility.resource_lists import Amounts
 from usher.feasibility.volcano import Standing, Verdict
 from usher.policy.cluster import volcano as slices
 from usher.policy.queueing import amounts
 from usher.policy.queueing.outlook import Answer, Balance, Elsewhere, Section, worst
+from usher.workloads.lookup import Absence, Reference
 
 _MOST: Final = 16
 """Other queues that are looked at."""
@@ -37,13 +39,13 @@ def of(workload: model.Workload, facts: Store, config: models.Config) -> Iterato
                     authority="Volcano", way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,)
                 )
             continue
-        section = _section(named, found)
+        section = _section(named, found, facts)
         if section.answer is not Answer.COULD:
             section = replace(section, elsewhere=tuple(_elsewhere(workload, known, besides=named.name)))
         yield section
 
 
-def _section(named: volcano_places.Named, found: volcano.Assessment) -> Section:
+def _section(named: volcano_places.Named, found: volcano.Assessment, facts: Store) -> Section:
     answers, reasons = [Answer.COULD], list[str]()
     if found.standing is not Standing.USABLE:
         answers.append(Answer.NEVER if found.standing is Standing.ROOT else Answer.NOT_NOW)
@@ -56,7 +58,11 @@ def _section(named: volcano_places.Named, found: volcano.Assessment) -> Section:
         reasons.append(f"{unreadable.of}: {unreadable.field}: {unreadable.reason}")
     if named.assumption and reasons:
         reasons.append(f"that is so if {named.assumption}")
-    balances = [_balance(each) for each in found.balances if each.together.all]
+    allocated = _allocated(named.name, facts)
+    balances = [_balance(each, None if each.is_above else allocated) for each in found.balances if each.together.all]
+    waits = tuple(_waits(balances))
+    if waits:
+        answers.append(Answer.NOT_NOW)
     above = dict.fromkeys(each.queue for each in found.balances if each.is_above)
     return Section(
         authority="Volcano",
@@ -64,6 +70,7 @@ def _section(named: volcano_places.Named, found: volcano.Assessment) -> Section:
         answer=worst(answers),
         reasons=tuple(reasons),
         balances=tuple(balances),
+        waits=waits,
     )
 
 
@@ -95,13 +102,40 @@ def _short(shortage: volcano.Shortage) -> str:
     return f"{needs} {verb}, {most} is the capability of Queue {shortage.queue}{doubt}"
 
 
-def _balance(balance: volcano.Balance) -> Balance:
+def _allocated(queue: str, facts: Store) -> Amounts | None:
+    """What the pods in a queue have; None where its status says nothing of that.
+
+    Asked of the object each time: what is worked out of queues and kept knows nothing of what changes all the time.
+    """
+    group, kind = slices.QUEUE
+    found = facts.find(Reference(group=group, kind=kind, name=queue))
+    if isinstance(found, Absence):
+        return None
+    source = resource_lists.Source(of=f"Queue {queue}", value=found)
+    allocated = source.amounts("/status/allocated")
+    return None if source.unreadable or source.at("/status/allocated") is None else allocated
+
+
+def _balance(balance: volcano.Balance, allocated: Amounts | None) -> Balance:
+    used = None if allocated is None else allocated.get(balance.resource, quantities.Quantity(0))
     return Balance(
         of=f"Queue {balance.queue}",
         resource=balance.resource,
         asks=balance.together.starts if balance.together.is_gang else balance.together.all,
         most=balance.capability,
+        used=used,
+        free=None if used is None else quantities.Quantity(max(balance.capability.nanos - used.nanos, 0)),
     )
+
+
+def _waits(balances: Iterable[Balance]) -> Iterator[str]:
+    """What has to become free; nothing of what never will."""
+    for each in balances:
+        if each.used is None or each.most is None or each.free is None or not each.free < each.asks <= each.most:
+            continue
+        used, asks = (amounts.text(each.resource, quantity) for quantity in (each.used, each.asks))
+        most = amounts.named(each.resource, each.most, up=False)
+        yield f"wait: {used} of {most} of {each.of} are used now, and {asks} are needed"
 
 
 def _elsewhere(workload: model.Workload, known: volcano.Queues, *, besides: str) -> Iterator[Elsewhere]:
