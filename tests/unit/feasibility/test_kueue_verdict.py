@@ -268,6 +268,27 @@ def test_where_all_flavors_have_a_topology_pods_need_not_ask_for_one() -> None:
     assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
 
 
+def test_a_flavor_of_any_group_without_a_topology_leaves_those_that_have_one_to_pods_that_ask() -> None:
+    """All pods of a queue are placed by topology only if all its flavors can place them so."""
+    cpus = group(("plain", [quota(64, resource="cpu")]))
+    queue = cluster_queue("research", of_gpus(8), cpus)
+    facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK))
+
+    assert reasons(judged(job(), *facts, flavor("plain"))) == [
+        "a100: it takes only pods that ask to be placed by topology"
+    ]
+    assert judged(job(), *facts, flavor("plain", topologyName="racks")).outcome is Outcome.ADMISSIBLE
+
+
+@pytest.mark.parametrize("others", [[], [flavor("plain", topologyName=7)]], ids=["not there", "cannot be read"])
+def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[paths.Object]) -> None:
+    """So nobody is turned away because the flavors beside it have one."""
+    queue = cluster_queue("research", of_gpus(8), group(("plain", [quota(64, resource="cpu")])))
+    facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK), *others)
+
+    assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
+
+
 class TestWhatIsNotKnown:
     """Never holds whatever the missing part says, and so does admissible; all else is unknown, with its reason."""
 
@@ -294,6 +315,14 @@ class TestWhatIsNotKnown:
 
         assert judged(placed(RACK), *facts).unknowns == ("the Topologies are not known",)
         assert judged(placed(RACK), *facts, topology("blocks", RACK)).unknowns == ("Topology racks is not there",)
+
+    def test_a_topology_that_cannot_be_read(self) -> None:
+        broken = builders.replaced(topology("racks", RACK), "/spec/levels/0/nodeLabel", 7)
+        facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), broken)
+
+        assert judged(placed("block"), *facts).unknowns == (
+            "Topology racks, spec.levels[0].nodeLabel: expected a string, found a number; quote it",
+        )
 
     def test_a_quota_that_cannot_be_read(self) -> None:
         verdict = judged(job(), cluster_queue("research", of_gpus("eight")), A100)

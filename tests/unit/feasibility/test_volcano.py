@@ -78,13 +78,19 @@ def test_a_gang_that_starts_with_a_part_of_its_pods_needs_what_they_take() -> No
 def test_tasks_that_wait_for_others_may_run_after_them() -> None:
     template = builders.template(builders.container(gpus=8))
     tasks = [builders.volcano_task(name, template, replicas=1) for name in ("first", "second")]
-    waiting = [tasks[0], {**tasks[1], "dependsOn": {"name": ["first"]}}]
+    waiting: list[paths.Object] = [tasks[0], {**tasks[1], "dependsOn": {"name": ["first"]}}]
     assumptions = [
         [each.assumption for each in assess(builders.volcano_job(*listed), queue(gpu=8)).shortages]
         for listed in (tasks, waiting)
     ]
 
     assert assumptions == [[""], ["its parts run at the same time"]]
+    one_by_one = assess(builders.volcano_job(*waiting), queue(gpu=8), minimum=1).shortages
+    assert [(each.verdict.value, each.assumption) for each in one_by_one] == [
+        ("not all", "its parts run at the same time")
+    ]
+    alone = assess(builders.volcano_job(*waiting), queue(gpu=4), minimum=1).shortages
+    assert [(each.verdict.value, each.assumption) for each in alone] == [("never", "")]
 
 
 def test_only_what_a_queue_names_is_bounded() -> None:
