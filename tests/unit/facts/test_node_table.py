@@ -240,3 +240,9 @@ def test_after_any_changes_the_table_is_that_of_the_nodes_that_are_left(changes:
     }
     assert {**found.now.individual} == {**anew.now.individual}
     assert len(found) == len(left)
+
+
+def test_a_node_that_cannot_be_read_is_a_node() -> None:
+    broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
+
+    assert len(table(*gpu_nodes(3), broken)) == 4

@@ -42,3 +42,10 @@ def test_nothing_is_known_of_boards_without_a_name_or_a_number() -> None:
 
 def test_pods_without_slices_need_no_board() -> None:
     assert holding() is None
+
+
+def test_gpus_behind_a_taint_that_is_not_tolerated_are_for_others() -> None:
+    pod = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
+    guarded = cluster(builders.node("mig-0", labels=H100, taints=["dedicated=a:NoSchedule"]))
+
+    assert divided.holding(ask(pod), guarded.all) is None

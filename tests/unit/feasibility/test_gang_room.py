@@ -54,6 +54,14 @@ def test_a_pool_without_nodes_has_as_many_as_it_may_have() -> None:
     assert room((7, 4), nodes=[builders.node()], pools=[pool]) == Room(most=6, sure=True)
 
 
+def test_nodes_that_are_not_there_yet_hold_whole_pods_alone_as_well() -> None:
+    pool = POOL.model_copy(
+        update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}},
+    )
+
+    assert room((4, 5), nodes=[builders.node()], pools=[pool]) == Room(most=3, sure=True)
+
+
 def test_pods_per_node_are_bounded_too() -> None:
     node = builders.node("gpu-0", gpus=8, labels={"pool": "h100"}, allocatable={"pods": "2"})
 

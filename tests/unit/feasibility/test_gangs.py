@@ -74,3 +74,11 @@ def test_without_a_minimum_of_the_job_those_of_its_tasks_count() -> None:
     assert gangs.minimum_of(workload(job)) is None
     assert gangs.minimum_of(workload(builders.replaced(job, "/spec/tasks/0/minAvailable", 1))) == 3
     assert gangs.minimum_of(workload(volcano_job(3, 2, minAvailable=4))) == 4
+
+
+def test_a_workload_of_one_part_waits_for_no_other() -> None:
+    one = builders.job_set(builders.replicated_job("train", EIGHT, replicas=4))
+    two = builders.job_set(builders.replicated_job("train", EIGHT), builders.replicated_job("evaluate", EIGHT))
+
+    assert together(one, 8).assumption == ""
+    assert together(two, 8, 8).assumption == "its parts run at the same time"

@@ -161,3 +161,25 @@ def test_claimed_devices_of_another_class_are_unknown() -> None:
     assert found.unknowns == ("deviceClassMappings of Kueue's configuration names no whole devices of gpu.nvidia.com",)
     (found,) = kueue_demand.of(claiming(), UNKNOWN)
     assert found.unknowns == ("as what Kueue counts devices of class gpu.nvidia.com is not known",)
+
+
+def test_claims_of_which_nobody_knows_what_they_are_for_are_unknown() -> None:
+    value = builders.pod(
+        container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}]
+    )
+
+    assert one(value).unknowns == ("what the device claims of the pod are for is not known",)
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        (builders.pod(container(gpus=8)), ""),
+        (builders.job(GPU_POD), ""),
+        (builders.deployment(GPU_POD), "pod"),
+        (builders.cron_job(GPU_POD), "run"),
+        (builders.custom("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": {}}), "group"),
+    ],
+)
+def test_what_is_admitted_by_itself_has_a_name(value: paths.Object, part: str) -> None:
+    assert kueue_demand.part(workload(value)) == part

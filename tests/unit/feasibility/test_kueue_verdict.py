@@ -289,6 +289,36 @@ def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[pat
     assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
 
 
+def test_labels_that_do_not_fit_are_told_with_their_values() -> None:
+    labelled = flavor("a100", labels={"pool": "a100", "zone": "a"})
+    queue = cluster_queue("research", of_gpus(8))
+
+    assert reasons(judged(job(spec={"nodeSelector": {"zone": "b"}}), queue, labelled)) == [
+        "a100: its nodes have zone=a"
+    ]
+    by_affinity = {"affinity": builders.node_affinity(builders.term(builders.expression("zone", "In", "b")))}
+    assert reasons(judged(job(spec=by_affinity), queue, labelled)) == ["a100: its nodes have pool=a100 and zone=a"]
+
+
+def test_only_resources_that_the_pods_ask_for_are_said_to_have_no_flavor() -> None:
+    both = group(("a100", [quota(8), quota(64, resource="cpu")]))
+
+    verdict = judged(job(), cluster_queue("research", both), flavor("a100", nodeTaints=TAINTED))
+
+    assert [unmatched.resources for unmatched in verdict.unmatched] == [(GPU,)]
+
+
+def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alone() -> None:
+    queue = cluster_queue("research", group(("a100", [quota(8)]), ("h100", [quota(8)])))
+    value = builders.pytorch_job(template(container(gpus=1)), workers=2, master=template(container(gpus=16)))
+
+    verdict = judged(value, queue, A100, flavor("h100"))
+
+    assert [(each.resource, each.total) for each in verdict.shortages] == [(GPU, 16)]
+    alone = judged(value, cluster_queue("research", of_gpus(8)), A100)
+    assert [each.total for each in alone.shortages] == [18]
+
+
 class TestWhatIsNotKnown:
     """Never holds whatever the missing part says, and so does admissible; all else is unknown, with its reason."""
 
@@ -329,6 +359,13 @@ class TestWhatIsNotKnown:
 
         assert verdict.outcome is Outcome.UNKNOWN
         assert verdict.unknowns[0].startswith("ClusterQueue research, spec.resourceGroups[0]")
+
+    def test_a_number_that_cannot_be_read_beside_those_that_are_enough(self) -> None:
+        beside = group(("a100", [quota(8)]), ("h100", [quota("eight")]))
+
+        verdict = judged(job(), cluster_queue("research", beside), A100, flavor("h100"))
+
+        assert verdict.outcome is Outcome.ADMISSIBLE
 
     def test_a_cohort_that_is_its_own_ancestor(self) -> None:
         facts = (cluster_queue("research", of_gpus(8), cohort="a"), cohort("a", parent="a"), A100)

@@ -221,11 +221,12 @@ def test_what_is_refused_is_told_where_it_is_written_or_else_of_the_container() 
 
 
 def test_a_limit_below_the_smallest_is_refused_although_the_request_is_not() -> None:
-    """Of a pod as a whole, whose limits may be below what its containers ask for together."""
+    """Of a pod as a whole, of which only one container may have a limit."""
     smallest = limit_range("Pod", min={"cpu": "2"})
-    whole = pod_set(builders.container(requests={"cpu": "3"}, limits={"cpu": "1"}))
+    whole = pod_set(builders.container("a", requests={"cpu": "3"}), builders.container("b", limits={"cpu": "1"}))
 
     assert [each[2:] for each in refusals(whole, smallest)] == [("limit", "1")]
+    assert [each[2:] for each in refusals(pod_set(builders.container()), smallest)] == [("request", None)]
 
 
 def test_claims_for_volumes_are_another_matter() -> None:

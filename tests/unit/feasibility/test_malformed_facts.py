@@ -129,6 +129,12 @@ def test_of_a_readable_quota_the_scopes_are_as_written() -> None:
     assert found.unreadable == ()
 
 
+def test_what_is_no_name_of_a_resource_bounds_nothing() -> None:
+    found = resource_quotas.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
+
+    assert list(found.all[0].hard) == ["pods"]
+
+
 def many(count: int) -> paths.Object:
     """A resource list with so many entries."""
     return {f"count/kind-{number}": "1" for number in range(count)}

@@ -12,7 +12,7 @@ from builders import GPU
 from unit.feasibility.namespaces import of_class, quota
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.feasibility import limit_ranges, resource_quotas
+from usher.feasibility import limit_ranges, quota_usage, resource_quotas
 from usher.feasibility.resource_quotas import Verdict
 from usher.workloads.lookup import Objects
 
@@ -166,8 +166,9 @@ def test_pods_without_a_class_have_that_of_the_cluster() -> None:
     assert [(doubt.quota, doubt.pod_set) for doubt in unknown.doubts] == [("quota-0", "")]
 
 
-def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt() -> None:
-    affinity: paths.Object = {"podAffinity": {}}
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
+def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str) -> None:
+    affinity: paths.Object = {kind: {}}
     value = builders.custom("v1", "Pod", {"containers": [builders.container(gpus=2)], "affinity": affinity})
     found = assess(value, quota({"pods": "0"}, scopes=["CrossNamespacePodAffinity"]))
 
@@ -316,3 +317,49 @@ def test_a_workload_without_pods_lacks_nothing() -> None:
 
     assert verdicts(empty, quota({"pods": "0"})) == []
     assert isinstance(workload(empty), model.Workload)
+
+
+def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_read() -> None:
+    """It may give the containers cpu and memory."""
+    unreadable = limit_ranges.read({"odd": {"spec": {"limits": 7}}})
+    best_effort = quota({GPUS: "1"}, scopes=["BestEffort"])
+    silent, asking = builders.container(gpus=2), builders.container(gpus=2, requests={"cpu": "1"})
+
+    assert len(assess(builders.pod(silent), best_effort, ranges=unreadable).doubts) == 1
+    assert assess(builders.pod(asking), best_effort, ranges=unreadable).doubts == ()
+
+
+def test_a_claim_that_is_named_directly_is_made_by_nobody_for_the_pods() -> None:
+    exactly: paths.Object = {"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 4}}
+    claim = builders.custom("resource.k8s.io/v1", "ResourceClaim", {"devices": {"requests": [exactly]}}, name="four")
+    pod = builders.pod(
+        builders.container(claims=["gpus"]), resourceClaims=[{"name": "gpus", "resourceClaimName": "four"}]
+    )
+    (pod_set,) = workload(pod, objects=Objects([claim])).pod_sets
+
+    assert [request.claim != "" for request in pod_set.requests] == [True]
+    assert str(quota_usage.devices(pod_set, "gpu.nvidia.com.deviceclass.resource.k8s.io/devices")) == "0"
+
+
+@pytest.mark.parametrize(
+    ("name", "extended"),
+    [
+        ("nvidia.com/gpu", True),
+        ("gpu", False),
+        ("kubernetes.io/batch-cpu", False),
+        ("example.kubernetes.io/gpu", False),
+        ("requests.nvidia.com/gpu", False),
+    ],
+)
+def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) -> None:
+    assert quota_usage.is_extended(name) is extended
+
+
+@pytest.mark.parametrize(("used", "enough"), [("24", True), ("25", False), (None, True)])
+def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, enough: bool) -> None:
+    """What is remembered of a job holds for as long as its pods find room."""
+    claims = assess(training(1), quota({GPUS: "32"})).claims
+    now = resource_quotas.read({"quota-0": quota({GPUS: "32"}, used=None if used is None else {GPUS: used})})
+
+    assert [(claim.resource, str(claim.needs)) for claim in claims] == [(GPUS, "8")]
+    assert resource_quotas.suffice(now.all, claims) is enough

@@ -197,3 +197,15 @@ def test_the_pods_of_a_group_are_those_that_name_it() -> None:
     assert found.path.endswith("/template/metadata/annotations/scheduling.k8s.io~1group-name")
     owned = builders.pod(annotations={"scheduling.k8s.io/group-name": "group"}, owner_kind="PyTorchJob")
     assert volcano_places.groups(workload(owned)) == ()
+
+
+def test_a_group_has_no_most_pods_where_nothing_bounds_one_of_its_pod_sets() -> None:
+    grouped = builders.template(annotations={"scheduling.k8s.io/group-name": "group"})
+    (bounded,) = volcano_places.groups(workload(builders.job(grouped, parallelism=2, completions=2)))
+    (unbounded,) = volcano_places.groups(workload(builders.daemon_set(grouped)))
+
+    assert (bounded.most, unbounded.most) == (2, None)
+
+
+def test_a_queue_that_names_no_parent_makes_none_of_a_queue_without_a_name() -> None:
+    assert queues(queue(), queue("lab", parent="research")).parents == {"research"}

@@ -163,8 +163,6 @@ def _transformed(asked: dict[str, quantities.Quantity], configuration: Configura
 
     What all outputs of one name come to is never below 0, and takes nothing from what the pod asks under that name.
     """
-    if asked.keys().isdisjoint(configuration.transformations):
-        return asked
     kept: dict[str, quantities.Quantity] = {}
     made: dict[str, int] = {}
     for name, quantity in asked.items():

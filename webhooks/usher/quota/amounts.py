@@ -38,7 +38,7 @@ def profile_of(unit: str) -> profiles.Profile | None:
     name = unit.removeprefix(PROFILES)
     found = profiles.parse(name)
     # `1g.10gb.me` is how a resource spells `1g.10gb+me`; two spellings would be two units.
-    return found if found is not None and str(found) == name else None
+    return found if str(found) == name else None
 
 
 def is_unit(text: str) -> bool:
