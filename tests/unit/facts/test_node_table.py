@@ -246,3 +246,12 @@ def test_a_node_that_cannot_be_read_is_a_node() -> None:
     broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
 
     assert len(table(*gpu_nodes(3), broken)) == 4
+
+
+def test_all_nodes_anew_are_those_and_no_others() -> None:
+    found = table(*gpu_nodes(2))
+    found.replace([builders.node("cpu-0")])
+
+    assert (sorted(found.now.by_name), found.revision) == (["cpu-0"], 2)
+    found.replace([builders.node("cpu-0")])
+    assert found.revision == 2

@@ -49,3 +49,10 @@ def test_gpus_behind_a_taint_that_is_not_tolerated_are_for_others() -> None:
     guarded = cluster(builders.node("mig-0", labels=H100, taints=["dedicated=a:NoSchedule"]))
 
     assert divided.holding(ask(pod), guarded.all) is None
+
+
+def test_gpus_that_are_all_divided_alike_count_their_instances() -> None:
+    """Under the strategy single the label of a node says how many instances it has, which are no GPUs to divide."""
+    single = {**H100, "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"}
+
+    assert holding(single, _3g_40gb=1) is None

@@ -80,3 +80,31 @@ def test_what_cannot_be_counted_is_not() -> None:
     broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
 
     assert room((5, 8), nodes=[*NODES, broken]) is None
+
+
+def test_what_a_pod_of_a_gang_asks_for_that_is_not_known_leaves_all_open() -> None:
+    claiming = builders.pod(
+        builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}]
+    )
+    members = [Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=9), Member(ask=ask(claiming), pods=1)]
+
+    assert gang_room.room(members[:1], cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
+    assert gang_room.room(members, cluster(*NODES, pools=[FIXED])) is None
+
+
+def test_nodes_that_hold_only_some_of_the_pods_give_only_these_what_they_have() -> None:
+    """Eight nodes without GPUs hold the launcher, and no Worker."""
+    launcher = Member(ask=ask(builders.pod(builders.container(requests={"cpu": "1"}))), pods=1)
+    workers = Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=2)
+    there = [*NODES[:2], *(builders.node(f"cpu-{index}") for index in range(8))]
+
+    found = gang_room.room([launcher, workers, workers], cluster(*there, pools=[FIXED]))
+    assert found == Room(most=3, sure=False)
+
+
+def test_pods_that_select_one_host_take_nothing_from_the_number_of_the_others() -> None:
+    on_one = builders.pod(builders.container(gpus=8), nodeSelector={"kubernetes.io/hostname": "gpu-0"})
+    members = [Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=4), Member(ask=ask(on_one), pods=1)]
+
+    for each in (members, members[::-1]):
+        assert gang_room.room(each, cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)

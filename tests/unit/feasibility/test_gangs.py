@@ -82,3 +82,10 @@ def test_a_workload_of_one_part_waits_for_no_other() -> None:
 
     assert together(one, 8).assumption == ""
     assert together(two, 8, 8).assumption == "its parts run at the same time"
+
+
+def test_steps_of_a_graph_are_no_gang() -> None:
+    step: paths.Object = {"name": "step", "container": builders.container(gpus=8)}
+    flow = builders.custom("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "step", "templates": [step]})
+
+    assert starts(flow, 8) == ("8", False)

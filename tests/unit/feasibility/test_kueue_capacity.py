@@ -287,3 +287,10 @@ def test_of_quota_without_a_bound_all_is_kept_where_a_lending_limit_has_none_eit
     assert kueue_quotas.minus(UNLIMITED, UNLIMITED) == 0
     assert kueue_quotas.minus(UNLIMITED, 8) == UNLIMITED
     assert kueue_quotas.minus(8, 16) == 0
+
+
+def test_a_number_that_cannot_be_read_in_another_tree_is_of_no_concern() -> None:
+    research = cluster_queue("research", gpus(16), cohort="shared")
+    elsewhere = cohort("elsewhere", gpus("many"))
+
+    assert potential(research, elsewhere) == 16

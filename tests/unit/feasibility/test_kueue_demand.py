@@ -183,3 +183,12 @@ def test_claims_of_which_nobody_knows_what_they_are_for_are_unknown() -> None:
 )
 def test_what_is_admitted_by_itself_has_a_name(value: paths.Object, part: str) -> None:
     assert kueue_demand.part(workload(value)) == part
+
+
+def test_all_pods_of_an_object_at_once_are_those_that_there_are_at_the_least() -> None:
+    def pods(value: paths.Object) -> list[int]:
+        return [asked.pods for asked in kueue_demand.of_all(workload(value), UNKNOWN).asked]
+
+    assert pods(builders.deployment(GPU_POD, replicas=4)) == [4]
+    assert pods(builders.pod(container(gpus=8))) == [1]
+    assert pods(builders.deployment(GPU_POD, replicas=0)) == []

@@ -249,7 +249,8 @@ def test_a_level_must_be_one_of_the_topology_of_the_flavor() -> None:
     facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
 
     assert judged(placed(RACK), *facts).outcome is Outcome.ADMISSIBLE
-    assert judged(placed("rack"), *facts).unmatched[0].refusals[0].levels == (RACK,)
+    (refusal,) = judged(placed("rack"), *facts).unmatched[0].refusals
+    assert (refusal.level, refusal.levels, refusal.by_topology) == ("rack", (RACK,), True)
 
 
 def test_pods_that_ask_for_topology_and_flavors_that_have_one_belong_together() -> None:
@@ -317,6 +318,21 @@ def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alon
     assert [(each.resource, each.total) for each in verdict.shortages] == [(GPU, 16)]
     alone = judged(value, cluster_queue("research", of_gpus(8)), A100)
     assert [each.total for each in alone.shortages] == [18]
+
+
+def test_room_that_kueue_does_not_find_is_told() -> None:
+    """It gives each pod set the first flavor with room, and takes none back."""
+    queue = cluster_queue("research", group(("a100", [quota(8)]), ("h100", [quota(8)])))
+    flavors = (flavor("a100", labels={"board": "a100"}), flavor("h100", labels={"board": "h100"}))
+    bound = builders.replaced(template(container(gpus=8)), "/spec/nodeSelector", {"board": "a100"})
+    value = builders.pytorch_job(bound, workers=1, master=template(container(gpus=8)))
+    swapped = builders.pytorch_job(template(container(gpus=8)), workers=1, master=bound)
+
+    lost, found = judged(value, queue, *flavors), judged(swapped, queue, *flavors)
+
+    assert (lost.outcome, lost.takes_all, lost.taken) == (Outcome.ADMISSIBLE, False, ())
+    assert (found.outcome, found.takes_all) == (Outcome.ADMISSIBLE, True)
+    assert [(each.asked.pod_set.name, each.flavor) for each in found.taken] == [("Master", "a100"), ("Worker", "h100")]
 
 
 class TestWhatIsNotKnown:

@@ -155,6 +155,7 @@ def test_of_different_defaults_nobody_knows_which_counts() -> None:
     [
         ({"limits": "none"}, "spec.limits"),
         ({"limits": ["none"]}, "spec.limits[0]"),
+        ({"limits": [None]}, "spec.limits[0]"),
         ({"limits": [{"type": 1}]}, "spec.limits[0].type"),
         ({"limits": [{"type": "Container", "max": ["cpu"]}]}, "spec.limits[0].max"),
         ({"limits": [{"type": "Pod", "max": {"cpu": "many"}}]}, "spec.limits[0].max.cpu"),

@@ -96,7 +96,7 @@ def test_nor_are_those_of_several_nodes_of_one_class() -> None:
     both = asking(memory=str(2**40 + 2), ephemeral_storage=str(2**41 + 2))
 
     assert len(cluster(one, other).nodes.classes) == 1
-    assert len(obstacles(judge(both, one, other)).shortages) == 1
+    assert [each.resource for each in obstacles(judge(both, one, other)).shortages] == ["ephemeral-storage"]
     assert judge(asking(memory=str(2**40 + 2), ephemeral_storage=str(2**41 + 1)), one, other).verdict is Verdict.FITS
 
 
@@ -228,6 +228,14 @@ class TestPools:
 
         assert [each.key for each in obstacles(judge(gpu_pod(), CPU_NODE, pools=[pool])).taints] == ["team"]
 
+    def test_have_room_for_the_pods_that_they_say(self) -> None:
+        one = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "1"}})
+        none = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "0"}})
+
+        assert judge(gpu_pod(), CPU_NODE, pools=[one]).verdict is Verdict.FITS
+        found = judge(gpu_pod(), pools=[none])
+        assert obstacles(found).shortages == (Shortage(resource="pods", asked=1, most=0),)
+
     def test_keep_nobody_off_by_a_taint_that_only_prefers(self) -> None:
         preferring = models.Taint(key="team", value="a", effect="PreferNoSchedule")
         pool = H100.model_copy(update={"scales_from_zero": True, "taints": [preferring]})
@@ -298,6 +306,12 @@ class TestSlices:
         found = judge(builders.pod(builders.container(limits={resource: asked})), pools=[pool])
         assert obstacles(found).shortages == (Shortage(resource=resource, asked=asked, most=most),)
 
+    def test_are_on_no_pool_of_which_nobody_knows_the_board(self) -> None:
+        pool = self.POOL.model_copy(update={"resources": [], "gpu": models.Gpus(per_node=1, mig_strategy="mixed")})
+        small = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
+
+        assert judge(small, CPU_NODE, pools=[pool]).verdict is Verdict.NEVER
+
     def test_count_as_a_node_advertises_them(self) -> None:
         node = builders.node("mig-0", allocatable={"nvidia.com/mig-1g.10gb": "7", "nvidia.com/mig-3g.40gb": "0"})
         large = builders.pod(builders.container(limits={"nvidia.com/mig-3g.40gb": 1}))
@@ -335,6 +349,8 @@ def test_the_memory_of_a_share_is_on_no_node() -> None:
     )
 
     assert judge(sharing, GPU_NODE).verdict is Verdict.FITS
+    turn = builders.pod(builders.container(limits={"nvidia.com/gpu.shared": 1}), tolerations=[TOLERATION])
+    assert judge(turn, GPU_NODE).verdict is Verdict.NEVER
 
 
 def test_a_node_that_cannot_be_read_might_do() -> None:
@@ -407,7 +423,7 @@ def test_each_obstacle_more_makes_a_place_farther_away(kind: str) -> None:
         "names": Requirement(key="metadata.name", operator="In", values=("a",)),
         "shortages": Shortage(resource="cpu", asked=4, most=2),
     }[kind]
-    several = [replace(Obstacles(), **{kind: (one,) * number}).weight for number in range(3)]
+    several = [replace(Obstacles(), **{kind: (one,) * number}).weight for number in range(3)]  # type: ignore[arg-type]  # each field is a tuple
 
     assert several == sorted(set(several))
     assert Obstacles(nowhere=True).weight == Obstacles(labels=(BY_ZONE,)).weight

@@ -84,6 +84,28 @@ def test_what_others_use_is_in_the_way_only_now() -> None:
     assert assess(training(4), quota({GPUS: "32"})).shortages == ()
 
 
+def test_what_is_needed_now_is_made_of_all_pods_only_where_all_of_them_start_together() -> None:
+    whole, elastic = training(4), training(4, schedulingPolicy={"minAvailable": 2})
+    (all_of_them,) = assess(whole, quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+    (some,) = assess(elastic, quota({GPUS: "32"}, used={GPUS: "24"})).shortages
+
+    assert [part.pods for part in all_of_them.parts] == [4]
+    assert (some.verdict, str(some.needs), some.parts) == (Verdict.NOT_NOW, "16", ())
+
+
+def test_extended_resources_are_counted_by_their_requests_alone() -> None:
+    assert verdicts(training(1), quota({GPU: "0"})) == []
+
+
+def test_overhead_counts_beside_limits_that_there_are() -> None:
+    def of(**limits: builders.JsonValue) -> list[tuple[str, str, str]]:
+        pod = builders.pod(builders.container(limits=limits), overhead={"cpu": "1"})
+        return verdicts(pod, quota({"limits.cpu": "0"}))
+
+    assert of(cpu="2") == [("limits.cpu", "never", "3")]
+    assert of(cpu="0") == []
+
+
 def test_limits_of_accelerators_and_slices_are_other_keys() -> None:
     slices = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 2}))
 
@@ -124,6 +146,7 @@ SCOPED = [
     (["Terminating"], None, {}, False),
     (["NotTerminating"], None, {}, True),
     (["Terminating"], None, {"activeDeadlineSeconds": 60}, True),
+    (["Terminating"], None, {"activeDeadlineSeconds": 0}, True),
     (["BestEffort"], None, {}, True),  # accelerators do not count
     (["NotBestEffort"], None, {}, False),
     (["NotBestEffort"], None, {"resources": {"requests": {"cpu": "1"}}}, True),
@@ -206,6 +229,8 @@ def test_what_the_whole_pod_asks_for_will_do() -> None:
     value = builders.custom("v1", "Pod", {"containers": [builders.container()], "resources": {"limits": {"cpu": "1"}}})
 
     assert unsaid(value, {"requests.cpu": "9", "requests.memory": "9Gi"}) == []
+    asking = builders.replaced(value, "/spec/resources", {"requests": {"cpu": "1"}})
+    assert unsaid(asking, {"requests.cpu": "9"}) == []
 
 
 def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:

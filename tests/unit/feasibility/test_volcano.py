@@ -209,3 +209,20 @@ def test_a_group_has_no_most_pods_where_nothing_bounds_one_of_its_pod_sets() -> 
 
 def test_a_queue_that_names_no_parent_makes_none_of_a_queue_without_a_name() -> None:
     assert queues(queue(), queue("lab", parent="research")).parents == {"research"}
+
+
+def test_a_way_up_that_is_longer_than_anybody_means_is_not_gone() -> None:
+    names = ["research", *(f"q{index:02}" for index in range(20))]
+    tower = [queue(name, parent=above) for name, above in zip(names, [*names[1:], "root"], strict=True)]
+
+    (unreadable,) = assess(volcano_job(1), *tower).unreadable
+    assert unreadable.reason == "leads in a circle, or too far"
+    assert assess(volcano_job(1), *tower[-10:], name="q11").unreadable == ()
+
+
+def test_a_shortage_is_made_of_all_pods_only_where_all_of_them_are_needed() -> None:
+    (never,) = assess(volcano_job(8, minimum=5), queue(gpu=32)).shortages
+    (not_all,) = assess(volcano_job(8, minimum=4), queue(gpu=32)).shortages
+
+    assert (str(never.needs), never.parts) == ("40", ())
+    assert (str(not_all.needs), [part.pods for part in not_all.parts]) == ("64", [8])

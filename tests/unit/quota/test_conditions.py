@@ -57,6 +57,15 @@ def test_one_that_is_exceeded_says_by_how_much_and_what_was_forced() -> None:
     )
 
 
+def test_what_is_exceeded_for_some_classes_names_them() -> None:
+    said = charged({"object": "Pod/ml-a/p", "classes": {"high": {"gpus": 3, "profiles.1g.10gb": 2}}})
+    limits = [{"hard": {"gpus": 2, "profiles.1g.10gb": 1}, "priorityClasses": ["high", "urgent"]}]
+
+    assert condition(gpu_quota(said=said, limits=limits)).message == (
+        "3 GPUs of high, urgent used of 2; 2 instances of 1g.10gb of high, urgent used of 1"
+    )
+
+
 def overlaps(*values: paths.Object, **labels: dict[str, str]) -> Any:
     return conditions.overlaps(
         [definitions.of_object(value) for value in values],

@@ -73,6 +73,8 @@ def test_of_several_default_classes_that_of_the_smallest_value_counts() -> None:
 
     assert in_force.default_class(facts, models.Config()) == "low"
     assert in_force.default_class(Store(), models.Config()) == ""
+    declared = models.Config.model_validate({"priorities": {"globalDefault": "mine"}})
+    assert in_force.default_class(facts, declared) == "mine"
 
 
 def test_a_default_class_whose_value_cannot_be_read_is_one_all_the_same() -> None:

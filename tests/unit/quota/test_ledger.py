@@ -134,12 +134,6 @@ def test_a_release_gives_back_exactly_what_was_charged() -> None:
     assert ledger.settle(found, "Job.batch/ml/c", gpus(5)) == found
 
 
-def test_a_reservation_is_over_at_its_time_and_a_settled_charge_never() -> None:
-    found = charged(entry("a", normal=8, until=100), entry("b", normal=8, until=101), entry("c", normal=8, until=None))
-
-    assert [each.name for each in ledger.expired(found, 100)] == ["a"]
-
-
 def test_who_is_charged_by_uid_and_asks_again_under_its_name_is_charged_once() -> None:
     found = charged(entry("", normal=8, uid="u-1"), entry("made-x7k2p", normal=8, uid="u-1"))
 

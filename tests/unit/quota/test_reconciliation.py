@@ -106,3 +106,12 @@ def test_what_a_ledger_has_no_room_for_is_not_adopted(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ledger, "MOST_ENTRIES", 1)
 
     assert reconciliation.apply(found, Adopt(entry=entry("b", 8)), LIMITS) == found
+
+
+def test_what_has_finished_is_released_once_its_reservation_is_over() -> None:
+    """It may have been let in anew, and its pods are not there yet."""
+    reserved, over = entry("a", 8, until=NOW + 1), entry("b", 8, until=NOW)
+
+    assert actions(made(reserved, over), holding("a", 8, finished=True), holding("b", 8, finished=True)) == [
+        Release(entry=over, reason="has finished")
+    ]

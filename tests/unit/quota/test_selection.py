@@ -43,6 +43,7 @@ def test_a_selector_chooses_by_labels() -> None:
     assert named(selection.of_namespace(quotas, "a", {})) == "other"
     assert named(selection.of_namespace(quotas, "a", {"tier": "none"})) is None
     assert named(selection.of_namespace([quota("x", **expressed("tier", "Exists"))], "a", {"tier": ""})) == "x"
+    assert named(selection.of_namespace([quota("x", **expressed("tier", "Exists"))], "a", {})) is None
     assert named(selection.of_namespace([quota("x", **expressed("tier", "DoesNotExist"))], "a", {})) == "x"
     assert named(selection.of_namespace([quota("x", **expressed("tier", "DoesNotExist"))], "a", {"tier": ""})) is None
 
@@ -92,3 +93,10 @@ def test_all_quotas_that_hold_are_named_and_of_very_many_reasons_the_first() -> 
     found = selection.of_namespace(broken, "ml", {})
     assert isinstance(found, Undecided)
     assert found.reason.count("cannot be read") == 5
+
+
+def test_a_quota_of_which_the_namespaces_cannot_be_read_may_hold_for_any() -> None:
+    found = selection.of_namespace([quota("broken", namespaces=7)], "web", {})
+
+    assert isinstance(found, Undecided)
+    assert found.reason.startswith("GPUQuota broken cannot be read: /spec/namespaces")

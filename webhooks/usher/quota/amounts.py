@@ -54,10 +54,6 @@ def plus(*several: Amounts) -> dict[str, int]:
     return {unit: nanos for unit, nanos in result.items() if nanos}
 
 
-def minus(amounts: Amounts, others: Amounts) -> dict[str, int]:
-    return plus(amounts, {unit: -nanos for unit, nanos in others.items()})
-
-
 def highest(several: Iterable[Amounts]) -> dict[str, int]:
     """The largest of several amounts, unit by unit."""
     result: dict[str, int] = {}
