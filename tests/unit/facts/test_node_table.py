@@ -255,3 +255,11 @@ def test_all_nodes_anew_are_those_and_no_others() -> None:
     assert (sorted(found.now.by_name), found.revision) == (["cpu-0"], 2)
     found.replace([builders.node("cpu-0")])
     assert found.revision == 2
+
+
+def test_a_heartbeat_of_a_node_that_cannot_be_read_is_no_change() -> None:
+    broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
+    found = table(broken)
+    found.put(broken)
+
+    assert found.revision == 1

@@ -108,3 +108,18 @@ def test_pods_that_select_one_host_take_nothing_from_the_number_of_the_others() 
 
     for each in (members, members[::-1]):
         assert gang_room.room(each, cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
+
+
+def test_a_host_that_two_alternatives_name_is_one_host() -> None:
+    names = [builders.expression("kubernetes.io/hostname", "In", *hosts) for hosts in (("gpu-1", "gpu-2"), ("gpu-2",))]
+    affinity = builders.node_affinity(*(builders.term(each) for each in names))
+    pod = builders.pod(builders.container(gpus=8), affinity=affinity)
+
+    found = gang_room.room([Member(ask=ask(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    assert found == Room(most=2, sure=True)
+
+
+def test_nobody_counts_what_a_device_class_may_serve() -> None:
+    served = ask(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
+
+    assert gang_room.room([Member(ask=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None

@@ -294,3 +294,11 @@ def test_a_number_that_cannot_be_read_in_another_tree_is_of_no_concern() -> None
     elsewhere = cohort("elsewhere", gpus("many"))
 
     assert potential(research, elsewhere) == 16
+
+
+def test_a_number_of_its_own_cohort_that_cannot_be_read_leaves_open_what_a_queue_may_borrow() -> None:
+    found, queues = capacities(cluster_queue("research", gpus(16), cohort="shared"), cohort("shared", gpus("many")))
+
+    (problem,) = found.problems(queues["research"])
+    assert problem.startswith("Cohort shared, spec.resourceGroups[0]")
+    assert found.bound(queues["research"], A100_GPU) == UNLIMITED

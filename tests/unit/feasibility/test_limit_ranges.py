@@ -109,6 +109,12 @@ def test_a_limit_is_at_most_so_many_times_the_request(
     assert [each.said for each in found] == ([] if said is None else [said])
 
 
+def test_just_as_much_as_a_bound_is_within_it() -> None:
+    four = pod_set(builders.container(requests={"cpu": "4"}, limits={"cpu": "4"}))
+
+    assert refusals(four, limit_range(min={"cpu": "4"}, max={"cpu": "4"})) == []
+
+
 def test_a_pod_is_looked_at_as_a_whole_without_its_overhead() -> None:
     largest = limit_range("Pod", max={"cpu": "4"})
     four = builders.container("a", limits={"cpu": "3"}), builders.container("b", limits={"cpu": "1"})

@@ -336,6 +336,14 @@ def test_a_resource_that_a_device_class_serves_may_be_on_nodes_that_do_not_adver
     assert nodes.judge(served, cluster(CPU_NODE, GPU_NODE)).verdict is Verdict.FITS
 
 
+@pytest.mark.parametrize("name", ["", "gpu-0"])
+def test_none_that_a_node_advertises_may_be_there_by_a_device_class_all_the_same(name: str) -> None:
+    """Its device plugin has gone, and the resource stays listed."""
+    served = ask(gpu_pod(nodeName=name or None), from_classes=["nvidia.com/gpu"])
+
+    assert nodes.judge(served, cluster(builders.node("gpu-0", gpus=0))).verdict is Verdict.UNKNOWN
+
+
 def test_nodes_that_advertise_a_resource_have_no_more_of_it_by_a_device_class() -> None:
     served = ask(gpu_pod(16), from_classes=["nvidia.com/gpu"])
 
@@ -363,7 +371,9 @@ def test_a_node_that_cannot_be_read_might_do() -> None:
     assert judge(builders.pod(nodeName="broken"), CPU_NODE, broken).verdict is Verdict.UNKNOWN
     ill = builders.replaced(builders.node("an-ill-one"), "/status/allocatable/cpu", "many")
     assert judge(builders.pod(nodeName="broken"), broken, ill).reason.startswith("Node broken cannot be read")
-    assert judge(gpu_pod(), broken, ill).reason.endswith("; nor can 1 more")
+    either = judge(gpu_pod(), broken, ill).reason
+    assert either.startswith("Node an-ill-one cannot be read")
+    assert either.endswith("; nor can 1 more")
 
 
 def test_a_cluster_without_nodes_holds_nothing() -> None:
@@ -388,6 +398,10 @@ def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() 
     assert judge(gpu_pod(4), GPU_NODE, pools=[pool]).crowded is None
     loose = builders.node("other", gpus=8)
     assert judge(gpu_pod(8), GPU_NODE, loose, pools=[pool]).crowded is None
+    unborn = models.Pool(name="unborn", node_selector={"pool": "unborn"}, allocatable={"nvidia.com/gpu": "8"})
+    beside = judge(gpu_pod(8), GPU_NODE, pools=[unborn, pool])
+    assert beside.crowded is not None
+    assert beside.crowded.name == "pool h100"
 
 
 def test_what_hosts_lack_is_told_of_the_alternative_that_their_class_meets() -> None:
@@ -426,4 +440,5 @@ def test_each_obstacle_more_makes_a_place_farther_away(kind: str) -> None:
     several = [replace(Obstacles(), **{kind: (one,) * number}).weight for number in range(3)]  # type: ignore[arg-type]  # each field is a tuple
 
     assert several == sorted(set(several))
+    assert [kinds for kinds, _ in several] == [0, 1, 1]
     assert Obstacles(nowhere=True).weight == Obstacles(labels=(BY_ZONE,)).weight

@@ -84,6 +84,13 @@ def test_what_others_use_is_in_the_way_only_now() -> None:
     assert assess(training(4), quota({GPUS: "32"})).shortages == ()
 
 
+def test_pods_that_do_not_wait_for_each_other_need_room_for_all_of_them_now() -> None:
+    served = service(4, builders.container(gpus=2))
+
+    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "4"})) == [(GPUS, "not now", "8")]
+    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "2"})) == []
+
+
 def test_what_is_needed_now_is_made_of_all_pods_only_where_all_of_them_start_together() -> None:
     whole, elastic = training(4), training(4, schedulingPolicy={"minAvailable": 2})
     (all_of_them,) = assess(whole, quota({GPUS: "32"}, used={GPUS: "8"})).shortages

@@ -226,3 +226,13 @@ def test_a_shortage_is_made_of_all_pods_only_where_all_of_them_are_needed() -> N
 
     assert (str(never.needs), never.parts) == ("40", ())
     assert (str(not_all.needs), [part.pods for part in not_all.parts]) == ("64", [8])
+
+
+def test_pods_that_may_come_later_have_to_fit_the_queue_as_well() -> None:
+    group = builders.ray_group(
+        pod_template=builders.template(builders.container(gpus=8)), replicas=0, min_replicas=0, max_replicas=2
+    )
+
+    assert shortages(builders.ray_cluster(group, autoscaling=True), queue(gpu=4)) == [
+        ("research", GPU, "never", "8", "4")
+    ]

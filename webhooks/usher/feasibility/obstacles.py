@@ -83,7 +83,7 @@ def of_amounts(ask: Ask, amounts: Amounts, template: Template | None) -> Iterato
     """What one node with these amounts lacks."""
     divided = _slices(ask) if template is not None and template.board is not None else {}
     for name, asked in ask.amounts.items():
-        if name in amounts:
+        if name in amounts and (amounts[name] or name not in ask.from_classes):
             if asked > amounts[name]:
                 yield Shortage(resource=name, asked=asked, most=amounts[name])
         elif (template is not None and template.offers(name)) or name in ask.from_classes or name in divided:
