@@ -171,8 +171,8 @@ def test_pod_sets_that_are_placed_together_have_one_flavor() -> None:
 
 
 def test_all_resources_of_a_group_come_from_one_flavor() -> None:
-    few_cpu = ("a100", [quota(8, resource="cpu"), quota(64)])
-    few_gpus = ("h100", [quota(512, resource="cpu"), quota(8)])
+    few_cpu = ("a100", [quota(8, resource="cpu"), quota(64), quota(0, resource="memory")])
+    few_gpus = ("h100", [quota(512, resource="cpu"), quota(8), quota(0, resource="memory")])
     value = builders.job(template(container(gpus=8, requests={"cpu": 64})), parallelism=4, completions=4)
 
     verdict = judged(value, cluster_queue("research", group(few_cpu, few_gpus)), A100, flavor("h100"))

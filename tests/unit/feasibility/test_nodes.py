@@ -296,12 +296,16 @@ class TestSlices:
         found = judge(builders.pod(builders.container(limits=limits)), CPU_NODE, pools=[self.POOL])
         assert found.verdict is (Verdict.FITS if fits else Verdict.NEVER)
 
-    @pytest.mark.parametrize(("profile", "asked", "most"), [("3g.40gb", 3, 2), ("1g.10gb", 8, 7), ("1g.5gb", 1, 0)])
+    @pytest.mark.parametrize(
+        ("profile", "gpus", "asked", "most"),
+        [("3g.40gb", 1, 3, 2), ("1g.10gb", 1, 8, 7), ("1g.10gb", 2, 15, 14), ("1g.5gb", 1, 1, 0)],
+    )
     def test_are_told_with_the_most_of_them_that_the_gpus_of_a_node_hold(
-        self, profile: str, asked: int, most: int
+        self, profile: str, gpus: int, asked: int, most: int
     ) -> None:
         resource = f"nvidia.com/mig-{profile}"
-        pool = self.POOL.model_copy(update={"resources": [resource], "allocatable": {"cpu": "64"}})
+        board = models.Gpus(board="H100-80", per_node=gpus, mig_strategy="mixed")
+        pool = self.POOL.model_copy(update={"resources": [resource], "gpu": board, "allocatable": {"cpu": "64"}})
 
         found = judge(builders.pod(builders.container(limits={resource: asked})), pools=[pool])
         assert obstacles(found).shortages == (Shortage(resource=resource, asked=asked, most=most),)
@@ -398,6 +402,8 @@ def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() 
     assert judge(gpu_pod(4), GPU_NODE, pools=[pool]).crowded is None
     loose = builders.node("other", gpus=8)
     assert judge(gpu_pod(8), GPU_NODE, loose, pools=[pool]).crowded is None
+    named = judge(gpu_pod(8, nodeName="gpu-0"), CPU_NODE, GPU_NODE, pools=[pool]).crowded
+    assert named is not None
     unborn = models.Pool(name="unborn", node_selector={"pool": "unborn"}, allocatable={"nvidia.com/gpu": "8"})
     beside = judge(gpu_pod(8), GPU_NODE, pools=[unborn, pool])
     assert beside.crowded is not None

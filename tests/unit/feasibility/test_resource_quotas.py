@@ -131,6 +131,21 @@ def test_pods_are_counted_and_the_object_itself() -> None:
     assert assess(job, quota({"count/jobs.batch": "1"}), resource="jobs.batch").shortages == ()
 
 
+def test_a_quota_with_a_scope_counts_no_objects_but_pods() -> None:
+    job = builders.job(builders.template(builders.container(gpus=1)))
+
+    assert (
+        assess(job, quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"]), resource="jobs.batch").shortages == ()
+    )
+
+
+@pytest.mark.parametrize("key", ["hugepages-2Mi", "requests.hugepages-2Mi"])
+def test_huge_pages_are_counted_by_either_key(key: str) -> None:
+    pod = builders.pod(builders.container(limits={"hugepages-2Mi": "8Mi", "cpu": "1"}))
+
+    assert verdicts(pod, quota({key: "4Mi"})) == [(key, "never", "8388608")]
+
+
 def test_steps_of_a_graph_run_as_the_quota_lets_them() -> None:
     step: paths.Object = {"name": "step", "container": builders.container(gpus=2)}
     flow = builders.custom("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "step", "templates": [step]})

@@ -29,3 +29,7 @@ def test_these_are_units(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["", "gpu", "1g.10gb", "profiles.", "profiles.None", "profiles.1g.10gb.me"])
 def test_a_profile_has_one_spelling_and_no_other_unit_is_one(unit: str) -> None:
     assert not amounts.is_unit(unit)
+
+
+def test_what_is_nothing_in_all_amounts_is_left_out_of_the_highest() -> None:
+    assert amounts.highest([{"gpus": 0, "slices": 7}, {"slices": 3}]) == {"slices": 7}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from usher import paths
+from usher.config import models
 from usher.quota import conditions, definitions, status
 from usher.quota.conditions import IN_FORCE, Condition
 
@@ -117,3 +118,14 @@ def test_a_status_of_any_shape_gets_one() -> None:
     for strange in shapes:
         assert conditions.find(strange) is None
         assert conditions.find(conditions.put(strange, IN_FORCE, now=NOW)) == IN_FORCE
+
+
+def test_a_quota_of_usher_yaml_may_have_the_name_of_one_in_the_cluster() -> None:
+    entry = {"name": "research", "namespaces": ["ml-a"], "limits": [{"hard": {"gpus": 8}}]}
+    (declared,) = models.Config.model_validate({"quotas": [entry]}).quotas
+
+    found = conditions.overlaps([definitions.of_object(gpu_quota()), definitions.of_entry(declared)], {"ml-a": {}})
+
+    assert found == {
+        "research": "quota research of usher.yaml holds for namespace ml-a as well, so that none is enforced there"
+    }

@@ -134,6 +134,13 @@ def test_a_release_gives_back_exactly_what_was_charged() -> None:
     assert ledger.settle(found, "Job.batch/ml/c", gpus(5)) == found
 
 
+def test_an_object_with_a_name_is_known_by_that_alone() -> None:
+    """Who tries again to create it has another uid."""
+    (kept,) = charged(entry("a", normal=8, uid="u-1")).entries.values()
+
+    assert (kept.key, kept.uid) == ("Job.batch/ml/a", "")
+
+
 def test_who_is_charged_by_uid_and_asks_again_under_its_name_is_charged_once() -> None:
     found = charged(entry("", normal=8, uid="u-1"), entry("made-x7k2p", normal=8, uid="u-1"))
 
