@@ -200,3 +200,14 @@ def test_of_a_kind_that_is_taken_out_of_the_cluster_nothing_is_left() -> None:
 
     assert store.find(reference("a")) is Absence.MISSING
     assert store.counts() == {}
+
+
+def test_what_was_worked_out_of_nodes_is_kept_until_one_of_them_changes() -> None:
+    store = Store.of([builders.node("gpu-0")])
+
+    def count() -> int:
+        return store.derived("count", [("", "Node")], lambda: len(store.nodes))
+
+    assert count() == 1
+    store.put(builders.node("gpu-1"))
+    assert count() == 2

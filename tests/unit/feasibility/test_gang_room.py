@@ -123,3 +123,10 @@ def test_nobody_counts_what_a_device_class_may_serve() -> None:
     served = ask(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
 
     assert gang_room.room([Member(ask=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
+
+
+def test_what_a_pool_does_not_say_of_its_nodes_bounds_nothing() -> None:
+    pool = POOL.model_copy(update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}})
+    worker = Member(ask=ask(builders.pod(builders.container(gpus=8, requests={"cpu": "64"}))), pods=7)
+
+    assert gang_room.room([worker], cluster(builders.node(), pools=[pool])) == Room(most=3, sure=True)

@@ -139,21 +139,22 @@ def test_allowances_never_take_from_what_the_pod_asks_for_itself() -> None:
     assert amounts(value, text) == {"cpu": 1000}
 
 
-def claiming() -> model.Workload:
+def claiming(*, gpus: int | None = None) -> model.Workload:
     claim = {"name": "gpu", "resourceClaimTemplateName": "two-gpus"}
     request: paths.Object = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 2}}
     spec: paths.Object = {"devices": {"requests": [request]}}
     objects = builders.custom("resource.k8s.io/v1", "ResourceClaimTemplate", {"spec": spec}, name="two-gpus")
-    value = builders.pod(container(claims=["gpu"]), resourceClaims=[claim])
+    value = builders.pod(container(claims=["gpu"], gpus=gpus), resourceClaims=[claim])
     return workload(value, objects=Objects([objects], namespace="default"))
 
 
 def test_claimed_devices_are_counted_as_the_configuration_maps_their_class() -> None:
     text = "resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [gpu.nvidia.com]}]}"
     (found,) = kueue_demand.of(claiming(), kueue_configuration.read(text))
+    (beside,) = kueue_demand.of(claiming(gpus=1), kueue_configuration.read(text))
 
-    assert found.asked[0].each == {"gpus": 2}
-    assert found.unknowns == ()
+    assert (found.asked[0].each, found.unknowns) == ({"gpus": 2}, ())
+    assert (beside.asked[0].each, beside.unknowns) == ({GPU: 1, "gpus": 2}, ())
 
 
 def test_claimed_devices_of_another_class_are_unknown() -> None:

@@ -168,3 +168,12 @@ def test_of_a_flavor_that_nobody_in_a_cohort_has_reserved_all_is_free() -> None:
     read = {"a": kueue_free.read("a", {"status": {"flavorsReservation": [other]}})}
 
     assert Free(Capacities([a], ()), read).of(a, KEY) == 16
+
+
+def test_what_a_cohort_keeps_for_itself_is_used_before_what_it_lends() -> None:
+    a, b = queue("a", 16, cohort="top"), queue("b", 0, cohort="c")
+    spec: paths.Object = {"parentName": "top", "resourceGroups": [group(("a100", [quota(40, lending=8)]))]}
+    cohorts = (kueue_queues.cohort("c", {"spec": spec}), cohort("top"))
+
+    assert free(a, b, cohorts=cohorts, a=16, b=30).of(a, KEY) == 8
+    assert free(a, b, cohorts=cohorts, a=16, b=36).of(a, KEY) == 4

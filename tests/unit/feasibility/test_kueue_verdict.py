@@ -306,7 +306,7 @@ def test_only_resources_that_the_pods_ask_for_are_said_to_have_no_flavor() -> No
 
     verdict = judged(job(), cluster_queue("research", both), flavor("a100", nodeTaints=TAINTED))
 
-    assert [unmatched.resources for unmatched in verdict.unmatched] == [(GPU,)]
+    assert [(unmatched.asked.pods, unmatched.resources) for unmatched in verdict.unmatched] == [(1, (GPU,))]
 
 
 def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alone() -> None:

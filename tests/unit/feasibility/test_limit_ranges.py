@@ -109,6 +109,14 @@ def test_a_limit_is_at_most_so_many_times_the_request(
     assert [each.said for each in found] == ([] if said is None else [said])
 
 
+def test_a_limit_that_is_refused_for_its_ratio_is_told_with_the_request() -> None:
+    four = pod_set(builders.container(requests={"cpu": "1"}, limits={"cpu": "4"}))
+    ratio, largest = limit_range(maxLimitRequestRatio={"cpu": "2"}), limit_range(max={"cpu": "3"})
+    found = [limit_ranges.refusals(four, read(each))[0].request for each in (ratio, largest)]
+
+    assert [None if each is None else str(each) for each in found] == ["1", None]
+
+
 def test_just_as_much_as_a_bound_is_within_it() -> None:
     four = pod_set(builders.container(requests={"cpu": "4"}, limits={"cpu": "4"}))
 

@@ -1,6 +1,7 @@
 """Whether any node could ever hold a pod, and what is missing where the least is."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -448,3 +449,9 @@ def test_each_obstacle_more_makes_a_place_farther_away(kind: str) -> None:
     assert several == sorted(set(several))
     assert [kinds for kinds, _ in several] == [0, 1, 1]
     assert Obstacles(nowhere=True).weight == Obstacles(labels=(BY_ZONE,)).weight
+
+
+def test_the_more_of_a_resource_is_there_the_nearer_is_a_place() -> None:
+    weights = [Obstacles(shortages=(Shortage(resource="cpu", asked=8, most=most),)).weight for most in (6, 2, 0)]
+
+    assert weights == [(1, Fraction(1, 4)), (1, Fraction(3, 4)), (1, 2)]

@@ -180,6 +180,7 @@ SCOPED = [
     (None, [of_class("NotIn", "batch")], {}, True),
     (None, [of_class("NotIn", "batch")], {"priorityClassName": "batch"}, False),
     (None, [of_class("DoesNotExist")], {}, True),
+    (None, [of_class("DoesNotExist")], {"priorityClassName": "batch"}, False),
     (None, [of_class("Exists")], {}, False),
     (["Terminating"], [of_class("NotIn", "batch")], {}, False),
     (["CrossNamespacePodAffinity"], None, {}, False),
@@ -238,6 +239,14 @@ def test_every_container_says_what_a_quota_counts_of_cpu_and_memory() -> None:
         ("/spec/initContainers/0", "requests.memory"),
         ("/spec/containers/0", "requests.memory"),
     ]
+
+
+def test_ephemeral_containers_have_nothing_to_say() -> None:
+    value = builders.pod(
+        builders.container(limits={"cpu": "1"}), ephemeralContainers=[{"name": "debug", "image": "busybox"}]
+    )
+
+    assert unsaid(value, {"limits.cpu": "9"}) == []
 
 
 def test_a_limit_range_says_it_for_them() -> None:

@@ -129,3 +129,18 @@ def test_a_quota_of_usher_yaml_may_have_the_name_of_one_in_the_cluster() -> None
     assert found == {
         "research": "quota research of usher.yaml holds for namespace ml-a as well, so that none is enforced there"
     }
+
+
+def test_a_quota_of_usher_yaml_has_no_condition() -> None:
+    entry = {"name": "declared", "namespaces": ["ml-a"], "limits": [{"hard": {"gpus": 8}}]}
+    (declared,) = models.Config.model_validate({"quotas": [entry]}).quotas
+
+    found = conditions.overlaps([definitions.of_object(gpu_quota()), definitions.of_entry(declared)], {"ml-a": {}})
+
+    assert list(found) == ["research"]
+
+
+def test_what_was_forced_is_of_no_concern_where_it_fits() -> None:
+    forced = {"object": "Job.batch/ml-a/big", "amounts": {"gpus": 16}, "forced": True}
+
+    assert condition(gpu_quota(said=charged(forced))).reason == "InForce"
