@@ -86,6 +86,9 @@ def test_a_workload_of_one_part_waits_for_no_other() -> None:
 
 def test_steps_of_a_graph_are_no_gang() -> None:
     step: paths.Object = {"name": "step", "container": builders.container(gpus=8)}
-    flow = builders.custom("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "step", "templates": [step]})
+    tasks: paths.Json = [{"name": name, "template": "step"} for name in "abc"]
+    both: paths.Json = [{"name": "all", "dag": {"tasks": tasks}}, step]
+    flow = builders.custom("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "all", "templates": both})
+    found = together(flow, *[8] * len(workload(flow).pod_sets))
 
-    assert starts(flow, 8) == ("8", False)
+    assert (str(found.starts), str(found.all), str(found.most), found.is_gang) == ("8", "8", "8", False)

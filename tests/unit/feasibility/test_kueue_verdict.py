@@ -322,17 +322,23 @@ def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alon
 
 def test_room_that_kueue_does_not_find_is_told() -> None:
     """It gives each pod set the first flavor with room, and takes none back."""
-    queue = cluster_queue("research", group(("a100", [quota(8)]), ("h100", [quota(8)])))
-    flavors = (flavor("a100", labels={"board": "a100"}), flavor("h100", labels={"board": "h100"}))
-    bound = builders.replaced(template(container(gpus=8)), "/spec/nodeSelector", {"board": "a100"})
-    value = builders.pytorch_job(bound, workers=1, master=template(container(gpus=8)))
-    swapped = builders.pytorch_job(template(container(gpus=8)), workers=1, master=bound)
+    cpus = group(("any", [quota(64, resource="cpu")]))
+    queue = cluster_queue("research", cpus, group(("a100", [quota(8)]), ("h100", [quota(8)])))
+    flavors = (flavor("any"), *(flavor(board, labels={"board": board}) for board in ("a100", "h100")))
+    free, cpu = template(container(gpus=8)), template(container(gpus=8, requests={"cpu": 1}))
+    bound = builders.replaced(cpu, "/spec/nodeSelector", {"board": "a100"})
+    value = builders.pytorch_job(bound, workers=1, master=free)
+    swapped = builders.pytorch_job(free, workers=1, master=bound)
 
     lost, found = judged(value, queue, *flavors), judged(swapped, queue, *flavors)
 
     assert (lost.outcome, lost.takes_all, lost.taken) == (Outcome.ADMISSIBLE, False, ())
     assert (found.outcome, found.takes_all) == (Outcome.ADMISSIBLE, True)
-    assert [(each.asked.pod_set.name, each.flavor) for each in found.taken] == [("Master", "a100"), ("Worker", "h100")]
+    assert [(each.asked.pod_set.name, each.flavor) for each in found.taken] == [
+        ("Master", "any"),
+        ("Master", "a100"),
+        ("Worker", "h100"),
+    ]
 
 
 class TestWhatIsNotKnown:

@@ -299,7 +299,7 @@ class TestSlices:
 
     @pytest.mark.parametrize(
         ("profile", "gpus", "asked", "most"),
-        [("3g.40gb", 1, 3, 2), ("1g.10gb", 1, 8, 7), ("1g.10gb", 2, 15, 14), ("1g.5gb", 1, 1, 0)],
+        [("3g.40gb", 1, 3, 2), ("1g.10gb", 1, 8, 7), ("1g.10gb", 2, 15, 14), ("1g.5gb", 1, 2, 0)],
     )
     def test_are_told_with_the_most_of_them_that_the_gpus_of_a_node_hold(
         self, profile: str, gpus: int, asked: int, most: int
@@ -406,7 +406,8 @@ def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() 
     named = judge(gpu_pod(8, nodeName="gpu-0"), CPU_NODE, GPU_NODE, pools=[pool]).crowded
     assert named is not None
     unborn = models.Pool(name="unborn", node_selector={"pool": "unborn"}, allocatable={"nvidia.com/gpu": "8"})
-    beside = judge(gpu_pod(8), GPU_NODE, pools=[unborn, pool])
+    scaling = pool.model_copy(update={"scales_from_zero": True})
+    beside = judge(gpu_pod(8), CPU_NODE, pools=[unborn, scaling])
     assert beside.crowded is not None
     assert beside.crowded.name == "pool h100"
 
@@ -425,7 +426,7 @@ def test_of_alternatives_that_hosts_lack_the_one_that_lacks_least_is_told() -> N
     hostname = expression("kubernetes.io/hostname", "DoesNotExist")
     affinity = node_affinity(
         term(hostname, expression("kubernetes.io/hostname", "In", "n-9")),
-        term(hostname, fields=[expression("metadata.name", "In", "n-8")]),
+        term(hostname, fields=[expression("metadata.name", "In", "n-8"), expression("metadata.name", "NotIn", "n-7")]),
         term(fields=[expression("metadata.name", "In", "n-9")]),
     )
 
