@@ -244,6 +244,7 @@ GOOD: dict[str, Any] = {"object": "Job.batch/ml/good", "amounts": {"gpus": 8}}
         ({**GOOD, "classes": {"high": 8}}, "amounts are no object"),
         ({**GOOD, "until": "soon"}, "until is no number of seconds"),
         ({**GOOD, "until": -1}, "until is no number of seconds"),
+        ({**GOOD, "until": True}, "until is no number of seconds"),
         ({**GOOD, "object": "/ml/good"}, "object is not written as Kind.group/namespace/name"),
         ({**GOOD, "uid": 8}, "uid is no text"),
         ({**GOOD, "forced": 1}, "forced is neither true nor false"),
