@@ -240,3 +240,26 @@ def test_after_any_changes_the_table_is_that_of_the_nodes_that_are_left(changes:
     }
     assert {**found.now.individual} == {**anew.now.individual}
     assert len(found) == len(left)
+
+
+def test_a_node_that_cannot_be_read_is_a_node() -> None:
+    broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
+
+    assert len(table(*gpu_nodes(3), broken)) == 4
+
+
+def test_all_nodes_anew_are_those_and_no_others() -> None:
+    found = table(*gpu_nodes(2))
+    found.replace([builders.node("cpu-0")])
+
+    assert (sorted(found.now.by_name), found.revision) == (["cpu-0"], 2)
+    found.replace([builders.node("cpu-0")])
+    assert found.revision == 2
+
+
+def test_a_heartbeat_of_a_node_that_cannot_be_read_is_no_change() -> None:
+    broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
+    found = table(broken)
+    found.put(broken)
+
+    assert found.revision == 1

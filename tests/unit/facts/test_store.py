@@ -184,3 +184,30 @@ def test_what_is_used_at_the_moment_is_seen_and_changes_nothing_that_was_worked_
 
     assert store.find(reference("big", namespace="", kind="ClusterQueue")) == cluster_queue("2")
     assert store.revision == before
+
+
+def test_objects_are_counted_by_kind_and_nodes_once_somebody_has_looked_for_them() -> None:
+    store = Store.of([queue("a"), queue("b", namespace="web")])
+    assert store.counts() == {LOCAL_QUEUE: 2}
+
+    store.replace(("", "Node"), [node("gpu-0")])
+    assert store.counts() == {LOCAL_QUEUE: 2, ("", "Node"): 1}
+
+
+def test_of_a_kind_that_is_taken_out_of_the_cluster_nothing_is_left() -> None:
+    store = Store.of([queue("a")])
+    store.lacks(LOCAL_QUEUE)
+
+    assert store.find(reference("a")) is Absence.MISSING
+    assert store.counts() == {}
+
+
+def test_what_was_worked_out_of_nodes_is_kept_until_one_of_them_changes() -> None:
+    store = Store.of([builders.node("gpu-0")])
+
+    def count() -> int:
+        return store.derived("count", [("", "Node")], lambda: len(store.nodes))
+
+    assert count() == 1
+    store.put(builders.node("gpu-1"))
+    assert count() == 2

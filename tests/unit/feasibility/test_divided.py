@@ -42,3 +42,17 @@ def test_nothing_is_known_of_boards_without_a_name_or_a_number() -> None:
 
 def test_pods_without_slices_need_no_board() -> None:
     assert holding() is None
+
+
+def test_gpus_behind_a_taint_that_is_not_tolerated_are_for_others() -> None:
+    pod = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
+    guarded = cluster(builders.node("mig-0", labels=H100, taints=["dedicated=a:NoSchedule"]))
+
+    assert divided.holding(ask(pod), guarded.all) is None
+
+
+def test_gpus_that_are_all_divided_alike_count_their_instances() -> None:
+    """Under the strategy single the label of a node says how many instances it has, which are no GPUs to divide."""
+    single = {**H100, "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"}
+
+    assert holding(single, _3g_40gb=1) is None

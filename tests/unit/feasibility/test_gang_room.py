@@ -54,6 +54,14 @@ def test_a_pool_without_nodes_has_as_many_as_it_may_have() -> None:
     assert room((7, 4), nodes=[builders.node()], pools=[pool]) == Room(most=6, sure=True)
 
 
+def test_nodes_that_are_not_there_yet_hold_whole_pods_alone_as_well() -> None:
+    pool = POOL.model_copy(
+        update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}},
+    )
+
+    assert room((4, 5), nodes=[builders.node()], pools=[pool]) == Room(most=3, sure=True)
+
+
 def test_pods_per_node_are_bounded_too() -> None:
     node = builders.node("gpu-0", gpus=8, labels={"pool": "h100"}, allocatable={"pods": "2"})
 
@@ -72,3 +80,53 @@ def test_what_cannot_be_counted_is_not() -> None:
     broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
 
     assert room((5, 8), nodes=[*NODES, broken]) is None
+
+
+def test_what_a_pod_of_a_gang_asks_for_that_is_not_known_leaves_all_open() -> None:
+    claiming = builders.pod(
+        builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}]
+    )
+    members = [Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=9), Member(ask=ask(claiming), pods=1)]
+
+    assert gang_room.room(members[:1], cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
+    assert gang_room.room(members, cluster(*NODES, pools=[FIXED])) is None
+
+
+def test_nodes_that_hold_only_some_of_the_pods_give_only_these_what_they_have() -> None:
+    """Eight nodes without GPUs hold the launcher, and no Worker."""
+    launcher = Member(ask=ask(builders.pod(builders.container(requests={"cpu": "1"}))), pods=1)
+    workers = Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=2)
+    there = [*NODES[:2], *(builders.node(f"cpu-{index}") for index in range(8))]
+
+    found = gang_room.room([launcher, workers, workers], cluster(*there, pools=[FIXED]))
+    assert found == Room(most=3, sure=False)
+
+
+def test_pods_that_select_one_host_take_nothing_from_the_number_of_the_others() -> None:
+    on_one = builders.pod(builders.container(gpus=8), nodeSelector={"kubernetes.io/hostname": "gpu-0"})
+    members = [Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=4), Member(ask=ask(on_one), pods=1)]
+
+    for each in (members, members[::-1]):
+        assert gang_room.room(each, cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
+
+
+def test_a_host_that_two_alternatives_name_is_one_host() -> None:
+    names = [builders.expression("kubernetes.io/hostname", "In", *hosts) for hosts in (("gpu-1", "gpu-2"), ("gpu-2",))]
+    affinity = builders.node_affinity(*(builders.term(each) for each in names))
+    pod = builders.pod(builders.container(gpus=8), affinity=affinity)
+
+    found = gang_room.room([Member(ask=ask(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    assert found == Room(most=2, sure=True)
+
+
+def test_nobody_counts_what_a_device_class_may_serve() -> None:
+    served = ask(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
+
+    assert gang_room.room([Member(ask=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
+
+
+def test_what_a_pool_does_not_say_of_its_nodes_bounds_nothing() -> None:
+    pool = POOL.model_copy(update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}})
+    worker = Member(ask=ask(builders.pod(builders.container(gpus=8, requests={"cpu": "64"}))), pods=7)
+
+    assert gang_room.room([worker], cluster(builders.node(), pools=[pool])) == Room(most=3, sure=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from builders import GPU
 from unit.feasibility.kueue_objects import cluster_queue, cohort, group, quota
 from usher import paths
-from usher.feasibility import kueue_queues
+from usher.feasibility import kueue_queues, kueue_quotas
 from usher.feasibility.kueue_capacity import Capacities
 from usher.feasibility.kueue_queues import ClusterQueue, Cohort
 from usher.feasibility.kueue_quotas import UNLIMITED, Quota, Quotas, ResourceGroup
@@ -269,3 +269,36 @@ def _path(pipes: dict[str, dict[str, int]], source: str, sink: str) -> list[tupl
                 came_from[end] = here
                 waiting.append(end)
     return []
+
+
+@pytest.mark.parametrize("limit", ["many", -1])
+def test_a_borrowing_limit_that_cannot_be_read_lets_nothing_be_borrowed_for_certain(limit: paths.Json) -> None:
+    found, queues = capacities(
+        cluster_queue("research", gpus(16, borrowing=limit), cohort="shared"),
+        cluster_queue("others", gpus(64), cohort="shared"),
+    )
+
+    assert found.of(queues["research"], A100_GPU) == 16
+    assert found.problems(queues["research"])[0].startswith("ClusterQueue research, spec.resourceGroups[0]")
+
+
+def test_of_quota_without_a_bound_all_is_kept_where_a_lending_limit_has_none_either() -> None:
+    """As Kueue counts: unlimited less unlimited is nothing."""
+    assert kueue_quotas.minus(UNLIMITED, UNLIMITED) == 0
+    assert kueue_quotas.minus(UNLIMITED, 8) == UNLIMITED
+    assert kueue_quotas.minus(8, 16) == 0
+
+
+def test_a_number_that_cannot_be_read_in_another_tree_is_of_no_concern() -> None:
+    research = cluster_queue("research", gpus(16), cohort="shared")
+    elsewhere = cohort("elsewhere", gpus("many"))
+
+    assert potential(research, elsewhere) == 16
+
+
+def test_a_number_of_its_own_cohort_that_cannot_be_read_leaves_open_what_a_queue_may_borrow() -> None:
+    found, queues = capacities(cluster_queue("research", gpus(16), cohort="shared"), cohort("shared", gpus("many")))
+
+    (problem,) = found.problems(queues["research"])
+    assert problem.startswith("Cohort shared, spec.resourceGroups[0]")
+    assert found.bound(queues["research"], A100_GPU) == UNLIMITED

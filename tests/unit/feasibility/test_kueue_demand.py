@@ -139,21 +139,22 @@ def test_allowances_never_take_from_what_the_pod_asks_for_itself() -> None:
     assert amounts(value, text) == {"cpu": 1000}
 
 
-def claiming() -> model.Workload:
+def claiming(*, gpus: int | None = None) -> model.Workload:
     claim = {"name": "gpu", "resourceClaimTemplateName": "two-gpus"}
     request: paths.Object = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 2}}
     spec: paths.Object = {"devices": {"requests": [request]}}
     objects = builders.custom("resource.k8s.io/v1", "ResourceClaimTemplate", {"spec": spec}, name="two-gpus")
-    value = builders.pod(container(claims=["gpu"]), resourceClaims=[claim])
+    value = builders.pod(container(claims=["gpu"], gpus=gpus), resourceClaims=[claim])
     return workload(value, objects=Objects([objects], namespace="default"))
 
 
 def test_claimed_devices_are_counted_as_the_configuration_maps_their_class() -> None:
     text = "resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [gpu.nvidia.com]}]}"
     (found,) = kueue_demand.of(claiming(), kueue_configuration.read(text))
+    (beside,) = kueue_demand.of(claiming(gpus=1), kueue_configuration.read(text))
 
-    assert found.asked[0].each == {"gpus": 2}
-    assert found.unknowns == ()
+    assert (found.asked[0].each, found.unknowns) == ({"gpus": 2}, ())
+    assert (beside.asked[0].each, beside.unknowns) == ({GPU: 1, "gpus": 2}, ())
 
 
 def test_claimed_devices_of_another_class_are_unknown() -> None:
@@ -161,3 +162,34 @@ def test_claimed_devices_of_another_class_are_unknown() -> None:
     assert found.unknowns == ("deviceClassMappings of Kueue's configuration names no whole devices of gpu.nvidia.com",)
     (found,) = kueue_demand.of(claiming(), UNKNOWN)
     assert found.unknowns == ("as what Kueue counts devices of class gpu.nvidia.com is not known",)
+
+
+def test_claims_of_which_nobody_knows_what_they_are_for_are_unknown() -> None:
+    value = builders.pod(
+        container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}]
+    )
+
+    assert one(value).unknowns == ("what the device claims of the pod are for is not known",)
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [
+        (builders.pod(container(gpus=8)), ""),
+        (builders.job(GPU_POD), ""),
+        (builders.deployment(GPU_POD), "pod"),
+        (builders.cron_job(GPU_POD), "run"),
+        (builders.custom("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": {}}), "group"),
+    ],
+)
+def test_what_is_admitted_by_itself_has_a_name(value: paths.Object, part: str) -> None:
+    assert kueue_demand.part(workload(value)) == part
+
+
+def test_all_pods_of_an_object_at_once_are_those_that_there_are_at_the_least() -> None:
+    def pods(value: paths.Object) -> list[int]:
+        return [asked.pods for asked in kueue_demand.of_all(workload(value), UNKNOWN).asked]
+
+    assert pods(builders.deployment(GPU_POD, replicas=4)) == [4]
+    assert pods(builders.pod(container(gpus=8))) == [1]
+    assert pods(builders.deployment(GPU_POD, replicas=0)) == []

@@ -143,3 +143,37 @@ def test_a_tree_of_a_thousand_cohorts_has_an_answer() -> None:
     a = queue("a", 16, cohort="c0")
 
     assert free(a, cohorts=cohorts, a=10).of(a, KEY) == 6
+
+
+def test_what_a_queue_has_reserved_is_known_only_if_its_status_can_be_read() -> None:
+    a, b, c = queue("a", 16), queue("b", 16), queue("c", 16)
+    found = free(a, b, c, a=10, b="many")
+
+    assert [found.reserved(each, KEY) for each in (a, b, c)] == [10, None, None]
+    assert found.reserved(a, ("a100", "cpu")) == 0
+
+
+def test_what_is_not_known_below_one_cohort_is_not_known_below_any_of_the_tree() -> None:
+    """Each of them borrows from the one above, where the other may have borrowed already."""
+    a, b = queue("a", 16, cohort="left"), queue("b", 16, cohort="right")
+    cohorts = (cohort("left", parent="top"), cohort("right", parent="top"), cohort("top", 8))
+
+    assert free(a, b, cohorts=cohorts, a=0).problems(a) == ("what ClusterQueue b has reserved now is not known",)
+    assert free(a, b, cohorts=cohorts, a=0, b=4).of(a, KEY) == 36
+
+
+def test_of_a_flavor_that_nobody_in_a_cohort_has_reserved_all_is_free() -> None:
+    a = queue("a", 16, cohort="c")
+    other: paths.Object = {"name": "h100", "resources": [{"name": GPU, "total": "4"}]}
+    read = {"a": kueue_free.read("a", {"status": {"flavorsReservation": [other]}})}
+
+    assert Free(Capacities([a], ()), read).of(a, KEY) == 16
+
+
+def test_what_a_cohort_keeps_for_itself_is_used_before_what_it_lends() -> None:
+    a, b = queue("a", 16, cohort="top"), queue("b", 0, cohort="c")
+    spec: paths.Object = {"parentName": "top", "resourceGroups": [group(("a100", [quota(40, lending=8)]))]}
+    cohorts = (kueue_queues.cohort("c", {"spec": spec}), cohort("top"))
+
+    assert free(a, b, cohorts=cohorts, a=16, b=30).of(a, KEY) == 8
+    assert free(a, b, cohorts=cohorts, a=16, b=36).of(a, KEY) == 4

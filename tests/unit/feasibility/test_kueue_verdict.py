@@ -171,8 +171,8 @@ def test_pod_sets_that_are_placed_together_have_one_flavor() -> None:
 
 
 def test_all_resources_of_a_group_come_from_one_flavor() -> None:
-    few_cpu = ("a100", [quota(8, resource="cpu"), quota(64)])
-    few_gpus = ("h100", [quota(512, resource="cpu"), quota(8)])
+    few_cpu = ("a100", [quota(8, resource="cpu"), quota(64), quota(0, resource="memory")])
+    few_gpus = ("h100", [quota(512, resource="cpu"), quota(8), quota(0, resource="memory")])
     value = builders.job(template(container(gpus=8, requests={"cpu": 64})), parallelism=4, completions=4)
 
     verdict = judged(value, cluster_queue("research", group(few_cpu, few_gpus)), A100, flavor("h100"))
@@ -249,7 +249,8 @@ def test_a_level_must_be_one_of_the_topology_of_the_flavor() -> None:
     facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
 
     assert judged(placed(RACK), *facts).outcome is Outcome.ADMISSIBLE
-    assert judged(placed("rack"), *facts).unmatched[0].refusals[0].levels == (RACK,)
+    (refusal,) = judged(placed("rack"), *facts).unmatched[0].refusals
+    assert (refusal.level, refusal.levels, refusal.by_topology) == ("rack", (RACK,), True)
 
 
 def test_pods_that_ask_for_topology_and_flavors_that_have_one_belong_together() -> None:
@@ -266,6 +267,78 @@ def test_where_all_flavors_have_a_topology_pods_need_not_ask_for_one() -> None:
     facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
 
     assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
+
+
+def test_a_flavor_of_any_group_without_a_topology_leaves_those_that_have_one_to_pods_that_ask() -> None:
+    """All pods of a queue are placed by topology only if all its flavors can place them so."""
+    cpus = group(("plain", [quota(64, resource="cpu")]))
+    queue = cluster_queue("research", of_gpus(8), cpus)
+    facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK))
+
+    assert reasons(judged(job(), *facts, flavor("plain"))) == [
+        "a100: it takes only pods that ask to be placed by topology"
+    ]
+    assert judged(job(), *facts, flavor("plain", topologyName="racks")).outcome is Outcome.ADMISSIBLE
+
+
+@pytest.mark.parametrize("others", [[], [flavor("plain", topologyName=7)]], ids=["not there", "cannot be read"])
+def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[paths.Object]) -> None:
+    """So nobody is turned away because the flavors beside it have one."""
+    queue = cluster_queue("research", of_gpus(8), group(("plain", [quota(64, resource="cpu")])))
+    facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK), *others)
+
+    assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
+
+
+def test_labels_that_do_not_fit_are_told_with_their_values() -> None:
+    labelled = flavor("a100", labels={"pool": "a100", "zone": "a"})
+    queue = cluster_queue("research", of_gpus(8))
+
+    assert reasons(judged(job(spec={"nodeSelector": {"zone": "b"}}), queue, labelled)) == [
+        "a100: its nodes have zone=a"
+    ]
+    by_affinity = {"affinity": builders.node_affinity(builders.term(builders.expression("zone", "In", "b")))}
+    assert reasons(judged(job(spec=by_affinity), queue, labelled)) == ["a100: its nodes have pool=a100 and zone=a"]
+
+
+def test_only_resources_that_the_pods_ask_for_are_said_to_have_no_flavor() -> None:
+    both = group(("a100", [quota(8), quota(64, resource="cpu")]))
+
+    verdict = judged(job(), cluster_queue("research", both), flavor("a100", nodeTaints=TAINTED))
+
+    assert [(unmatched.asked.pods, unmatched.resources) for unmatched in verdict.unmatched] == [(1, (GPU,))]
+
+
+def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alone() -> None:
+    queue = cluster_queue("research", group(("a100", [quota(8)]), ("h100", [quota(8)])))
+    value = builders.pytorch_job(template(container(gpus=1)), workers=2, master=template(container(gpus=16)))
+
+    verdict = judged(value, queue, A100, flavor("h100"))
+
+    assert [(each.resource, each.total) for each in verdict.shortages] == [(GPU, 16)]
+    alone = judged(value, cluster_queue("research", of_gpus(8)), A100)
+    assert [each.total for each in alone.shortages] == [18]
+
+
+def test_room_that_kueue_does_not_find_is_told() -> None:
+    """It gives each pod set the first flavor with room, and takes none back."""
+    cpus = group(("any", [quota(64, resource="cpu")]))
+    queue = cluster_queue("research", cpus, group(("a100", [quota(8)]), ("h100", [quota(8)])))
+    flavors = (flavor("any"), *(flavor(board, labels={"board": board}) for board in ("a100", "h100")))
+    free, cpu = template(container(gpus=8)), template(container(gpus=8, requests={"cpu": 1}))
+    bound = builders.replaced(cpu, "/spec/nodeSelector", {"board": "a100"})
+    value = builders.pytorch_job(bound, workers=1, master=free)
+    swapped = builders.pytorch_job(free, workers=1, master=bound)
+
+    lost, found = judged(value, queue, *flavors), judged(swapped, queue, *flavors)
+
+    assert (lost.outcome, lost.takes_all, lost.taken) == (Outcome.ADMISSIBLE, False, ())
+    assert (found.outcome, found.takes_all) == (Outcome.ADMISSIBLE, True)
+    assert [(each.asked.pod_set.name, each.flavor) for each in found.taken] == [
+        ("Master", "any"),
+        ("Master", "a100"),
+        ("Worker", "h100"),
+    ]
 
 
 class TestWhatIsNotKnown:
@@ -295,11 +368,26 @@ class TestWhatIsNotKnown:
         assert judged(placed(RACK), *facts).unknowns == ("the Topologies are not known",)
         assert judged(placed(RACK), *facts, topology("blocks", RACK)).unknowns == ("Topology racks is not there",)
 
+    def test_a_topology_that_cannot_be_read(self) -> None:
+        broken = builders.replaced(topology("racks", RACK), "/spec/levels/0/nodeLabel", 7)
+        facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), broken)
+
+        assert judged(placed("block"), *facts).unknowns == (
+            "Topology racks, spec.levels[0].nodeLabel: expected a string, found a number; quote it",
+        )
+
     def test_a_quota_that_cannot_be_read(self) -> None:
         verdict = judged(job(), cluster_queue("research", of_gpus("eight")), A100)
 
         assert verdict.outcome is Outcome.UNKNOWN
         assert verdict.unknowns[0].startswith("ClusterQueue research, spec.resourceGroups[0]")
+
+    def test_a_number_that_cannot_be_read_beside_those_that_are_enough(self) -> None:
+        beside = group(("a100", [quota(8)]), ("h100", [quota("eight")]))
+
+        verdict = judged(job(), cluster_queue("research", beside), A100, flavor("h100"))
+
+        assert verdict.outcome is Outcome.ADMISSIBLE
 
     def test_a_cohort_that_is_its_own_ancestor(self) -> None:
         facts = (cluster_queue("research", of_gpus(8), cohort="a"), cohort("a", parent="a"), A100)

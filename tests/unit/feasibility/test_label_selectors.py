@@ -38,6 +38,7 @@ def test_all_conditions_must_hold(selector: paths.Json, expected: bool) -> None:
         {"matchLabels": ["team"]},
         {"matchLabels": {"team": 1}},
         {"matchExpressions": {"key": "team"}},
+        {"matchExpressions": 7},
         {"matchExpressions": ["team"]},
         {"matchExpressions": [expression("team", "In")]},
         {"matchExpressions": [expression("team", "Gt", "1")]},

@@ -109,6 +109,20 @@ def test_a_limit_is_at_most_so_many_times_the_request(
     assert [each.said for each in found] == ([] if said is None else [said])
 
 
+def test_a_limit_that_is_refused_for_its_ratio_is_told_with_the_request() -> None:
+    four = pod_set(builders.container(requests={"cpu": "1"}, limits={"cpu": "4"}))
+    ratio, largest = limit_range(maxLimitRequestRatio={"cpu": "2"}), limit_range(max={"cpu": "3"})
+    found = [limit_ranges.refusals(four, read(each))[0].request for each in (ratio, largest)]
+
+    assert [None if each is None else str(each) for each in found] == ["1", None]
+
+
+def test_just_as_much_as_a_bound_is_within_it() -> None:
+    four = pod_set(builders.container(requests={"cpu": "4"}, limits={"cpu": "4"}))
+
+    assert refusals(four, limit_range(min={"cpu": "4"}, max={"cpu": "4"})) == []
+
+
 def test_a_pod_is_looked_at_as_a_whole_without_its_overhead() -> None:
     largest = limit_range("Pod", max={"cpu": "4"})
     four = builders.container("a", limits={"cpu": "3"}), builders.container("b", limits={"cpu": "1"})
@@ -155,6 +169,7 @@ def test_of_different_defaults_nobody_knows_which_counts() -> None:
     [
         ({"limits": "none"}, "spec.limits"),
         ({"limits": ["none"]}, "spec.limits[0]"),
+        ({"limits": [None]}, "spec.limits[0]"),
         ({"limits": [{"type": 1}]}, "spec.limits[0].type"),
         ({"limits": [{"type": "Container", "max": ["cpu"]}]}, "spec.limits[0].max"),
         ({"limits": [{"type": "Pod", "max": {"cpu": "many"}}]}, "spec.limits[0].max.cpu"),
@@ -165,6 +180,68 @@ def test_what_cannot_be_read_is_named_and_refuses_nobody(spec: Mapping[str, buil
 
     assert [each.field for each in ranges.unreadable] == [field]
     assert ranges.bounds == ()
+
+
+ODD = limit_range(default={"memory": "7 apples"})
+
+
+def test_beside_a_limit_range_that_cannot_be_read_a_limit_that_is_written_is_refused_all_the_same() -> None:
+    limited = pod_set(builders.container(limits={"cpu": "16"}))
+
+    assert refusals(limited, limit_range(max={"cpu": "8"}), ODD) == [
+        (Rule.MAXIMUM, "/spec/containers/0/resources/limits/cpu", "limit", "16")
+    ]
+
+
+def test_beside_a_limit_range_that_cannot_be_read_nobody_is_refused_for_what_it_may_fill_in() -> None:
+    silent, asking = pod_set(builders.container()), pod_set(builders.container(requests={"memory": "64Mi"}))
+    largest, smallest = (
+        limit_range(max={"memory": "1Gi"}, default={"memory": "2Gi"}),
+        limit_range(min={"memory": "1Gi"}),
+    )
+
+    assert [each[2:] for each in refusals(silent, largest)] == [("limit", "2147483648")]
+    assert refusals(silent, largest, ODD) == []
+    assert refusals(asking, smallest) != []
+    assert refusals(asking, smallest, ODD) == []
+
+
+def test_beside_a_limit_range_that_cannot_be_read_no_pod_is_judged_as_a_whole() -> None:
+    """What its other containers get by default is not known."""
+    two = pod_set(builders.container("a", limits={"cpu": "8"}), builders.container("b"))
+    largest = limit_range("Pod", max={"cpu": "4"})
+
+    assert refusals(two, largest) == [(Rule.MAXIMUM, "/spec", "limit", "8")]
+    assert refusals(two, largest, ODD) == []
+
+
+def test_ephemeral_containers_are_bounded_by_nothing() -> None:
+    """They have no resources, and LimitRanger does not look at them."""
+    debugging = pod_set(
+        builders.container(limits={"cpu": "1"}), ephemeralContainers=[{"name": "debug", "image": "busybox"}]
+    )
+
+    assert refusals(debugging, limit_range(min={"cpu": "500m"})) == []
+
+
+def test_what_is_refused_is_told_where_it_is_written_or_else_of_the_container() -> None:
+    """A request may follow from the limit, and both from a default."""
+    limited = pod_set(builders.container(limits={"cpu": "1"}))
+    sparse = limit_range(defaultRequest={"cpu": "1"}, default={"cpu": "4"}, maxLimitRequestRatio={"cpu": "2"})
+
+    assert [each[1:3] for each in refusals(limited, limit_range(min={"cpu": "2"}))] == [
+        ("/spec/containers/0/resources/limits/cpu", "request")
+    ]
+    assert [each[1:3] for each in refusals(pod_set(builders.container()), sparse)] == [("/spec/containers/0", "ratio")]
+
+
+def test_a_limit_below_the_smallest_is_refused_although_the_request_is_not() -> None:
+    """Of a pod as a whole, of which only one container may have a limit."""
+    smallest = limit_range("Pod", min={"cpu": "2"})
+    whole = pod_set(builders.container("a", requests={"cpu": "3"}), builders.container("b", limits={"cpu": "1"}))
+
+    assert [each[2:] for each in refusals(whole, smallest)] == [("limit", "1")]
+    assert [each[2:] for each in refusals(pod_set(builders.container()), smallest)] == [("request", None)]
 
 
 def test_claims_for_volumes_are_another_matter() -> None:

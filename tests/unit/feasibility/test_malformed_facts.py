@@ -2,6 +2,8 @@
 
 import pytest
 
+import builders
+from unit.workloads.normalised import workload
 from usher import paths
 from usher.facts import namespaces
 from usher.facts.store import Store
@@ -125,6 +127,106 @@ def test_of_a_readable_quota_the_scopes_are_as_written() -> None:
 
     assert found.all[0].scopes == (quota_scopes.Scope(name="Terminating"),)
     assert found.unreadable == ()
+
+
+def test_what_is_no_name_of_a_resource_bounds_nothing() -> None:
+    found = resource_quotas.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
+
+    assert list(found.all[0].hard) == ["pods"]
+
+
+def many(count: int) -> paths.Object:
+    """A resource list with so many entries."""
+    return {f"count/kind-{number}": "1" for number in range(count)}
+
+
+def expression(*values: str) -> paths.Json:
+    return {"scopeName": "PriorityClass", "operator": "In", "values": list(values)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"hard": many(257)}, "spec.hard"),
+        ({"scopes": ["Terminating"] * 257}, "spec.scopes"),
+        ({"scopeSelector": {"matchExpressions": [expression("a")] * 257}}, "spec.scopeSelector.matchExpressions"),
+        (
+            {"scopeSelector": {"matchExpressions": [expression(*many(257))]}},
+            "spec.scopeSelector.matchExpressions[0].values",
+        ),
+    ],
+)
+def test_what_of_a_quota_goes_beyond_the_bound_is_said_not_to_be_read(spec: paths.Object, field: str) -> None:
+    (unreadable,) = resource_quotas.read({"compute": {"spec": spec}}).unreadable
+
+    assert (unreadable.of, unreadable.field) == ("ResourceQuota compute", field)
+    assert unreadable.reason == "has 257 entries, of which the first 256 are read"
+
+
+def test_as_much_as_the_bound_is_read_whole() -> None:
+    found = resource_quotas.read({"compute": {"spec": {"hard": many(256), "scopes": ["Terminating"] * 256}}})
+
+    assert found.unreadable == ()
+    assert len(found.all[0].hard) == len(found.all[0].scopes) == 256
+
+
+@pytest.mark.parametrize("values", [[*many(256), "research"], "research", [7]])
+def test_pods_may_be_of_a_scope_of_which_not_all_can_be_read(values: paths.Json) -> None:
+    """Of what is left of it they may well not be, and the quota would be said not to count them."""
+    selector: paths.Json = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": values}]}
+    found = resource_quotas.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
+    value = workload(builders.pod(builders.container(), priorityClassName="research"))
+
+    assessment = resource_quotas.assess(value, found.all, limit_ranges.NONE, default_class=None)
+
+    assert [doubt.quota for doubt in assessment.doubts] == ["compute"]
+
+
+def test_more_quotas_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
+    quotas: dict[str, paths.Object] = {f"quota-{number:03}": {"spec": {"hard": {"pods": "1"}}} for number in range(258)}
+    first = dict(sorted(quotas.items())[:256])
+    found = resource_quotas.read(quotas)
+
+    assert resource_quotas.read(first).unreadable == ()
+    assert [quota.name for quota in found.all] == list(first)
+    assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
+        (
+            "ResourceQuota quota-256",
+            "spec",
+            "is not read: 258 ResourceQuotas are in the namespace, of which the first 256 are read",
+        )
+    ]
+
+
+def test_more_limit_ranges_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
+    ranges: dict[str, paths.Object] = {f"limits-{number:03}": {"spec": {"limits": []}} for number in range(257)}
+
+    assert [each.of for each in limit_ranges.read(ranges).unreadable] == ["LimitRange limits-256"]
+
+
+def test_bounds_of_limit_ranges_beyond_those_that_are_read_are_told_by_the_first_of_them() -> None:
+    ranges: dict[str, paths.Object] = {
+        f"limits-{letter}": {"spec": {"limits": [{"type": "Container", "max": many(128)}]}} for letter in "abc"
+    }
+    two = {name: value for name, value in ranges.items() if name != "limits-c"}
+    found = limit_ranges.read(ranges)
+
+    assert limit_ranges.read(two).unreadable == ()
+    assert len(found.bounds) == 256
+    assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
+        (
+            "LimitRange limits-c",
+            "spec.limits",
+            "sets bounds beyond the first 256 of its namespace, which are all that are read",
+        )
+    ]
+
+
+def test_of_a_capability_of_a_volcano_queue_beyond_the_bound_is_said_that_it_is_not_read() -> None:
+    (unreadable,) = volcano.read_queues({"nlp": {"spec": {"capability": many(300)}}}).by_name["nlp"].unreadable
+
+    assert (unreadable.of, unreadable.field) == ("Queue nlp", "spec.capability")
+    assert unreadable.reason == "has 300 entries, of which the first 256 are read"
 
 
 def test_limit_ranges_of_which_one_cannot_be_read_are_said_to_be_so() -> None:

@@ -1,5 +1,7 @@
 """Whether any node could ever hold a pod, and what is missing where the least is."""
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -9,9 +11,11 @@ from builders import expression, node_affinity, term, toleration
 from unit.feasibility.clusters import ask, cluster, judge
 from usher import paths
 from usher.config import models
+from usher.facts.node_reading import Taint
 from usher.feasibility import nodes
 from usher.feasibility.nodes import Feasibility, Verdict
 from usher.feasibility.obstacles import Obstacles, Shortage
+from usher.scheduling.requirements import Requirement
 
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
 TOLERATION = toleration("nvidia.com/gpu", operator="Exists")
@@ -93,7 +97,7 @@ def test_nor_are_those_of_several_nodes_of_one_class() -> None:
     both = asking(memory=str(2**40 + 2), ephemeral_storage=str(2**41 + 2))
 
     assert len(cluster(one, other).nodes.classes) == 1
-    assert len(obstacles(judge(both, one, other)).shortages) == 1
+    assert [each.resource for each in obstacles(judge(both, one, other)).shortages] == ["ephemeral-storage"]
     assert judge(asking(memory=str(2**40 + 2), ephemeral_storage=str(2**41 + 1)), one, other).verdict is Verdict.FITS
 
 
@@ -192,6 +196,11 @@ class TestAPodThatNamesItsNode:
 
         assert [each.key for each in obstacles(found).labels] == ["kubernetes.io/hostname"]
 
+    def test_must_be_meant_for_it_by_its_affinity(self) -> None:
+        elsewhere = node_affinity(term(fields=[expression("metadata.name", "In", "gpu-0")]))
+
+        assert obstacles(judge(builders.pod(nodeName="cpu-0", affinity=elsewhere), CPU_NODE)).nowhere
+
 
 class TestPools:
     def test_that_scale_from_zero_count_without_a_node(self) -> None:
@@ -219,6 +228,29 @@ class TestPools:
         pool = H100.model_copy(update={"scales_from_zero": True, "taints": [models.Taint(key="team", value="a")]})
 
         assert [each.key for each in obstacles(judge(gpu_pod(), CPU_NODE, pools=[pool])).taints] == ["team"]
+
+    def test_have_room_for_the_pods_that_they_say(self) -> None:
+        one = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "1"}})
+        none = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "0"}})
+
+        assert judge(gpu_pod(), CPU_NODE, pools=[one]).verdict is Verdict.FITS
+        found = judge(gpu_pod(), pools=[none])
+        assert obstacles(found).shortages == (Shortage(resource="pods", asked=1, most=0),)
+
+    def test_keep_nobody_off_by_a_taint_that_only_prefers(self) -> None:
+        preferring = models.Taint(key="team", value="a", effect="PreferNoSchedule")
+        pool = H100.model_copy(update={"scales_from_zero": True, "taints": [preferring]})
+
+        assert judge(gpu_pod(), CPU_NODE, pools=[pool]).verdict is Verdict.FITS
+
+    def test_that_are_divided_alike_have_more_instances_than_gpus(self) -> None:
+        """Under the strategy single nvidia.com/gpu counts instances, so that `gpu.perNode` is no bound of it."""
+        gpus = models.Gpus(board="H100-80", per_node=1, mig_strategy="single")
+        pool = H100.model_copy(update={"scales_from_zero": True, "gpu": gpus})
+        whole = pool.model_copy(update={"gpu": gpus.model_copy(update={"mig_strategy": "none"})})
+
+        assert judge(gpu_pod(7), CPU_NODE, pools=[pool]).verdict is Verdict.FITS
+        assert judge(gpu_pod(7), CPU_NODE, pools=[whole]).verdict is Verdict.NEVER
 
     def test_may_carry_labels_that_are_not_declared(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True})
@@ -265,6 +297,26 @@ class TestSlices:
         found = judge(builders.pod(builders.container(limits=limits)), CPU_NODE, pools=[self.POOL])
         assert found.verdict is (Verdict.FITS if fits else Verdict.NEVER)
 
+    @pytest.mark.parametrize(
+        ("profile", "gpus", "asked", "most"),
+        [("3g.40gb", 1, 3, 2), ("1g.10gb", 1, 8, 7), ("1g.10gb", 2, 15, 14), ("1g.5gb", 1, 2, 0)],
+    )
+    def test_are_told_with_the_most_of_them_that_the_gpus_of_a_node_hold(
+        self, profile: str, gpus: int, asked: int, most: int
+    ) -> None:
+        resource = f"nvidia.com/mig-{profile}"
+        board = models.Gpus(board="H100-80", per_node=gpus, mig_strategy="mixed")
+        pool = self.POOL.model_copy(update={"resources": [resource], "gpu": board, "allocatable": {"cpu": "64"}})
+
+        found = judge(builders.pod(builders.container(limits={resource: asked})), pools=[pool])
+        assert obstacles(found).shortages == (Shortage(resource=resource, asked=asked, most=most),)
+
+    def test_are_on_no_pool_of_which_nobody_knows_the_board(self) -> None:
+        pool = self.POOL.model_copy(update={"resources": [], "gpu": models.Gpus(per_node=1, mig_strategy="mixed")})
+        small = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
+
+        assert judge(small, CPU_NODE, pools=[pool]).verdict is Verdict.NEVER
+
     def test_count_as_a_node_advertises_them(self) -> None:
         node = builders.node("mig-0", allocatable={"nvidia.com/mig-1g.10gb": "7", "nvidia.com/mig-3g.40gb": "0"})
         large = builders.pod(builders.container(limits={"nvidia.com/mig-3g.40gb": 1}))
@@ -289,6 +341,31 @@ def test_a_resource_that_a_device_class_serves_may_be_on_nodes_that_do_not_adver
     assert nodes.judge(served, cluster(CPU_NODE, GPU_NODE)).verdict is Verdict.FITS
 
 
+@pytest.mark.parametrize("name", ["", "gpu-0"])
+def test_none_that_a_node_advertises_may_be_there_by_a_device_class_all_the_same(name: str) -> None:
+    """Its device plugin has gone, and the resource stays listed."""
+    served = ask(gpu_pod(nodeName=name or None), from_classes=["nvidia.com/gpu"])
+
+    assert nodes.judge(served, cluster(builders.node("gpu-0", gpus=0))).verdict is Verdict.UNKNOWN
+
+
+def test_nodes_that_advertise_a_resource_have_no_more_of_it_by_a_device_class() -> None:
+    served = ask(gpu_pod(16), from_classes=["nvidia.com/gpu"])
+
+    assert nodes.judge(served, cluster(GPU_NODE)).verdict is Verdict.NEVER
+
+
+def test_the_memory_of_a_share_is_on_no_node() -> None:
+    """HAMi keeps account of it, and nodes advertise the devices alone."""
+    sharing = builders.pod(
+        builders.container(limits={"nvidia.com/gpu": 1, "nvidia.com/gpumem": 4000}), tolerations=[TOLERATION]
+    )
+
+    assert judge(sharing, GPU_NODE).verdict is Verdict.FITS
+    turn = builders.pod(builders.container(limits={"nvidia.com/gpu.shared": 1}), tolerations=[TOLERATION])
+    assert judge(turn, GPU_NODE).verdict is Verdict.NEVER
+
+
 def test_a_node_that_cannot_be_read_might_do() -> None:
     broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
 
@@ -297,6 +374,11 @@ def test_a_node_that_cannot_be_read_might_do() -> None:
     assert found.reason.startswith("Node broken cannot be read: cpu in status.allocatable")
     assert judge(builders.pod(), CPU_NODE, broken).verdict is Verdict.FITS
     assert judge(builders.pod(nodeName="broken"), CPU_NODE, broken).verdict is Verdict.UNKNOWN
+    ill = builders.replaced(builders.node("an-ill-one"), "/status/allocatable/cpu", "many")
+    assert judge(builders.pod(nodeName="broken"), broken, ill).reason.startswith("Node broken cannot be read")
+    either = judge(gpu_pod(), broken, ill).reason
+    assert either.startswith("Node an-ill-one cannot be read")
+    assert either.endswith("; nor can 1 more")
 
 
 def test_a_cluster_without_nodes_holds_nothing() -> None:
@@ -307,6 +389,8 @@ def test_more_terms_than_anybody_means_are_not_looked_through() -> None:
     affinity = node_affinity(*(term(expression("a", "In", str(index))) for index in range(100)))
 
     assert judge(builders.pod(affinity=affinity), CPU_NODE).verdict is Verdict.UNKNOWN
+    values = node_affinity(term(expression("a", "In", *map(str, range(5000)))))
+    assert judge(builders.pod(affinity=values), CPU_NODE).verdict is Verdict.UNKNOWN
 
 
 def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() -> None:
@@ -319,6 +403,13 @@ def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() 
     assert judge(gpu_pod(4), GPU_NODE, pools=[pool]).crowded is None
     loose = builders.node("other", gpus=8)
     assert judge(gpu_pod(8), GPU_NODE, loose, pools=[pool]).crowded is None
+    named = judge(gpu_pod(8, nodeName="gpu-0"), CPU_NODE, GPU_NODE, pools=[pool]).crowded
+    assert named is not None
+    unborn = models.Pool(name="unborn", node_selector={"pool": "unborn"}, allocatable={"nvidia.com/gpu": "8"})
+    scaling = pool.model_copy(update={"scales_from_zero": True})
+    beside = judge(gpu_pod(8), CPU_NODE, pools=[unborn, scaling])
+    assert beside.crowded is not None
+    assert beside.crowded.name == "pool h100"
 
 
 def test_what_hosts_lack_is_told_of_the_alternative_that_their_class_meets() -> None:
@@ -329,3 +420,39 @@ def test_what_hosts_lack_is_told_of_the_alternative_that_their_class_meets() -> 
 
     (missing,) = obstacles(judge(builders.pod(affinity=affinity), HOSTS[0])).labels
     assert missing.key == "kubernetes.io/hostname"
+
+
+def test_of_alternatives_that_hosts_lack_the_one_that_lacks_least_is_told() -> None:
+    hostname = expression("kubernetes.io/hostname", "DoesNotExist")
+    affinity = node_affinity(
+        term(hostname, expression("kubernetes.io/hostname", "In", "n-9")),
+        term(hostname, fields=[expression("metadata.name", "In", "n-8"), expression("metadata.name", "NotIn", "n-7")]),
+        term(fields=[expression("metadata.name", "In", "n-9")]),
+    )
+
+    found = obstacles(judge(builders.pod(affinity=affinity), HOSTS[0]))
+    assert (found.labels, [each.values for each in found.names]) == ((), [("n-9",)])
+
+
+BY_ZONE = Requirement(key="zone", operator="In", values=("a",))
+
+
+@pytest.mark.parametrize("kind", ["taints", "labels", "names", "shortages"])
+def test_each_obstacle_more_makes_a_place_farther_away(kind: str) -> None:
+    one: Any = {
+        "taints": Taint("dedicated", "a", "NoSchedule"),
+        "labels": BY_ZONE,
+        "names": Requirement(key="metadata.name", operator="In", values=("a",)),
+        "shortages": Shortage(resource="cpu", asked=4, most=2),
+    }[kind]
+    several = [replace(Obstacles(), **{kind: (one,) * number}).weight for number in range(3)]  # type: ignore[arg-type]  # each field is a tuple
+
+    assert several == sorted(set(several))
+    assert [kinds for kinds, _ in several] == [0, 1, 1]
+    assert Obstacles(nowhere=True).weight == Obstacles(labels=(BY_ZONE,)).weight
+
+
+def test_the_more_of_a_resource_is_there_the_nearer_is_a_place() -> None:
+    weights = [Obstacles(shortages=(Shortage(resource="cpu", asked=8, most=most),)).weight for most in (6, 2, 0)]
+
+    assert weights == [(1, Fraction(1, 4)), (1, Fraction(3, 4)), (1, 2)]

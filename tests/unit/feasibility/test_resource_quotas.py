@@ -12,7 +12,7 @@ from builders import GPU
 from unit.feasibility.namespaces import of_class, quota
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.feasibility import limit_ranges, resource_quotas
+from usher.feasibility import limit_ranges, quota_usage, resource_quotas
 from usher.feasibility.resource_quotas import Verdict
 from usher.workloads.lookup import Objects
 
@@ -84,6 +84,35 @@ def test_what_others_use_is_in_the_way_only_now() -> None:
     assert assess(training(4), quota({GPUS: "32"})).shortages == ()
 
 
+def test_pods_that_do_not_wait_for_each_other_need_room_for_all_of_them_now() -> None:
+    served = service(4, builders.container(gpus=2))
+
+    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "4"})) == [(GPUS, "not now", "8")]
+    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "2"})) == []
+
+
+def test_what_is_needed_now_is_made_of_all_pods_only_where_all_of_them_start_together() -> None:
+    whole, elastic = training(4), training(4, schedulingPolicy={"minAvailable": 2})
+    (all_of_them,) = assess(whole, quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+    (some,) = assess(elastic, quota({GPUS: "32"}, used={GPUS: "24"})).shortages
+
+    assert [part.pods for part in all_of_them.parts] == [4]
+    assert (some.verdict, str(some.needs), some.parts) == (Verdict.NOT_NOW, "16", ())
+
+
+def test_extended_resources_are_counted_by_their_requests_alone() -> None:
+    assert verdicts(training(1), quota({GPU: "0"})) == []
+
+
+def test_overhead_counts_beside_limits_that_there_are() -> None:
+    def of(**limits: builders.JsonValue) -> list[tuple[str, str, str]]:
+        pod = builders.pod(builders.container(limits=limits), overhead={"cpu": "1"})
+        return verdicts(pod, quota({"limits.cpu": "0"}))
+
+    assert of(cpu="2") == [("limits.cpu", "never", "3")]
+    assert of(cpu="0") == []
+
+
 def test_limits_of_accelerators_and_slices_are_other_keys() -> None:
     slices = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 2}))
 
@@ -100,6 +129,21 @@ def test_pods_are_counted_and_the_object_itself() -> None:
     found = assess(job, quota({"count/jobs.batch": "0"}), resource="jobs.batch").shortages
     assert [(each.resource, each.verdict) for each in found] == [("count/jobs.batch", Verdict.NEVER)]
     assert assess(job, quota({"count/jobs.batch": "1"}), resource="jobs.batch").shortages == ()
+
+
+def test_a_quota_with_a_scope_counts_no_objects_but_pods() -> None:
+    job = builders.job(builders.template(builders.container(gpus=1)))
+
+    assert (
+        assess(job, quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"]), resource="jobs.batch").shortages == ()
+    )
+
+
+@pytest.mark.parametrize("key", ["hugepages-2Mi", "requests.hugepages-2Mi"])
+def test_huge_pages_are_counted_by_either_key(key: str) -> None:
+    pod = builders.pod(builders.container(limits={"hugepages-2Mi": "8Mi", "cpu": "1"}))
+
+    assert verdicts(pod, quota({key: "4Mi"})) == [(key, "never", "8388608")]
 
 
 def test_steps_of_a_graph_run_as_the_quota_lets_them() -> None:
@@ -124,6 +168,7 @@ SCOPED = [
     (["Terminating"], None, {}, False),
     (["NotTerminating"], None, {}, True),
     (["Terminating"], None, {"activeDeadlineSeconds": 60}, True),
+    (["Terminating"], None, {"activeDeadlineSeconds": 0}, True),
     (["BestEffort"], None, {}, True),  # accelerators do not count
     (["NotBestEffort"], None, {}, False),
     (["NotBestEffort"], None, {"resources": {"requests": {"cpu": "1"}}}, True),
@@ -135,6 +180,7 @@ SCOPED = [
     (None, [of_class("NotIn", "batch")], {}, True),
     (None, [of_class("NotIn", "batch")], {"priorityClassName": "batch"}, False),
     (None, [of_class("DoesNotExist")], {}, True),
+    (None, [of_class("DoesNotExist")], {"priorityClassName": "batch"}, False),
     (None, [of_class("Exists")], {}, False),
     (["Terminating"], [of_class("NotIn", "batch")], {}, False),
     (["CrossNamespacePodAffinity"], None, {}, False),
@@ -166,8 +212,9 @@ def test_pods_without_a_class_have_that_of_the_cluster() -> None:
     assert [(doubt.quota, doubt.pod_set) for doubt in unknown.doubts] == [("quota-0", "")]
 
 
-def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt() -> None:
-    affinity: paths.Object = {"podAffinity": {}}
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
+def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str) -> None:
+    affinity: paths.Object = {kind: {}}
     value = builders.custom("v1", "Pod", {"containers": [builders.container(gpus=2)], "affinity": affinity})
     found = assess(value, quota({"pods": "0"}, scopes=["CrossNamespacePodAffinity"]))
 
@@ -194,6 +241,14 @@ def test_every_container_says_what_a_quota_counts_of_cpu_and_memory() -> None:
     ]
 
 
+def test_ephemeral_containers_have_nothing_to_say() -> None:
+    value = builders.pod(
+        builders.container(limits={"cpu": "1"}), ephemeralContainers=[{"name": "debug", "image": "busybox"}]
+    )
+
+    assert unsaid(value, {"limits.cpu": "9"}) == []
+
+
 def test_a_limit_range_says_it_for_them() -> None:
     default: paths.Object = {"type": "Container", "default": {"cpu": "1"}}
     filling = builders.custom("v1", "LimitRange", {"limits": [default]})
@@ -205,6 +260,8 @@ def test_what_the_whole_pod_asks_for_will_do() -> None:
     value = builders.custom("v1", "Pod", {"containers": [builders.container()], "resources": {"limits": {"cpu": "1"}}})
 
     assert unsaid(value, {"requests.cpu": "9", "requests.memory": "9Gi"}) == []
+    asking = builders.replaced(value, "/spec/resources", {"requests": {"cpu": "1"}})
+    assert unsaid(asking, {"requests.cpu": "9"}) == []
 
 
 def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:
@@ -316,3 +373,49 @@ def test_a_workload_without_pods_lacks_nothing() -> None:
 
     assert verdicts(empty, quota({"pods": "0"})) == []
     assert isinstance(workload(empty), model.Workload)
+
+
+def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_read() -> None:
+    """It may give the containers cpu and memory."""
+    unreadable = limit_ranges.read({"odd": {"spec": {"limits": 7}}})
+    best_effort = quota({GPUS: "1"}, scopes=["BestEffort"])
+    silent, asking = builders.container(gpus=2), builders.container(gpus=2, requests={"cpu": "1"})
+
+    assert len(assess(builders.pod(silent), best_effort, ranges=unreadable).doubts) == 1
+    assert assess(builders.pod(asking), best_effort, ranges=unreadable).doubts == ()
+
+
+def test_a_claim_that_is_named_directly_is_made_by_nobody_for_the_pods() -> None:
+    exactly: paths.Object = {"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 4}}
+    claim = builders.custom("resource.k8s.io/v1", "ResourceClaim", {"devices": {"requests": [exactly]}}, name="four")
+    pod = builders.pod(
+        builders.container(claims=["gpus"]), resourceClaims=[{"name": "gpus", "resourceClaimName": "four"}]
+    )
+    (pod_set,) = workload(pod, objects=Objects([claim])).pod_sets
+
+    assert [request.claim != "" for request in pod_set.requests] == [True]
+    assert str(quota_usage.devices(pod_set, "gpu.nvidia.com.deviceclass.resource.k8s.io/devices")) == "0"
+
+
+@pytest.mark.parametrize(
+    ("name", "extended"),
+    [
+        ("nvidia.com/gpu", True),
+        ("gpu", False),
+        ("kubernetes.io/batch-cpu", False),
+        ("example.kubernetes.io/gpu", False),
+        ("requests.nvidia.com/gpu", False),
+    ],
+)
+def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) -> None:
+    assert quota_usage.is_extended(name) is extended
+
+
+@pytest.mark.parametrize(("used", "enough"), [("24", True), ("25", False), (None, True)])
+def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, enough: bool) -> None:
+    """What is remembered of a job holds for as long as its pods find room."""
+    claims = assess(training(1), quota({GPUS: "32"})).claims
+    now = resource_quotas.read({"quota-0": quota({GPUS: "32"}, used=None if used is None else {GPUS: used})})
+
+    assert [(claim.resource, str(claim.needs)) for claim in claims] == [(GPUS, "8")]
+    assert resource_quotas.suffice(now.all, claims) is enough

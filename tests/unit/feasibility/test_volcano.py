@@ -78,13 +78,19 @@ def test_a_gang_that_starts_with_a_part_of_its_pods_needs_what_they_take() -> No
 def test_tasks_that_wait_for_others_may_run_after_them() -> None:
     template = builders.template(builders.container(gpus=8))
     tasks = [builders.volcano_task(name, template, replicas=1) for name in ("first", "second")]
-    waiting = [tasks[0], {**tasks[1], "dependsOn": {"name": ["first"]}}]
+    waiting: list[paths.Object] = [tasks[0], {**tasks[1], "dependsOn": {"name": ["first"]}}]
     assumptions = [
         [each.assumption for each in assess(builders.volcano_job(*listed), queue(gpu=8)).shortages]
         for listed in (tasks, waiting)
     ]
 
     assert assumptions == [[""], ["its parts run at the same time"]]
+    one_by_one = assess(builders.volcano_job(*waiting), queue(gpu=8), minimum=1).shortages
+    assert [(each.verdict.value, each.assumption) for each in one_by_one] == [
+        ("not all", "its parts run at the same time")
+    ]
+    alone = assess(builders.volcano_job(*waiting), queue(gpu=4), minimum=1).shortages
+    assert [(each.verdict.value, each.assumption) for each in alone] == [("never", "")]
 
 
 def test_only_what_a_queue_names_is_bounded() -> None:
@@ -191,3 +197,42 @@ def test_the_pods_of_a_group_are_those_that_name_it() -> None:
     assert found.path.endswith("/template/metadata/annotations/scheduling.k8s.io~1group-name")
     owned = builders.pod(annotations={"scheduling.k8s.io/group-name": "group"}, owner_kind="PyTorchJob")
     assert volcano_places.groups(workload(owned)) == ()
+
+
+def test_a_group_has_no_most_pods_where_nothing_bounds_one_of_its_pod_sets() -> None:
+    grouped = builders.template(annotations={"scheduling.k8s.io/group-name": "group"})
+    (bounded,) = volcano_places.groups(workload(builders.job(grouped, parallelism=2, completions=2)))
+    (unbounded,) = volcano_places.groups(workload(builders.daemon_set(grouped)))
+
+    assert (bounded.most, unbounded.most) == (2, None)
+
+
+def test_a_queue_that_names_no_parent_makes_none_of_a_queue_without_a_name() -> None:
+    assert queues(queue(), queue("lab", parent="research")).parents == {"research"}
+
+
+def test_a_way_up_that_is_longer_than_anybody_means_is_not_gone() -> None:
+    names = ["research", *(f"q{index:02}" for index in range(20))]
+    tower = [queue(name, parent=above) for name, above in zip(names, [*names[1:], "root"], strict=True)]
+
+    (unreadable,) = assess(volcano_job(1), *tower).unreadable
+    assert unreadable.reason == "leads in a circle, or too far"
+    assert assess(volcano_job(1), *tower[-10:], name="q11").unreadable == ()
+
+
+def test_a_shortage_is_made_of_all_pods_only_where_all_of_them_are_needed() -> None:
+    (never,) = assess(volcano_job(8, minimum=5), queue(gpu=32)).shortages
+    (not_all,) = assess(volcano_job(8, minimum=4), queue(gpu=32)).shortages
+
+    assert (str(never.needs), never.parts) == ("40", ())
+    assert (str(not_all.needs), [part.pods for part in not_all.parts]) == ("64", [8])
+
+
+def test_pods_that_may_come_later_have_to_fit_the_queue_as_well() -> None:
+    group = builders.ray_group(
+        pod_template=builders.template(builders.container(gpus=8)), replicas=0, min_replicas=0, max_replicas=2
+    )
+
+    assert shortages(builders.ray_cluster(group, autoscaling=True), queue(gpu=4)) == [
+        ("research", GPU, "never", "8", "4")
+    ]

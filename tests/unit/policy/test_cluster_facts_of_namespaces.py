@@ -193,6 +193,14 @@ def test_where_nobody_can_say_which_gpu_quota_holds_nothing_is_said_to_be_unboun
     assert uncounted(training(1), gpu_quota({"gpus": 8}), second) == []
 
 
+def test_where_a_quota_cannot_be_read_nothing_is_said_to_be_unbounded() -> None:
+    too_long = quota(**{f"count/kind-{number}": "1" for number in range(256)}, gpu="8")
+
+    assert uncounted(training(1), quota(pods="8")) == [GPU]
+    assert uncounted(training(1), quota(gpu="many")) == []
+    assert uncounted(training(1), too_long) == []
+
+
 def test_a_quota_of_usher_yaml_bounds_each_workload_and_not_the_namespace() -> None:
     declared = {"quotas": [{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 64}}]}]}
     config = models.Config.model_validate(declared)

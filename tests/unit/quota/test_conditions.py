@@ -3,6 +3,7 @@
 from typing import Any
 
 from usher import paths
+from usher.config import models
 from usher.quota import conditions, definitions, status
 from usher.quota.conditions import IN_FORCE, Condition
 
@@ -57,6 +58,15 @@ def test_one_that_is_exceeded_says_by_how_much_and_what_was_forced() -> None:
     )
 
 
+def test_what_is_exceeded_for_some_classes_names_them() -> None:
+    said = charged({"object": "Pod/ml-a/p", "classes": {"high": {"gpus": 3, "profiles.1g.10gb": 2}}})
+    limits = [{"hard": {"gpus": 2, "profiles.1g.10gb": 1}, "priorityClasses": ["high", "urgent"]}]
+
+    assert condition(gpu_quota(said=said, limits=limits)).message == (
+        "3 GPUs of high, urgent used of 2; 2 instances of 1g.10gb of high, urgent used of 1"
+    )
+
+
 def overlaps(*values: paths.Object, **labels: dict[str, str]) -> Any:
     return conditions.overlaps(
         [definitions.of_object(value) for value in values],
@@ -108,3 +118,29 @@ def test_a_status_of_any_shape_gets_one() -> None:
     for strange in shapes:
         assert conditions.find(strange) is None
         assert conditions.find(conditions.put(strange, IN_FORCE, now=NOW)) == IN_FORCE
+
+
+def test_a_quota_of_usher_yaml_may_have_the_name_of_one_in_the_cluster() -> None:
+    entry = {"name": "research", "namespaces": ["ml-a"], "limits": [{"hard": {"gpus": 8}}]}
+    (declared,) = models.Config.model_validate({"quotas": [entry]}).quotas
+
+    found = conditions.overlaps([definitions.of_object(gpu_quota()), definitions.of_entry(declared)], {"ml-a": {}})
+
+    assert found == {
+        "research": "quota research of usher.yaml holds for namespace ml-a as well, so that none is enforced there"
+    }
+
+
+def test_a_quota_of_usher_yaml_has_no_condition() -> None:
+    entry = {"name": "declared", "namespaces": ["ml-a"], "limits": [{"hard": {"gpus": 8}}]}
+    (declared,) = models.Config.model_validate({"quotas": [entry]}).quotas
+
+    found = conditions.overlaps([definitions.of_object(gpu_quota()), definitions.of_entry(declared)], {"ml-a": {}})
+
+    assert list(found) == ["research"]
+
+
+def test_what_was_forced_is_of_no_concern_where_it_fits() -> None:
+    forced = {"object": "Job.batch/ml-a/big", "amounts": {"gpus": 16}, "forced": True}
+
+    assert condition(gpu_quota(said=charged(forced))).reason == "InForce"

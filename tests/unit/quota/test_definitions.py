@@ -150,3 +150,15 @@ def test_a_hostile_object_is_malformed_and_never_an_exception(spec: Any) -> None
     found = definitions.of_object(gpu_quota(spec))
 
     assert isinstance(found, Quota) or found.problems
+
+
+def test_what_is_assumed_of_boards_that_mig_cannot_cut_needs_no_name_of_one() -> None:
+    found = definitions.of_object(gpu_quota({**yaml.safe_load(SPEC), "assumes": {"slices": 4, "memoryGiB": 16}}))
+
+    assert isinstance(found, Quota)
+    assert found.assumption.board is None
+
+
+@pytest.mark.parametrize("metadata", [None, 7, {"name": 7}])
+def test_a_quota_whose_metadata_cannot_be_read_has_no_name(metadata: Any) -> None:
+    assert definitions.of_object({**gpu_quota(yaml.safe_load(SPEC)), "metadata": metadata}).name == ""

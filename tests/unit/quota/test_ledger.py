@@ -134,10 +134,11 @@ def test_a_release_gives_back_exactly_what_was_charged() -> None:
     assert ledger.settle(found, "Job.batch/ml/c", gpus(5)) == found
 
 
-def test_a_reservation_is_over_at_its_time_and_a_settled_charge_never() -> None:
-    found = charged(entry("a", normal=8, until=100), entry("b", normal=8, until=101), entry("c", normal=8, until=None))
+def test_an_object_with_a_name_is_known_by_that_alone() -> None:
+    """Who tries again to create it has another uid."""
+    (kept,) = charged(entry("a", normal=8, uid="u-1")).entries.values()
 
-    assert [each.name for each in ledger.expired(found, 100)] == ["a"]
+    assert (kept.key, kept.uid) == ("Job.batch/ml/a", "")
 
 
 def test_who_is_charged_by_uid_and_asks_again_under_its_name_is_charged_once() -> None:
@@ -242,6 +243,9 @@ GOOD: dict[str, Any] = {"object": "Job.batch/ml/good", "amounts": {"gpus": 8}}
         ({**GOOD, "classes": 8}, "classes is no object"),
         ({**GOOD, "classes": {"high": 8}}, "amounts are no object"),
         ({**GOOD, "until": "soon"}, "until is no number of seconds"),
+        ({**GOOD, "until": -1}, "until is no number of seconds"),
+        ({**GOOD, "until": True}, "until is no number of seconds"),
+        ({**GOOD, "object": "/ml/good"}, "object is not written as Kind.group/namespace/name"),
         ({**GOOD, "uid": 8}, "uid is no text"),
         ({**GOOD, "forced": 1}, "forced is neither true nor false"),
     ],
@@ -258,6 +262,19 @@ def test_of_two_entries_of_one_object_the_more_counts() -> None:
 
     assert decoded.problems == (("/status/charges/1", "Job.batch/ml/good is charged twice; the more of both counts"),)
     assert used(decoded.ledger) == [8, 0]
+
+
+@pytest.mark.parametrize("charges", [[GOOD, {**GOOD, "forced": True}], [{**GOOD, "forced": True}, GOOD]])
+def test_of_two_entries_of_one_object_one_that_was_forced_is_not_forgotten(charges: Any) -> None:
+    assert status.decode({"charges": charges}).ledger.entries["Job.batch/ml/good"].forced
+
+
+def test_of_very_many_entries_that_cannot_be_read_the_first_are_named_and_the_rest_counted() -> None:
+    decoded = status.decode({"charges": [7] * 25})
+
+    assert len(decoded.problems) == status.MOST_TOLD + 1
+    assert decoded.problems[-1] == ("/status/charges", "5 more entries cannot be read")
+    assert len(decoded.unread) == 25
 
 
 def test_what_a_later_release_wrote_is_not_to_be_written_over() -> None:

@@ -1,5 +1,7 @@
 """What has to be done to a ledger so that it says what there is."""
 
+import pytest
+
 from usher.quantities import NANO
 from usher.quota import ledger, reconciliation
 from usher.quota.entries import Entry
@@ -97,3 +99,19 @@ def test_an_action_on_an_entry_that_was_charged_meanwhile_does_nothing() -> None
     for action in decided:
         assert reconciliation.apply(before, action, LIMITS) != before
         assert reconciliation.apply(after, action, LIMITS) == after
+
+
+def test_what_a_ledger_has_no_room_for_is_not_adopted(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made(entry("a", 8))
+    monkeypatch.setattr(ledger, "MOST_ENTRIES", 1)
+
+    assert reconciliation.apply(found, Adopt(entry=entry("b", 8)), LIMITS) == found
+
+
+def test_what_has_finished_is_released_once_its_reservation_is_over() -> None:
+    """It may have been let in anew, and its pods are not there yet."""
+    reserved, over = entry("a", 8, until=NOW + 1), entry("b", 8, until=NOW)
+
+    assert actions(made(reserved, over), holding("a", 8, finished=True), holding("b", 8, finished=True)) == [
+        Release(entry=over, reason="has finished")
+    ]

@@ -43,7 +43,9 @@ def test_a_selector_chooses_by_labels() -> None:
     assert named(selection.of_namespace(quotas, "a", {})) == "other"
     assert named(selection.of_namespace(quotas, "a", {"tier": "none"})) is None
     assert named(selection.of_namespace([quota("x", **expressed("tier", "Exists"))], "a", {"tier": ""})) == "x"
+    assert named(selection.of_namespace([quota("x", **expressed("tier", "Exists"))], "a", {})) is None
     assert named(selection.of_namespace([quota("x", **expressed("tier", "DoesNotExist"))], "a", {})) == "x"
+    assert named(selection.of_namespace([quota("x", **expressed("tier", "DoesNotExist"))], "a", {"tier": ""})) is None
 
 
 def test_patterns_and_selector_have_to_fit_both() -> None:
@@ -79,3 +81,22 @@ def test_a_quota_that_cannot_be_read_is_in_the_way_where_it_may_hold() -> None:
     assert isinstance(found, Undecided)
     assert found.reason.startswith("GPUQuota broken cannot be read: /spec/limits: ")
     assert named(selection.of_namespace([broken, quota("web", namespaces=["web"])], "web", {})) == "web"
+
+
+def test_all_quotas_that_hold_are_named_and_of_very_many_reasons_the_first() -> None:
+    several = [quota(name, namespaces=["ml"]) for name in "abc"]
+    broken = [quota(f"broken-{number}", limits=[]) for number in range(9)]
+
+    found = selection.of_namespace(several, "ml", {})
+    assert isinstance(found, Undecided)
+    assert found.reason.startswith("GPUQuota a, GPUQuota b and GPUQuota c all hold")
+    found = selection.of_namespace(broken, "ml", {})
+    assert isinstance(found, Undecided)
+    assert found.reason.count("cannot be read") == 5
+
+
+def test_a_quota_of_which_the_namespaces_cannot_be_read_may_hold_for_any() -> None:
+    found = selection.of_namespace([quota("broken", namespaces=7)], "web", {})
+
+    assert isinstance(found, Undecided)
+    assert found.reason.startswith("GPUQuota broken cannot be read: /spec/namespaces")

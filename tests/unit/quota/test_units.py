@@ -343,3 +343,33 @@ def test_every_unit_is_the_sum_over_all_devices_of_all_pods(
     }
     high = units.of_classes(found, ["high"]).get("gpus", 0)
     assert high == 10**9 * sum(profile is None and priority == "high" for profile, priority in devices)
+
+
+def test_what_bounds_nothing_is_said_of_what_it_is() -> None:
+    """Of the pods or of what one of them asks for."""
+    pods = charge(builders.daemon_set(builders.template(builders.container(gpus=1)))).unbounded
+    devices = charge(
+        builders.job(claiming()), objects=Objects([claim("gpu.nvidia.com", allocationMode="All")])
+    ).unbounded
+
+    assert "allocationMode" not in pods
+    assert "allocationMode All" in devices
+    assert pods not in devices
+
+
+def test_a_device_of_another_vendor_is_whole_whatever_nvidia_product_the_pods_select() -> None:
+    single = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"}
+
+    assert of_pod(asking(**{"nvidia.com/gpu": 1}), nodeSelector=single)["profiles.1g.10gb"] == "1"
+    found = charge(builders.pod(asking(**{"amd.com/gpu": 1}), nodeSelector=single))
+    assert texts(found.amounts[("",)])["gpus"] == "1"
+
+
+def test_a_claim_counts_only_in_classes_of_pods_that_there_are() -> None:
+    job_set = builders.job_set(
+        builders.replicated_job("high", claiming(priorityClassName="high"), replicas=2),
+        builders.replicated_job("low", claiming(priorityClassName="low"), replicas=0),
+    )
+    found = charge(job_set, objects=Objects([claim("gpu.nvidia.com", count=8)])).amounts
+
+    assert list(found) == [("high",)]

@@ -39,7 +39,7 @@ def holding(ask: Ask, places: Iterable[Place]) -> Divided | None:
         per_node = place.labels.get(_COUNT, "")
         product = boards.by_product(place.labels.get(_PRODUCT, ""))
         # Under the strategy single the label counts slices.
-        if product is None or product.profile is not None or not (per_node.isascii() and per_node.isdecimal()):
+        if product is None or product.profile is not None or not per_node.isdecimal():
             continue
         needed = mig.gpus_needed(product.board, instances)
         if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):

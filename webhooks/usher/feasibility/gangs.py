@@ -71,7 +71,7 @@ def together(workload: model.Workload, each: Sequence[quantities.Quantity], *, m
     most = quantities.Quantity(sum(amount.nanos * (pod_set.count.maximum or 0) for pod_set, amount in taking))
     starts, is_gang = alone, False
     if workload.gang.wanted and whole:
-        needed = minimum_of(workload) if minimum is None else max(minimum, 0)
+        needed = minimum_of(workload) if minimum is None else minimum
         starts = max(alone, whole if needed is None else _cheapest(pairs, needed))
         is_gang = starts > alone
     waits = len(parts) > 1 and (

@@ -112,7 +112,7 @@ def _demand(
         each = _transformed(_requests(pod_set, configuration), configuration)
         for name, quantity in _claimed(pod_set, configuration, unknowns):
             each[name] = each.get(name, quantities.ZERO) + quantity
-        amounts = {name: kueue_quotas.amount(name, quantity) for name, quantity in each.items() if quantity.nanos >= 0}
+        amounts = {name: kueue_quotas.amount(name, quantity) for name, quantity in each.items()}
         asked.append(Asked(pod_set=pod_set, pods=pods, each=amounts))
         exact = exact and pod_set.whole and _is_counted(workload, pod_set)
     return Demand(asked=tuple(asked), exact=exact, unknowns=tuple(dict.fromkeys(unknowns)))
@@ -163,8 +163,6 @@ def _transformed(asked: dict[str, quantities.Quantity], configuration: Configura
 
     What all outputs of one name come to is never below 0, and takes nothing from what the pod asks under that name.
     """
-    if asked.keys().isdisjoint(configuration.transformations):
-        return asked
     kept: dict[str, quantities.Quantity] = {}
     made: dict[str, int] = {}
     for name, quantity in asked.items():

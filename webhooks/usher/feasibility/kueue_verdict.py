@@ -205,13 +205,15 @@ class _Search:
                 for unit, flavors in zip(units, allowed, strict=True)
                 if any(each.total(resource) for each in unit)
             ]
+            too_large = [
+                (unit, flavors)
+                for unit, flavors in asking
+                if all(total(unit, resource) > self._bound((flavor, resource)) for flavor in flavors)
+            ]
             # Among several flavors one that is too large by itself says it better than all together.
             several = len({flavor for _, flavors in asking for flavor in flavors}) > 1
-            for unit, flavors in asking:
-                if several and all(total(unit, resource) > self._bound((flavor, resource)) for flavor in flavors):
-                    asking = [(unit, flavors)]
-                    break
-            yield self._shortage(asking, resource, together=not alone)
+            told = too_large[:1] if several and too_large else asking
+            yield self._shortage(told, resource, together=not alone)
 
     def _shortage(
         self, asking: Sequence[tuple[Sequence[Asked], Sequence[str]]], resource: str, *, together: bool

@@ -80,13 +80,18 @@ def read(objects: Mapping[str, paths.Object]) -> LimitRanges:
     defaults: tuple[dict[str, quantities.Quantity], dict[str, quantities.Quantity]] = {}, {}
     doubtful: set[str] = set()
     bounds: list[Bound] = []
-    unreadable: list[Unreadable] = []
-    for name, value in sorted(objects.items())[: resource_lists.MOST]:
+    known, unreadable = resource_lists.first(objects, "LimitRange")
+    for name, value in known.items():
         source = resource_lists.Source(f"LimitRange {name}", value)
         for kind, own in zip(defaults, _read_one(source, name, bounds), strict=True):
             doubtful.update(each for each, amount in own.items() if kind.get(each, amount) != amount)
             kind.update(own)
         unreadable += source.unreadable
+    if len(bounds) > resource_lists.MOST:
+        reason = f"sets bounds beyond the first {resource_lists.MOST} of its namespace, which are all that are read"
+        unreadable.append(
+            Unreadable(of=f"LimitRange {bounds[resource_lists.MOST].of}", field="spec.limits", reason=reason)
+        )
     return LimitRanges(
         default_requests=defaults[0],
         default_limits=defaults[1],

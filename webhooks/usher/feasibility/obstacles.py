@@ -53,8 +53,6 @@ class Obstacles:
 
 def of_taints(ask: Ask, place: Place) -> tuple[Taint, ...]:
     """The taints that keep the pod off; a pod that names its node is kept off by those alone that evict it."""
-    if not place.taints:
-        return ()
     found = taints.untolerated(ask.tolerations, place.taints)
     return tuple(taint for taint in found if not ask.node_name or taint.effect == "NoExecute")
 
@@ -83,7 +81,7 @@ def of_amounts(ask: Ask, amounts: Amounts, template: Template | None) -> Iterato
     """What one node with these amounts lacks."""
     divided = _slices(ask) if template is not None and template.board is not None else {}
     for name, asked in ask.amounts.items():
-        if name in amounts:
+        if name in amounts and (amounts[name] or name not in ask.from_classes):
             if asked > amounts[name]:
                 yield Shortage(resource=name, asked=asked, most=amounts[name])
         elif (template is not None and template.offers(name)) or name in ask.from_classes or name in divided:
@@ -92,7 +90,7 @@ def of_amounts(ask: Ask, amounts: Amounts, template: Template | None) -> Iterato
             yield Shortage(resource=name, asked=asked, most=0)
     if amounts.get(PODS, 1) < 1:
         yield Shortage(resource=PODS, asked=1, most=0)
-    if template is not None and template.board is not None and divided:
+    if template is not None and template.board is not None:
         yield from _of_slices(divided, ask, template)
 
 

@@ -13,7 +13,6 @@ from usher.config import models
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_reading import Amounts, Taint, amount
 from usher.facts.node_table import Nodes
-from usher.scheduling.taints import GUARDING
 
 _GPU: Final = "nvidia.com/gpu"
 
@@ -110,7 +109,7 @@ def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
     return Place(
         name=f"pool {pool.name}",
         labels=pool.node_selector,
-        taints=tuple(Taint(each.key, each.value, each.effect) for each in pool.taints if each.effect in GUARDING),
+        taints=tuple(Taint(each.key, each.value, each.effect) for each in pool.taints),
         frontier=(amounts,),
         template=Template(
             resources=frozenset(pool.resources),

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from usher import errors, paths, quantities
 
+_Entry = TypeVar("_Entry")
+
 MOST: Final = 256
-"""Entries of a list that are looked at; no honest quota has more."""
+"""Entries of a list that are read; no honest quota has more, and that there are more is said."""
 
 Amounts = Mapping[str, quantities.Quantity]
 """By the name of the resource."""
@@ -26,6 +28,14 @@ class Unreadable:
     field: str
     """As people write field paths."""
     reason: str
+
+
+def first(objects: Mapping[str, paths.Object], kind: str) -> tuple[Mapping[str, paths.Object], list[Unreadable]]:
+    """The objects of one kind of a namespace that are read, in the order of their names, and that there are others."""
+    names = sorted(objects)
+    reason = f"is not read: {len(names)} {kind}s are in the namespace, of which the first {MOST} are read"
+    beyond = [Unreadable(of=f"{kind} {name}", field="spec", reason=reason) for name in names[MOST : MOST + 1]]
+    return {name: objects[name] for name in names[:MOST]}, beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +82,7 @@ class Source:
         if value is not None and not isinstance(value, list):
             self.unknown(pointer, "is no list")
             return
-        for index, item in enumerate((value or [])[:MOST]):
+        for index, item in enumerate(self._first(value or [], pointer)):
             if isinstance(item, dict):
                 yield paths.join(pointer, index)
             else:
@@ -91,12 +101,12 @@ class Source:
         listed = value if isinstance(value, list) else []
         if (value is not None and not isinstance(value, list)) or any(not isinstance(each, str) for each in listed):
             self.unknown(pointer, "is no list of strings")
-        return tuple(each for each in listed[:MOST] if isinstance(each, str))
+        return tuple(each for each in self._first(listed, pointer) if isinstance(each, str))
 
     def amounts(self, pointer: str) -> Amounts:
         """The quantities of a resource list that can be read."""
         found = {}
-        for name, value in list(self.mapping(pointer).items())[:MOST]:
+        for name, value in self._first(list(self.mapping(pointer).items()), pointer):
             if _NAME.fullmatch(name) is None:
                 self.unknown(pointer, "names a resource that can be none")
                 continue
@@ -105,3 +115,9 @@ class Source:
             except errors.QuantityError as error:
                 self.unknown(paths.join(pointer, name), str(error))
         return found
+
+    def _first(self, entries: list[_Entry], pointer: str) -> list[_Entry]:
+        """The entries that are read; others are said to be there."""
+        if len(entries) > MOST:
+            self.unknown(pointer, f"has {len(entries)} entries, of which the first {MOST} are read")
+        return entries[:MOST]

@@ -122,8 +122,9 @@ class Assessment:
 
 def read(objects: Mapping[str, paths.Object]) -> Quotas:
     """The quotas of one namespace, by name."""
-    found, unreadable = [], list[Unreadable]()
-    for name, value in sorted(objects.items())[: resource_lists.MOST]:
+    found = []
+    known, unreadable = resource_lists.first(objects, "ResourceQuota")
+    for name, value in known.items():
         source = resource_lists.Source(f"ResourceQuota {name}", value)
         scoping = resource_lists.Source(source.of, value)
         # The controller copies spec.hard, and admission looks at its copy.
@@ -132,24 +133,25 @@ def read(objects: Mapping[str, paths.Object]) -> Quotas:
                 name=name,
                 hard=source.amounts("/spec/hard"),
                 used=None if source.at("/status/used") is None else source.amounts("/status/used"),
-                scopes=tuple(_scopes(scoping)),
+                scopes=_scopes(scoping),
             )
         )
         unreadable += dict.fromkeys((*source.unreadable, *scoping.unreadable))
     return Quotas(all=tuple(found), unreadable=tuple(unreadable))
 
 
-def _scopes(source: resource_lists.Source) -> Iterator[quota_scopes.Scope]:
-    for name in source.texts("/spec/scopes"):
-        yield quota_scopes.Scope(name=name)
-    for place in source.items("/spec/scopeSelector/matchExpressions"):
-        yield quota_scopes.Scope(
+def _scopes(source: resource_lists.Source) -> tuple[quota_scopes.Scope, ...]:
+    found = [quota_scopes.Scope(name=name) for name in source.texts("/spec/scopes")]
+    found += (
+        quota_scopes.Scope(
             name=source.text(f"{place}/scopeName"),
             operator=source.text(f"{place}/operator"),
             values=source.texts(f"{place}/values"),
         )
-    if source.unreadable:
-        yield quota_scopes.UNREADABLE
+        for place in source.items("/spec/scopeSelector/matchExpressions")
+    )
+    # What is left of a requirement may be met by no pod, while the whole of it is.
+    return (quota_scopes.UNREADABLE,) if source.unreadable else tuple(found)
 
 
 def assess(

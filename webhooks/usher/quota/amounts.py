@@ -38,7 +38,7 @@ def profile_of(unit: str) -> profiles.Profile | None:
     name = unit.removeprefix(PROFILES)
     found = profiles.parse(name)
     # `1g.10gb.me` is how a resource spells `1g.10gb+me`; two spellings would be two units.
-    return found if found is not None and str(found) == name else None
+    return found if str(found) == name else None
 
 
 def is_unit(text: str) -> bool:
@@ -52,10 +52,6 @@ def plus(*several: Amounts) -> dict[str, int]:
         for unit, nanos in each.items():
             result[unit] = result.get(unit, 0) + nanos
     return {unit: nanos for unit, nanos in result.items() if nanos}
-
-
-def minus(amounts: Amounts, others: Amounts) -> dict[str, int]:
-    return plus(amounts, {unit: -nanos for unit, nanos in others.items()})
 
 
 def highest(several: Iterable[Amounts]) -> dict[str, int]:

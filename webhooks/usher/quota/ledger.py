@@ -156,13 +156,6 @@ def release(ledger: Ledger, key: str) -> Ledger:
     return Ledger(entries=kept, size=ledger.size - bytes_of(former))
 
 
-def expired(ledger: Ledger, now: int) -> list[Entry]:
-    """Reservations that are over: whether the workload is there has to be looked at now."""
-    return [
-        entry for entry in ledger.entries.values() if entry.reserved_until is not None and entry.reserved_until <= now
-    ]
-
-
 def find(ledger: Ledger, entry: Entry) -> Entry | None:
     """What has been charged for the same object: by its name or, before it had one, by its uid."""
     return ledger.entries.get(entry.key) or ledger.entries.get(entry.uid)

@@ -129,7 +129,7 @@ def _of_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, now: int) 
 def _entries_of(holding: Holding, found: Ledger) -> list[Entry]:
     """By its name, and by its uid where it was charged before it had a name."""
     asked = _entry(holding, {})
-    return [entry for key in (asked.name_key, holding.uid) if key and (entry := found.entries.get(key)) is not None]
+    return [entry for key in (asked.name_key, holding.uid) if (entry := found.entries.get(key)) is not None]
 
 
 def _entry(holding: Holding, of_holding: ByClasses) -> Entry:

@@ -163,9 +163,11 @@ def answer(
         return Answer(slice=result or None, known=found)
     assessment = _assessed(workload, quotas, ranges, facts, config)
     _add_quotas(result, workload, assessment, defaults_known=ranges is not None and not ranges.unreadable)
-    # Where nobody can say which GPUQuota holds, that is told as unknown.
+    # Where nobody can say which GPUQuota holds, or what a ResourceQuota says, that is told as unknown.
     uncounted = [
-        name for name in assessment.uncounted if gpu_quotas.counts(workload, name, facts, config, vocabulary) is False
+        name
+        for name in assessment.uncounted
+        if not quotas.unreadable and gpu_quotas.counts(workload, name, facts, config, vocabulary) is False
     ]
     if uncounted:
         paths_of = {request.name: request.path for pod_set in workload.pod_sets for request in pod_set.requests}
