@@ -1,12 +1,11 @@
-"""What priority classes are worth."""
+"""Two kinds of priority classes beside each other."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher import paths
+from usher.facts.priority_classes import Class
 from usher.feasibility import priorities
-from usher.feasibility.priorities import Class, Pair
+from usher.feasibility.priorities import Pair
 
 
 def of(name: str, value: int) -> Class:
@@ -15,41 +14,6 @@ def of(name: str, value: int) -> Class:
 
 def pair(in_queue: int, of_pods: int) -> Pair:
     return Pair(in_queue=of("queue", in_queue), of_pods=of("pods", of_pods))
-
-
-def test_a_class_without_a_whole_number_is_worth_nothing_that_is_known() -> None:
-    values: list[paths.Json] = [None, "100", 1.5, True, {}, 2**31, -(2**31) - 1, 2**70]
-
-    assert priorities.read({str(index): {"value": value} for index, value in enumerate(values)}) == {}
-    assert priorities.read({"batch": {"value": -5, "preemptionPolicy": "Never"}}) == {
-        "batch": Class(name="batch", value=-5, preempts=False)
-    }
-
-
-def test_of_several_defaults_the_smallest_counts() -> None:
-    classes: dict[str, paths.Object] = {
-        "a": {"value": 100, "globalDefault": True},
-        "b": {"value": 10, "globalDefault": True},
-        "c": {"value": 1, "globalDefault": False},
-        "d": {"value": 2},
-    }
-
-    assert priorities.default_of(classes) == of("b", 10)
-    assert priorities.default_of({"c": classes["c"], "d": classes["d"]}) is priorities.NO_CLASS
-
-
-@pytest.mark.parametrize(
-    "odd", [{"value": 7, "globalDefault": "true"}, {"value": 7, "globalDefault": {}}, {"globalDefault": True}]
-)
-def test_where_a_class_may_be_the_default_and_nobody_can_read_it_none_is_known(odd: paths.Object) -> None:
-    assert priorities.default_of({"a": {"value": 100, "globalDefault": True}, "odd": odd}) is None
-
-
-@pytest.mark.parametrize(
-    ("policy", "preempts"), [(None, True), ("PreemptLowerPriority", True), ("Never", False), ({"a": 1}, False)]
-)
-def test_only_what_a_class_says_readably_evicts_others(policy: paths.Json, preempts: bool) -> None:
-    assert priorities.preempts({"preemptionPolicy": policy}) is preempts
 
 
 def test_two_orders_are_at_odds_where_one_goes_up_and_the_other_down() -> None:

@@ -86,16 +86,6 @@ def test_a_quota_that_cannot_be_read_is_named_and_never_in_the_way(spec: paths.J
     assert [each["of"] for each in found["unreadable"]] == ["ResourceQuota quota"]
 
 
-def test_the_default_class_is_that_of_the_cluster_or_else_of_usher_yaml() -> None:
-    declared = models.Config(priorities=models.Priorities(global_default="declared"))
-    known = Store.of([priority_class("given", 5, default=True)])
-
-    assert priorities.default_name(known, declared) == "given"
-    assert priorities.default_name(Store(), declared) == "declared"
-    assert priorities.default_name(Store(), CONFIG) is None
-    assert priorities.default_name(Store.of([priority_class("a", 5)]), declared) == ""
-
-
 def test_a_workload_that_names_no_class_has_none_that_is_not_known() -> None:
     assert priorities.of(workload(training(1)), Store(), CONFIG) is None
     found = priorities.of(workload(training(1)), Store.of([priority_class("a", 5)]), CONFIG)

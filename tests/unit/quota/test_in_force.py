@@ -63,21 +63,12 @@ def test_a_charge_makes_no_other_quota_of_it() -> None:
     assert in_force.of_namespace("ml", facts, config) is before
 
 
-def priority_class(name: str, value: paths.Json, *, default: bool = True) -> paths.Object:
-    made: paths.Object = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": value}
-    return {**made, "metadata": {"name": name}, "globalDefault": default}
-
-
-def test_of_several_default_classes_that_of_the_smallest_value_counts() -> None:
-    facts = Store.of([priority_class("high", 100), priority_class("low", 10), priority_class("none", 1, default=False)])
-
-    assert in_force.default_class(facts, models.Config()) == "low"
-    assert in_force.default_class(Store(), models.Config()) == ""
+def test_pods_that_name_no_class_have_that_of_the_cluster() -> None:
+    """Whatever usher.yaml says for where nothing is known of it."""
+    made: paths.Object = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "low"}}
+    facts = Store.of([{**made, "value": 10, "globalDefault": True}])
     declared = models.Config.model_validate({"priorities": {"globalDefault": "mine"}})
-    assert in_force.default_class(facts, declared) == "mine"
 
-
-def test_a_default_class_whose_value_cannot_be_read_is_one_all_the_same() -> None:
-    facts = Store.of([priority_class("high", 100), priority_class("odd", "many")])
-
-    assert in_force.default_class(facts, models.Config()) == "odd"
+    assert in_force.default_class(facts, declared) == "low"
+    assert in_force.default_class(Store(), declared) == "mine"
+    assert in_force.default_class(Store(), models.Config()) == ""

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
-from usher import paths
 from usher.config import models
-from usher.facts import namespaces
+from usher.facts import namespaces, priority_classes
 from usher.facts.store import Store
 from usher.quota import definitions, selection
 from usher.quota.definitions import GROUP, KIND, Malformed, Quota
 from usher.quota.selection import Labels, Undecided
 from usher.workloads.lookup import Absence
 
-_PRIORITIES: Final = ("scheduling.k8s.io", "PriorityClass")
 _SELECTED_BY: Final = ((GROUP, KIND), ("", "Namespace"))
 
 _MOST: Final = 4096
@@ -51,27 +49,10 @@ _Selected = tuple[models.Config, Quota | Undecided | None]
 
 
 def default_class(facts: Store, config: models.Config) -> str:
-    """The PriorityClass of pods that name none; empty where there is none.
-
-    Of several that say they are the default, Kubernetes takes the one of the smallest value.
-    """
-    if config.priorities.global_default is not None:
-        return config.priorities.global_default
-    return facts.derived("default class", [_PRIORITIES], lambda: _default_class(facts))
+    """The PriorityClass of pods that name none; empty where there is none, and where nobody can say."""
+    return priority_classes.default_name(facts, config.priorities.global_default) or ""
 
 
 def _of_cluster(facts: Store) -> tuple[Quota | Malformed, ...]:
     found = facts.objects(GROUP, KIND)
     return () if isinstance(found, Absence) else tuple(definitions.of_object(found[name]) for name in sorted(found))
-
-
-def _default_class(facts: Store) -> str:
-    found = facts.objects(*_PRIORITIES)
-    classes = {} if isinstance(found, Absence) else found
-    defaults = [(_value(value), name) for name, value in classes.items() if value.get("globalDefault") is True]
-    return min(defaults)[1] if defaults else ""
-
-
-def _value(value: paths.Object) -> int:
-    number = value.get("value")
-    return number if isinstance(number, int) else 0

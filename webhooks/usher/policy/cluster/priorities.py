@@ -7,15 +7,16 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model
 from usher.config import models
+from usher.facts import priority_classes
+from usher.facts.priority_classes import Class
 from usher.facts.store import Store
 from usher.feasibility import priorities
-from usher.feasibility.priorities import Class, Pair
+from usher.feasibility.priorities import Pair
 from usher.policy import selection
 from usher.workloads.lookup import Absence, Reference
 
 GROUP: Final = "scheduling.k8s.io"
 
-_CLASSES: Final = (GROUP, "PriorityClass")
 _IN_QUEUE: Final = ("kueue.x-k8s.io", "WorkloadPriorityClass")
 _LABEL: Final = "kueue.x-k8s.io/priority-class"
 
@@ -74,14 +75,14 @@ def of(workload: model.Workload, facts: Store, config: models.Config) -> Priorit
     """What is known of the classes of a workload; None where it names none and nothing is known of any."""
     names = sorted({*_named(workload)})
     label = workload.queue_labels.get(_LABEL, "")
-    classes, in_queue = _known(facts, _CLASSES), _known(facts, _IN_QUEUE)
+    classes, in_queue = _known(facts, priority_classes.CLASSES), _known(facts, _IN_QUEUE)
     if not names and not label and classes is None:
         return None
     result: Priorities = {"classes": {name: _class(GROUP, "PriorityClass", name, facts) for name in names}}
     if label:
         result["inQueue"] = _class(*_IN_QUEUE, label, facts)
     if classes is not None:
-        default = _default(facts)
+        default = priority_classes.default(facts)
         if default is not None:
             result["default"] = {"name": default.name, "value": default.value, "preempts": default.preempts}
         own = _of_pods(workload, classes, default)
@@ -97,25 +98,11 @@ def of(workload: model.Workload, facts: Store, config: models.Config) -> Priorit
     return result
 
 
-def default_name(facts: Store, config: models.Config) -> str | None:
-    """The class of pods that name none, empty where there is none: as the cluster says, or else usher.yaml."""
-    if not facts.knows(*_CLASSES):
-        return config.priorities.global_default
-    default = _default(facts)
-    return None if default is None else default.name
-
-
-def _default(facts: Store) -> Class | None:
-    objects = facts.objects(*_CLASSES)
-    known = {} if isinstance(objects, Absence) else objects
-    return facts.derived("default of PriorityClass", [_CLASSES], lambda: priorities.default_of(known))
-
-
 def _known(facts: Store, key: tuple[str, str]) -> Mapping[str, Class] | None:
     objects = facts.objects(*key)
     if isinstance(objects, Absence):
         return None
-    return facts.derived(f"values of {key[1]}", [key], lambda: priorities.read(objects))
+    return facts.derived(f"values of {key[1]}", [key], lambda: priority_classes.read(objects))
 
 
 def _named(workload: model.Workload) -> Iterator[str]:
@@ -128,10 +115,10 @@ def _class(group: str, kind: str, name: str, facts: Store) -> PriorityClass:
     found = facts.find(Reference(group=group, kind=kind, name=name))
     if isinstance(found, Absence):
         return {} if found is Absence.NOT_KNOWN else {"exists": False}
-    value = priorities.number_of(found)
+    value = priority_classes.number_of(found)
     if value is None:
         return {"exists": True}
-    return {"exists": True, "value": value, "preempts": priorities.preempts(found)}
+    return {"exists": True, "value": value, "preempts": priority_classes.preempts(found)}
 
 
 def _of_pods(workload: model.Workload, classes: Mapping[str, Class], default: Class | None) -> list[Class]:

@@ -9,9 +9,10 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.facts import priority_classes
 from usher.facts.store import Objects, Store
 from usher.feasibility import gangs, limit_ranges, quota_usage, resource_lists, resource_quotas, runtime_classes
-from usher.policy.cluster import gpu_quotas, priorities
+from usher.policy.cluster import gpu_quotas
 from usher.views.shape import Amount, amount_of
 from usher.workloads.lookup import Absence
 from usher.workloads.registry import BY_GROUP_AND_KIND
@@ -192,7 +193,7 @@ def _assessed(
         runtime_classes.with_overhead(workload, facts.objects("node.k8s.io", "RuntimeClass")),
         quotas.all,
         ranges or limit_ranges.NONE,
-        default_class=priorities.default_name(facts, config),
+        default_class=priority_classes.default_name(facts, config.priorities.global_default),
         resource=_resource(workload),
     )
 
