@@ -1,25 +1,21 @@
 """The server watches its cluster, with the role of manifests/base and no other rights, through all that befalls it."""
 
 import gzip
-import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 import builders
 import reviews
 import server_process
-from e2e import api_server_alone, crds
+from e2e import accounts, api_server_alone, crds
+from e2e.accounts import NAMESPACE
 from e2e.api_server_alone import ApiServerAlone
 from e2e.cluster import Cluster, wait_until
 from integration import command
 from server_process import ServerProcess
-
-MANIFESTS = Path(__file__).parents[2] / "manifests"
-NAMESPACE = "gpu-usher"
 
 CLASSES = 'kind="priorityclasses.scheduling.k8s.io"'
 QUEUES = 'kind="localqueues.kueue.x-k8s.io"'
@@ -32,23 +28,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServerAlone]:
         alone.start()
         for name in (NAMESPACE, "kueue-system"):
             alone.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        for file in ("base/rbac.yaml", "base/facts-role.yaml", "kueue/facts-role.yaml"):
-            for each in yaml.safe_load_all((MANIFESTS / file).read_text()):
-                if each["kind"] == "ServiceAccount":
-                    each["metadata"]["namespace"] = NAMESPACE
-                alone.cluster.apply(each)
+        accounts.granted(alone.cluster, "base/rbac.yaml", "base/facts-role.yaml", "kueue/facts-role.yaml")
         yield alone
 
 
 @pytest.fixture(scope="module")
 def account(site: ApiServerAlone) -> Path:
     """The kubeconfig of the server's account."""
-    token = site.cluster.kubectl("create", "token", "gpu-usher", f"--namespace={NAMESPACE}")
-    kubeconfig = yaml.safe_load(site.cluster.kubeconfig.read_text())
-    kubeconfig["users"][0]["user"] = {"token": token}
-    file = site.cluster.directory / "gpu-usher.kubeconfig"
-    file.write_text(json.dumps(kubeconfig))
-    return file
+    return accounts.kubeconfig(site.cluster)
 
 
 @pytest.fixture
