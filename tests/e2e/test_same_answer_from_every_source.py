@@ -118,6 +118,14 @@ def manifests(site: Cluster, taken: Path) -> Path:
     return directory
 
 
+@pytest.fixture(scope="module")
+def audited(existing: Cluster) -> command.Run:
+    """An audit of the cluster."""
+    done = command.usher("audit", "--kubeconfig", existing.kubeconfig, "--config", CONFIG, "--format", "json")
+    assert done.code == 0, done.err
+    return done
+
+
 def test_the_webhook_answers_what_check_reports_by_a_snapshot(answered: Said, by_snapshot: Said) -> None:
     """Verdict, denial, warnings and what goes to the audit log, of every workload."""
     assert answered == {identity(each): expected(each, by_snapshot[identity(each)]) for each in WORKLOADS}
@@ -138,17 +146,24 @@ def test_the_manifests_of_a_cluster_say_what_its_snapshot_says(
     assert checked(written, facts=manifests) == by_snapshot
 
 
-def test_an_audit_finds_it_in_what_exists(existing: Cluster, by_snapshot: Said) -> None:
+def test_an_audit_finds_it_in_what_exists(audited: command.Run, by_snapshot: Said) -> None:
     """But for room in a ResourceQuota: what exists has taken its part already."""
-    done = command.usher(
-        "audit", "--kubeconfig", existing.kubeconfig, "--config", CONFIG, "--namespace", NAMESPACE, "--format", "json"
-    )
-    assert done.code == 0, done.err
-
-    assert reported(done) == {
+    assert reported(audited) == {
         name: {**said, "findings": [each for each in said["findings"] if each["code"] != OF_NEW_WORKLOADS_ALONE]}
         for name, said in by_snapshot.items()
     }
+
+
+def test_an_audit_finds_nothing_wrong_with_queues_and_quotas_that_are_right(audited: command.Run) -> None:
+    kinds = {"ClusterQueue", "Cohort", "GPUQuota", "LocalQueue", "PodGroup", "Queue", "ResourceQuota", "Topology"}
+    found = {
+        f"{entry['kind']} {entry['name']}": [each["code"] for each in entry["findings"] if each["outcome"] != "audit"]
+        for entry in audited.json["workloads"]
+        if entry["kind"] in kinds
+    }
+
+    assert {"ClusterQueue production", "GPUQuota research", "ResourceQuota gpus"} <= found.keys()
+    assert {name: codes for name, codes in found.items() if codes} == {}
 
 
 def test_the_workloads_are_of_all_sorts(by_snapshot: Said) -> None:
