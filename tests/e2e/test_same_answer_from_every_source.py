@@ -33,6 +33,9 @@ WORKLOADS = list(facts_workloads.asked_about())
 NEVER = {"eight-slices", "gang", "large", "nine", "three-nodes", "too-much-memory"}
 """Names of those that are denied."""
 
+WAITING = {"held", "lost", "misspelt", "stray", "with-runtime", "without-class"}
+"""Names of those for which somebody has to do something first."""
+
 BY_FACTS = {f"USH{number}" for number in (330, 331, 430, 431, 432, 435, 520, 523, 620, 621)} | {
     f"USH{number}" for number in (1220, 1221, 1222, 1224, 1226, 1230, 1231)
 }
@@ -79,15 +82,6 @@ def shown(site: Cluster, server: ServerProcess, answered: Said) -> Said:
 
 
 @pytest.fixture(scope="module")
-def existing(site: Cluster, shown: Said) -> Cluster:
-    """The cluster with the workloads in it, which nobody has denied."""
-    assert shown
-    for each in WORKLOADS:
-        site.create(each)
-    return site
-
-
-@pytest.fixture(scope="module")
 def taken(site: Cluster, account: Path) -> Path:
     """A snapshot of the cluster."""
     file = site.directory / "cluster.json.gz"
@@ -100,6 +94,25 @@ def taken(site: Cluster, account: Path) -> Path:
 def written(site: Cluster) -> Path:
     """The workloads as their users write them."""
     return command.write(site.directory / "workloads.yaml", *WORKLOADS)
+
+
+@pytest.fixture(scope="module")
+def outlooks(site: Cluster, taken: Path, written: Path) -> list[command.Run]:
+    """What `usher queue` tells by the snapshot, and by the cluster itself."""
+    return [
+        command.usher("queue", written, "--config", CONFIG, "--format", "json", *cluster)
+        for cluster in (("--facts", taken), ("--kubeconfig", site.kubeconfig))
+    ]
+
+
+@pytest.fixture(scope="module")
+def existing(site: Cluster, shown: Said, outlooks: list[command.Run]) -> Cluster:
+    """The cluster with the workloads in it, which nobody has denied. From then on they use up quotas themselves."""
+    assert shown
+    assert outlooks
+    for each in WORKLOADS:
+        site.create(each)
+    return site
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +189,15 @@ def test_the_workloads_are_of_all_sorts(by_snapshot: Said) -> None:
     assert not outcomes["slices"] & {"deny", "warn"}
     assert [name for (_, name), said in by_snapshot.items() if said["unknowns"]] == ["claims"]
     assert found >= BY_FACTS
+
+
+def test_the_outlook_says_never_of_what_is_denied_and_of_nothing_else(outlooks: list[command.Run]) -> None:
+    for done in outlooks:
+        answers = {entry["name"]: entry["answer"] for entry in done.json["workloads"]}
+
+        assert {name for name, answer in answers.items() if answer == "never"} == NEVER
+        assert {name for name, answer in answers.items() if answer == "not now"} == WAITING
+        assert {name for name, answer in answers.items() if answer == "unknown"} == {"claims", "everywhere"}
 
 
 def test_only_whoever_charges_a_quota_knows_that_it_is_full(
