@@ -1,7 +1,7 @@
 """Of one workload and one cluster the webhook, a snapshot, the cluster's manifests and an audit say the same."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +11,15 @@ import reviews
 from builders import GPU
 from e2e import accounts, crds, facts_site, facts_workloads, quota_site
 from e2e.cluster import ApiError, Cluster, Object, wait_until
-from e2e.facts_site import CONFIG, FULL, NAMESPACE
+from e2e.facts_site import CONFIG, FULL
 from e2e.facts_workloads import job, template
+from e2e.verdicts import Said, expected, identity, reported
 from integration import command
 from server_process import ServerProcess
-from usher import model
-from usher.admission import response
 from usher.facts import snapshot
 from usher.facts.snapshot import State
 
 pytestmark = crds.needs_published
-
-Identity = tuple[str, str]
-"""API version and kind in one, and name."""
-
-Said = Mapping[Identity, Any]
-"""What a source says of each workload."""
 
 WORKLOADS = list(facts_workloads.asked_about())
 
@@ -77,7 +70,9 @@ def shown(site: Cluster, server: ServerProcess, answered: Said) -> Said:
     assert answered
     with quota_site.asked(site, [server]):
         large = next(each for each in WORKLOADS if each["metadata"]["name"] == "large")
-        wait_until(lambda: _shown(site, large)[0], description="the API server asks the webhook")
+        wait_until(
+            lambda: "denied the request" in _shown(site, large)[0], description="the API server asks the webhook"
+        )
         return {identity(each): _shown(site, each) for each in WORKLOADS}
 
 
@@ -161,7 +156,7 @@ def test_the_manifests_of_a_cluster_say_what_its_snapshot_says(
 
 def test_an_audit_finds_it_in_what_exists(audited: command.Run, by_snapshot: Said) -> None:
     """But for room in a ResourceQuota: what exists has taken its part already."""
-    assert reported(audited) == {
+    assert reported(audited, WORKLOADS) == {
         name: {**said, "findings": [each for each in said["findings"] if each["code"] != OF_NEW_WORKLOADS_ALONE]}
         for name, said in by_snapshot.items()
     }
@@ -230,10 +225,6 @@ def test_of_a_kind_without_objects_files_cannot_say_that_there_are_none(
     assert "USH621" not in codes(checked(written, facts=files)[misspelt])
 
 
-def identity(value: Object) -> Identity:
-    return f"{value['apiVersion']} {value['kind']}", value["metadata"]["name"]
-
-
 def codes(said: Any) -> set[str]:
     return {each["code"] for each in said["findings"]}
 
@@ -241,48 +232,7 @@ def codes(said: Any) -> set[str]:
 def checked(written: Path, *, facts: Path) -> Said:
     done = command.usher("check", written, "--facts", facts, "--config", CONFIG, "--format", "json")
     assert done.code == 1, done.err
-    return reported(done)
-
-
-def reported(done: command.Run) -> Said:
-    """What a report says of each workload, but for lines of files."""
-    names = {identity(each) for each in WORKLOADS}
-    of_lines = ("line", "column", "excerpt")
-    return {
-        name: {
-            part: [{key: value for key, value in each.items() if key not in of_lines} for each in entry[part]]
-            for part in ("findings", "unknowns")
-        }
-        for entry in done.json["workloads"]
-        if (name := (f"{entry['apiVersion']} {entry['kind']}", entry["name"])) in names
-    }
-
-
-def expected(value: Object, said: Any) -> Any:
-    """The webhook's response about an object, from what a report says of it."""
-    decision = model.Decision(
-        workload=None,
-        judgements=tuple(_judgement(each) for each in said["findings"]),
-        unknowns=tuple(
-            model.Unknown(check=each.get("check", ""), path=each["path"], reason=each["reason"])
-            for each in said["unknowns"]
-        ),
-    )
-    name = f"{value['kind']} {NAMESPACE}/{value['metadata']['name']}"
-    return response.validated(reviews.UID, decision, display_name=name)
-
-
-def _judgement(entry: Any) -> model.Judgement:
-    finding = model.Finding(
-        check=entry["check"], path=entry["path"], message=entry["message"], remedy=entry.get("remedy", "")
-    )
-    return model.Judgement(
-        finding=finding,
-        outcome=model.Outcome(entry["outcome"]),
-        code=entry["code"],
-        name=entry["name"],
-        because=entry.get("because", ""),
-    )
+    return reported(done, WORKLOADS)
 
 
 def _shown(site: Cluster, value: Object) -> tuple[str, list[str]]:
