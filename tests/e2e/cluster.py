@@ -24,11 +24,12 @@ _ENDS_WITHIN = 180.0
 
 
 class ApiError(Exception):
-    """The API server refused: its HTTP `status`, `reason` (`NotFound`, `Invalid`, ...) and `message` to the user."""
+    """The API server refused: its HTTP `status`, `reason` (`NotFound`, ...), `message` and `warnings` to the user."""
 
-    def __init__(self, message: str, *, status: int, reason: str) -> None:
+    def __init__(self, message: str, *, status: int, reason: str, warnings: tuple[str, ...] = ()) -> None:
         super().__init__(f"{status} {reason}: {message}")
         self.message = message
+        self.warnings = warnings
         self.status = status
         self.reason = reason
 
@@ -72,8 +73,12 @@ class Cluster:
 
         With `strict` a field that the API server does not know is refused, not dropped.
         """
+        return self.answer_to_creation(manifest, dry_run=dry_run, strict=strict).body
+
+    def answer_to_creation(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Response:
+        """As `create`, with the warnings that a user sees."""
         query = {**({"dryRun": "All"} if dry_run else {}), **({"fieldValidation": "Strict"} if strict else {})}
-        return self.request("POST", self._path_of(manifest, named=False), body=manifest, query=query).body
+        return self.request("POST", self._path_of(manifest, named=False), body=manifest, query=query)
 
     def apply(self, manifest: Object) -> Object:
         """The object as stored, after server-side apply."""
@@ -197,9 +202,10 @@ class Cluster:
             payload = answer.read()
         finally:
             connection.close()
+        warnings = _warnings(answer.headers.get_all("Warning", []))
         if answer.status >= 400:
-            raise _refusal(answer.status, payload)
-        return Response(body=json.loads(payload), warnings=_warnings(answer.headers.get_all("Warning", [])))
+            raise _refusal(answer.status, payload, warnings)
+        return Response(body=json.loads(payload), warnings=warnings)
 
     def _path_of(self, manifest: Object, *, named: bool = True) -> str:
         metadata = manifest["metadata"]
@@ -251,10 +257,10 @@ def condition(of: Object, name: str) -> Object:
     return next((each for each in conditions if each["type"] == name), {})
 
 
-def _refusal(status: int, payload: bytes) -> ApiError:
+def _refusal(status: int, payload: bytes, warnings: tuple[str, ...]) -> ApiError:
     try:
         answer = json.loads(payload)
-        return ApiError(answer["message"], status=status, reason=answer.get("reason", ""))
+        return ApiError(answer["message"], status=status, reason=answer.get("reason", ""), warnings=warnings)
     except (ValueError, KeyError, TypeError):
         return ApiError(payload.decode(errors="replace"), status=status, reason=http.HTTPStatus(status).phrase)
 

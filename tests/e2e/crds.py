@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from e2e.cluster import Cluster, Object, condition, wait_until
 
@@ -46,25 +47,30 @@ STAND_INS: Mapping[str, StandIn] = {
 """By `group/plural`, at the version that the published definition stores."""
 
 
-def install(cluster: Cluster, names: Iterable[str], *, published: Path = PUBLISHED) -> None:
+def install(cluster: Cluster, names: Iterable[str], *, published: Path = PUBLISHED, version: str = "") -> None:
     """Defines the kinds `names` (`group/plural`) and waits until objects of them can be created.
 
-    A name that is installed already is left as it is.
+    A name that is installed already is left as it is. With `version` the kinds have that one alone.
 
     Raises:
         KeyError: neither is there a file in `published` nor an entry in `STAND_INS`.
     """
     new = [name for name in names if not _is_defined(cluster, name)]
     for name in new:
-        _create(cluster, name, published=published)
+        _create(cluster, name, published=published, version=version)
     for name in new:
-        _wait_until_served(cluster, name)
+        wait_until_served(cluster, name)
 
 
-def _create(cluster: Cluster, name: str, *, published: Path) -> None:
+def _create(cluster: Cluster, name: str, *, published: Path, version: str) -> None:
     file = published / f"{name}.yaml"
     # Create, not apply: the largest do not fit into kubectl's annotation, and nobody needs their fields tracked.
     definition = file.read_text() if file.is_file() else json.dumps(_stand_in(name))
+    if version:
+        parsed = yaml.safe_load(definition)
+        only = next(each for each in parsed["spec"]["versions"] if each["name"] == version)
+        parsed["spec"]["versions"] = [{**only, "served": True, "storage": True}]
+        definition = json.dumps(parsed)
     cluster.request("POST", f"/apis/{_API_VERSION}/customresourcedefinitions", body=definition, content="yaml")
 
 
@@ -72,7 +78,8 @@ def _is_defined(cluster: Cluster, name: str) -> bool:
     return cluster.exists("CustomResourceDefinition", _object_name(name), api_version=_API_VERSION)
 
 
-def _wait_until_served(cluster: Cluster, name: str) -> None:
+def wait_until_served(cluster: Cluster, name: str) -> None:
+    """Waits until objects of the kind `name` (`group/plural`), which is defined, can be created."""
     definition = wait_until(lambda: _established(cluster, name), description=f"{name} is Established")
     group, _, plural = name.partition("/")
     version = next(each["name"] for each in definition["spec"]["versions"] if each["storage"])

@@ -1,7 +1,6 @@
 """Servers that watch a cluster and charge its GPUQuotas, with the rights of manifests/base and no others."""
 
 import contextlib
-import json
 import shutil
 import signal
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 import yaml
 
 import server_process
+from e2e import accounts
 from e2e.balancer import balancing
 from e2e.cluster import Cluster, Object, wait_until
 from e2e.processes import LOOPBACK
@@ -17,46 +17,35 @@ from e2e.registration import remove
 from integration import command
 from server_process import ServerProcess
 
-MANIFESTS = Path(__file__).parents[2] / "manifests" / "base"
 CONFIG = Path(__file__).with_name("quota.yaml")
-NAMESPACE = "gpu-usher"
 API_VERSION = "gpu-usher.io/v1alpha1"
 
 
 @contextlib.contextmanager
 def account(cluster: Cluster) -> Iterator[Path]:
     """The kubeconfig of the server's account, while its roles and the definition of GPUQuota are there."""
-    cluster.ensure_namespace(NAMESPACE)
-    applied = []
-    for file in ("rbac.yaml", "facts-role.yaml", "quota-role.yaml", "gpu-quota-crd.yaml"):
-        for each in yaml.safe_load_all((MANIFESTS / file).read_text()):
-            if each["kind"] == "ServiceAccount":
-                each["metadata"]["namespace"] = NAMESPACE
-            cluster.apply(each)
-            # What stands in the namespace goes with it.
-            if "namespace" not in each["metadata"]:
-                applied.append(each)
-    token = cluster.kubectl("create", "token", "gpu-usher", f"--namespace={NAMESPACE}")
-    kubeconfig = yaml.safe_load(cluster.kubeconfig.read_text())
-    kubeconfig["users"][0]["user"] = {"token": token}
-    written = cluster.directory / "quota.kubeconfig"
-    written.write_text(json.dumps(kubeconfig))
+    cluster.ensure_namespace(accounts.NAMESPACE)
+    applied = accounts.granted(
+        cluster, *("base/rbac.yaml", "base/facts-role.yaml", "base/quota-role.yaml", "base/gpu-quota-crd.yaml")
+    )
     try:
-        yield written
+        yield accounts.kubeconfig(cluster, "quota")
     finally:
         for each in reversed(applied):
-            cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
-        cluster.delete_namespace(NAMESPACE)
+            # What stands in the namespace goes with it.
+            if "namespace" not in each["metadata"]:
+                cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
+        cluster.delete_namespace(accounts.NAMESPACE)
 
 
 @contextlib.contextmanager
-def replica(directory: Path, number: int, account: Path) -> Iterator[ServerProcess]:
+def replica(directory: Path, number: int, account: Path, *, config: Path = CONFIG) -> Iterator[ServerProcess]:
     """One of several servers, whose files are below a directory; all are known by one certificate."""
     own, first = directory / str(number), directory / "0"
     own.mkdir()
     for name in ("ca.crt", "ca.key", "tls.crt", "tls.key") if number else ():
         shutil.copy(first / name, own / name)
-    arguments = (f"--config={CONFIG}", "--live", f"--kubeconfig={account}")
+    arguments = (f"--config={config}", "--live", f"--kubeconfig={account}")
     with server_process.running(own, arguments=arguments) as server:
         try:
             yield server

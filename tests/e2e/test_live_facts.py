@@ -1,28 +1,41 @@
 """The server watches its cluster, with the role of manifests/base and no other rights, through all that befalls it."""
 
+import asyncio
 import gzip
-import json
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-import yaml
 
 import builders
 import reviews
 import server_process
-from e2e import api_server_alone, crds
+from e2e import accounts, api_server_alone, crds
+from e2e.accounts import NAMESPACE
 from e2e.api_server_alone import ApiServerAlone
-from e2e.cluster import Cluster, wait_until
+from e2e.cluster import Cluster, Object, wait_until
 from integration import command
 from server_process import ServerProcess
-
-MANIFESTS = Path(__file__).parents[2] / "manifests"
-NAMESPACE = "gpu-usher"
+from unit.server import asgi
+from usher.cluster import connection
+from usher.cluster import watching as reflector
+from usher.cluster.live import LiveFacts
+from usher.config.models import Config
+from usher.policy import assembly
+from usher.server.app import webhook_app
+from usher.server.metrics import Metrics
+from usher.server.reloading import Current
 
 CLASSES = 'kind="priorityclasses.scheduling.k8s.io"'
 QUEUES = 'kind="localqueues.kueue.x-k8s.io"'
+
+DOUBT = (
+    "USH620 class-unknown: the pod names PriorityClass absent, which is not there, so n... "
+    "(cluster facts are 10 minutes old)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,23 +45,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServerAlone]:
         alone.start()
         for name in (NAMESPACE, "kueue-system"):
             alone.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        for file in ("base/rbac.yaml", "base/facts-role.yaml", "kueue/facts-role.yaml"):
-            for each in yaml.safe_load_all((MANIFESTS / file).read_text()):
-                if each["kind"] == "ServiceAccount":
-                    each["metadata"]["namespace"] = NAMESPACE
-                alone.cluster.apply(each)
+        accounts.granted(alone.cluster, "base/rbac.yaml", "base/facts-role.yaml", "kueue/facts-role.yaml")
         yield alone
 
 
 @pytest.fixture(scope="module")
 def account(site: ApiServerAlone) -> Path:
     """The kubeconfig of the server's account."""
-    token = site.cluster.kubectl("create", "token", "gpu-usher", f"--namespace={NAMESPACE}")
-    kubeconfig = yaml.safe_load(site.cluster.kubeconfig.read_text())
-    kubeconfig["users"][0]["user"] = {"token": token}
-    file = site.cluster.directory / "gpu-usher.kubeconfig"
-    file.write_text(json.dumps(kubeconfig))
-    return file
+    return accounts.kubeconfig(site.cluster)
 
 
 @pytest.fixture
@@ -148,30 +152,83 @@ def test_a_kind_that_is_installed_later_is_picked_up(site: ApiServerAlone, serve
     wait_until(lambda: metric(server, "usher_facts_objects", QUEUES) == 1, description="the queue is known", timeout=15)
 
 
-def test_without_the_api_server_it_goes_on_deciding_and_recovers_by_itself(
-    site: ApiServerAlone, server: ServerProcess
-) -> None:
+class Clock:
+    """Monotonic, in seconds; a test may put it forward."""
+
+    ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead
+
+
+class Watching:
+    """The parts of a server that watches its cluster, with a clock of the test's."""
+
+    def __init__(self, account: Path) -> None:
+        self.clock = Clock()
+        self.facts = LiveFacts(connection.connect(kubeconfig=account), clock=self.clock)
+        config = Config.model_validate({"enforcement": {"rules": [{"check": "class-unknown", "action": "deny"}]}})
+        evaluator = assembly.embedded(config, facts=self.facts.store)
+        self._metrics = Metrics(engine="wasm", revision="test")
+        self._metrics.watch_facts(self.facts)
+        current = Current(evaluator, file=None, make=lambda: evaluator)
+        self._app = webhook_app(current, self._metrics, stopping=lambda: False)
+
+    def review(self, priority_class: str, *, container: Object | None = None) -> Any:
+        """The response about a pod of a class."""
+        pod = builders.pod(container or builders.container(gpus=1), priorityClassName=priority_class)
+        answer = asyncio.run(asgi.call(self._app, "/validate", asgi.chunks(reviews.body(pod))))
+        assert answer.status == 200
+        return answer.response
+
+    def metric(self, name: str) -> float:
+        """Of PriorityClasses."""
+        line = next(
+            line for line in self._metrics.exposition().decode().splitlines() if line.startswith(f"{name}{{{CLASSES}}}")
+        )
+        return float(line.rpartition(" ")[2])
+
+
+@pytest.fixture
+def watching(account: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
+    """It knows all that there is, and tries again every second when the API server is away."""
+    monkeypatch.setattr(reflector, "LONGEST_WAIT", 1.0)
+    made = Watching(account)
+    made.facts.start()
+    try:
+        wait_until(lambda: made.facts.ready, description="all facts have come")
+        yield made
+    finally:
+        made.facts.stop()
+
+
+def test_ten_minutes_without_the_api_server(site: ApiServerAlone, watching: Watching) -> None:
+    """It goes on deciding by what it knows, denies nothing by it once it is old, says so, and recovers by itself."""
+    unequal = builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})
+    assert watching.review("absent")["auditAnnotations"]["deny"] == "USH620"
+
     site.stop()
     try:
-        wait_until(
-            lambda: metric(server, "usher_facts_current", CLASSES) == 0, description="the watch is known to be lost"
-        )
-        before = metric(server, "usher_facts_age_seconds", CLASSES)
+        wait_until(lambda: watching.metric("usher_facts_current") == 0, description="the watch is known to be lost")
+        assert watching.review("absent")["auditAnnotations"]["deny"] == "USH620"
+        assert "USH620" not in str(watching.review("system-cluster-critical"))
 
-        assert server.admin("/readyz").status == 200
-        assert misses_class(server, "research-high")
-        assert not misses_class(server, "system-cluster-critical")
-        wait_until(
-            lambda: (metric(server, "usher_facts_age_seconds", CLASSES) or 0) > (before or 0) + 1,
-            description="the facts grow old",
-        )
+        watching.clock.ahead = 600.0
+        assert 600 <= watching.metric("usher_facts_age_seconds") < 660
+        doubted = watching.review("absent")
+        assert doubted["allowed"]
+        assert [warning for warning in doubted["warnings"] if "USH620" in warning] == [DOUBT]
+        assert watching.review("absent", container=unequal)["auditAnnotations"]["deny"] == "USH103"
+        assert watching.facts.ready
     finally:
         site.start()
     site.cluster.create(priority_class("research-high"))
 
-    wait_until(lambda: not misses_class(server, "research-high"), description="the class is known again", timeout=60)
-    assert server.running.process.poll() is None
-    assert metric(server, "usher_facts_current", CLASSES) == 1
+    wait_until(lambda: not watching.review("absent")["allowed"], description="the facts are new", timeout=60)
+    wait_until(lambda: "USH620" not in str(watching.review("research-high")), description="the class is known")
+    assert watching.metric("usher_facts_age_seconds") < 60
+    assert watching.metric("usher_facts_current") == 1
+    assert watching.facts.problems == {}
     delete_class(site.cluster, "research-high")
 
 
@@ -188,6 +245,15 @@ def test_without_an_api_server_at_its_start_it_waits_for_one(
 
             wait_until(lambda: server.admin("/readyz").status == 200, description="the server is ready", timeout=60)
             assert metric(server, "usher_facts_objects", CLASSES) == 2
+            # What is wrong is told once of each kind, and in our words.
+            told = [line["kind"] for line in server.log("facts_problem")]
+            assert len(told) == len(set(told))
+            assert {line["event"] for line in server.log()} <= {
+                "started",
+                "facts_problem",
+                "facts_recovered",
+                "facts_ready",
+            }
             server.running.process.send_signal(signal.SIGINT)
     finally:
         site.stop()

@@ -8,7 +8,7 @@ import pytest
 
 import builders
 import reviews
-from e2e import crds, quota_site
+from e2e import accounts, crds, quota_site
 from e2e.cluster import ApiError, Cluster, KubectlError, Object, wait_until
 from e2e.quota_site import settled, status, used
 from server_process import ServerProcess
@@ -211,7 +211,7 @@ def test_a_quota_of_usher_yaml_is_charged_without_any_object_of_it(
     cluster.kubectl("label", "namespace", namespace, "e2e.gpu-usher.io/declared=true")
 
     def account() -> Object:
-        kept = cluster.get("ConfigMap", "gpu-usher-quota-declared", namespace=quota_site.NAMESPACE)
+        kept = cluster.get("ConfigMap", "gpu-usher-quota-declared", namespace=accounts.NAMESPACE)
         read: Object = json.loads(kept["data"]["account.json"])
         return read
 

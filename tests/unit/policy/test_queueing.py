@@ -110,6 +110,62 @@ def test_what_no_queue_quota_or_node_is_against_has_room_now() -> None:
     assert (taken.flavor, taken.now) == ("a100", True)
 
 
+def limit_range(maximum: str) -> paths.Object:
+    most: paths.Object = {"type": "Container", "max": {"memory": maximum}}
+    return builders.custom("v1", "LimitRange", {"limits": [most]}, name="containers", namespace="research")
+
+
+def with_memory(amount: str) -> paths.Object:
+    container = builders.container(gpus=8, requests={"memory": amount}, limits={"memory": amount})
+    return builders.job(builders.template(container), name="large", namespace="research")
+
+
+def test_pods_that_a_limit_range_refuses_never_start() -> None:
+    """A queue, quotas and nodes may have room for them all the same."""
+    outlook = look(with_memory("600Gi"), *whole(limit_range("512Gi")))
+
+    refused = section(outlook, "LimitRange")
+    assert outlook.answer is Answer.NEVER
+    assert refused.way == ("LimitRange containers",)
+    assert refused.reasons == ("container main has a limit of 600Gi memory, and at most 512Gi is allowed",)
+    assert look(with_memory("512Gi"), *whole(limit_range("512Gi"))).answer is Answer.COULD
+
+
+@pytest.mark.parametrize(
+    ("kind", "api_version", "field"),
+    [
+        ("PriorityClass", "scheduling.k8s.io/v1", "priorityClassName"),
+        ("RuntimeClass", "node.k8s.io/v1", "runtimeClassName"),
+    ],
+)
+def test_a_class_that_is_not_there_has_to_come_first(kind: str, api_version: str, field: str) -> None:
+    def answer(*there: str) -> Outlook:
+        classes: list[paths.Object] = [
+            {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "value": 1} for name in there
+        ]
+        template = builders.template(builders.container(gpus=8), **{field: "wanted"})  # type: ignore[arg-type]  # a field of pods
+        return look(builders.job(template, name="one", namespace="research"), *whole(*classes))
+
+    missing = answer("other")
+    assert missing.answer is Answer.NOT_NOW
+    assert section(missing, "classes").reasons == (f"there is no {kind} wanted",)
+    assert answer("wanted").answer is Answer.COULD
+
+
+def test_a_class_of_the_queue_that_is_not_there_has_to_come_first() -> None:
+    job = builders.replaced(bert(2), "/metadata/labels/kueue.x-k8s.io~1priority-class", "wanted")
+    others: paths.Object = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": "other"},
+        "value": 1,
+    }
+    outlook = look(job, *whole(local_queue("small"), queue("small", 16), others))
+
+    assert outlook.answer is Answer.NOT_NOW
+    assert section(outlook, "classes").reasons == ("there is no WorkloadPriorityClass wanted",)
+
+
 def test_what_a_queue_has_given_to_others_is_waited_for() -> None:
     outlook = look(bert(5), *whole(local_queue("small"), queue("small", 48, reserved=16)))
 

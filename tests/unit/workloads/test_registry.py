@@ -5,8 +5,10 @@ import re
 import pytest
 
 from unit.workloads.definitions import definitions, needed
+from usher.facts.kinds import BY_KEY
+from usher.views.kinds import View
 from usher.workloads.kinds import Kind
-from usher.workloads.registry import BY_GROUP_AND_KIND, KINDS
+from usher.workloads.registry import BY_GROUP_AND_KIND, KINDS, LISTED
 
 NOT_WORKLOADS = re.compile(
     r"kueue\.x-k8s\.io/.*|cert-manager\.io/.*|monitoring\.coreos\.com/.*|.*[Rr]eports?\.?.*/.*Report|wgpolicyk8s.io/.*"
@@ -53,3 +55,11 @@ def test_every_kind_says_where_its_templates_stand_and_how_its_pods_are_counted(
     assert kind.source
     assert kind.changes
     assert "|" not in "".join((*kind.template_paths, kind.counted, kind.source, kind.changes, kind.volcano))
+
+
+@pytest.mark.parametrize(
+    "kind", [each for each in LISTED if (each.group, each.kind) in BY_KEY], ids=lambda each: each.kind
+)
+def test_an_audit_lists_a_kind_in_the_version_in_which_its_facts_are_read(kind: Kind | View) -> None:
+    """Where the API server does not convert, an object of the other version has lost what only its own can say."""
+    assert kind.versions == BY_KEY[kind.group, kind.kind].versions

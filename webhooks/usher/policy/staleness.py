@@ -28,7 +28,7 @@ def with_doubt(
         check = entries.checks.get(finding.check)
         rests_on_facts = check is not None and check.about is About.CLUSTER_FACTS and check.key not in told_now
         if age > bound and rests_on_facts and not finding.assumption:
-            yield replace(finding, assumption=f"facts of the cluster are {_readable(age)} old")
+            yield replace(finding, assumption=f"cluster facts are {_readable(age)} old")
         else:
             yield finding
 

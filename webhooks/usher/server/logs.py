@@ -53,6 +53,8 @@ def configure(*, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
+    # It tells of every try, of every kind, for as long as there is no API server; we tell once that there is none.
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
 def decision(endpoint: str, answer: Answer, *, seconds: float) -> None:

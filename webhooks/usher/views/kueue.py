@@ -10,7 +10,8 @@ from usher.views.pods import Present
 from usher.views.shape import STRICT, Quantity
 
 _GROUP = "kueue.x-k8s.io"
-_VERSIONS = ("v1beta1", "v1beta2")
+_VERSIONS = ("v1beta2", "v1beta1")
+"""The best first: of the other the API server has to have each object converted, by Kueue itself."""
 
 
 @with_config(STRICT)

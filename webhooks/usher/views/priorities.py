@@ -48,7 +48,7 @@ VIEWS = [
     ),
     View(
         group="kueue.x-k8s.io",
-        versions=("v1beta1", "v1beta2"),
+        versions=("v1beta2", "v1beta1"),
         kind="WorkloadPriorityClass",
         plural="workloadpriorityclasses",
         key="workloadPriorityClass",

@@ -262,6 +262,12 @@ def _resource(workload: model.Workload) -> str:
     return f"{kind.plural}.{workload.group}" if workload.group else kind.plural
 
 
+def refusals(workload: model.Workload, facts: Store) -> list[limit_ranges.Refusal]:
+    """Why the LimitRanges of its namespace refuse its pods; none where nothing is known of them."""
+    ranges = _ranges(facts, workload.namespace) if workload.namespace else None
+    return _all_refusals(workload, ranges) if ranges is not None else []
+
+
 def _all_refusals(workload: model.Workload, ranges: limit_ranges.LimitRanges) -> list[limit_ranges.Refusal]:
     found = [each for pod_set in workload.pod_sets for each in limit_ranges.refusals(pod_set, ranges)]
     return found[: resource_lists.MOST]

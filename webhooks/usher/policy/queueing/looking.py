@@ -13,6 +13,7 @@ from usher.policy.evaluator import Evaluator, Request
 from usher.policy.queueing import (
     of_gpu_quota,
     of_kueue,
+    of_pods,
     of_resource_quotas,
     of_volcano,
     on_nodes,
@@ -81,6 +82,7 @@ class Looker:
         counted = of_resource_quotas.of(workload, self._facts, config)
         if counted is not None:
             yield counted
+        yield from of_pods.of(workload, self._facts, config)
         yield on_nodes.of(workload, self._facts, vocabulary, self._places)
 
     def _fewer(self, workload: model.Workload, kueue: Kueue, answer: Answer) -> Iterator[str]:

@@ -91,7 +91,7 @@ class Section:
     """What one authority says."""
 
     authority: str
-    """`Kueue`, `Volcano`, `GPUQuota`, `ResourceQuota`, `nodes`."""
+    """`Kueue`, `Volcano`, `GPUQuota`, `ResourceQuota`, `LimitRange`, `classes`, `nodes`."""
     way: tuple[str, ...] = ()
     """The queues or quotas that decide, from the one that is named to the outermost."""
     given: bool = False

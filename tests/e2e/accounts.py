@@ -1,0 +1,34 @@
+"""The server's account in a cluster, with the rights that files of manifests/ give and no others."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from e2e.cluster import Cluster, Object
+
+MANIFESTS: Final = Path(__file__).parents[2] / "manifests"
+NAMESPACE: Final = "gpu-usher"
+
+
+def granted(cluster: Cluster, *files: str) -> list[Object]:
+    """Applies files of manifests/ and returns what they hold; the namespaces of the account and its roles are there."""
+    applied: list[Object] = []
+    for file in files:
+        for each in yaml.safe_load_all((MANIFESTS / file).read_text()):
+            if each["kind"] == "ServiceAccount":
+                each["metadata"]["namespace"] = NAMESPACE
+            cluster.apply(each)
+            applied.append(each)
+    return applied
+
+
+def kubeconfig(cluster: Cluster, name: str = "gpu-usher") -> Path:
+    """A new kubeconfig of the account, which is there."""
+    content = yaml.safe_load(cluster.kubeconfig.read_text())
+    token = cluster.kubectl("create", "token", "gpu-usher", f"--namespace={NAMESPACE}")
+    content["users"][0]["user"] = {"token": token}
+    file = cluster.directory / f"{name}.kubeconfig"
+    file.write_text(json.dumps(content))
+    return file
