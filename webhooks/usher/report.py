@@ -100,8 +100,10 @@ class Identity:
     name: str
 
     def __str__(self) -> str:
-        name = self.name or "(unnamed)"
-        return f"{self.kind or '(no kind)'} {self.namespace}/{name}" if self.namespace else f"{self.kind} {name}"
+        name, kind = self.name or "(unnamed)", self.kind or "(no kind)"
+        # A Namespace stands in itself.
+        within = f"{self.namespace}/" if self.namespace and (self.api_version, self.kind) != ("v1", "Namespace") else ""
+        return f"{kind} {within}{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

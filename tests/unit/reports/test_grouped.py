@@ -1,5 +1,6 @@
 """An audit of a large cluster still fits on a page."""
 
+import dataclasses
 import io
 
 from unit.reports import made
@@ -51,6 +52,29 @@ def test_a_workload_with_two_findings_of_a_check_is_counted_once() -> None:
     lines = rendered(made.result(made.finding("one", at=None), made.finding("two", at=None), accelerators=gpus(8)))
 
     assert "error  USH103 gpu-requests-equal-limits  1 workload, 8 GPUs" in lines
+
+
+def test_checks_of_one_outcome_come_in_the_order_of_their_numbers() -> None:
+    lines = rendered(made.result(*(made.finding(code=code, at=None) for code in ("USH1220", "USH330", "USH9"))))
+
+    paragraphs = [line.split()[1] for line in lines if line.startswith("error  USH")]
+    assert paragraphs == ["USH9", "USH330", "USH1220"]
+    assert [line.split()[0] for line in lines if line.startswith("  USH")] == paragraphs
+
+
+def test_an_object_that_makes_no_pods_is_no_workload_and_hangs_on_nothing() -> None:
+    namespace = dataclasses.replace(
+        made.result(made.finding(at=None, path=""), accelerators={}),
+        identity=report.Identity(api_version="v1", kind="Namespace", namespace="team", name="team"),
+        makes_pods=False,
+    )
+
+    lines = rendered(namespace)
+
+    assert "error  USH103 gpu-requests-equal-limits  1 object" in lines
+    assert " " * 14 + "Namespace team" in lines
+    mixed = rendered(namespace, made.result(made.finding(at=None), accelerators=gpus(8)))
+    assert "error  USH103 gpu-requests-equal-limits  2 objects, 8 GPUs" in mixed
 
 
 def test_what_nobody_could_read_is_told_by_its_reason() -> None:

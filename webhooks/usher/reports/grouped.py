@@ -38,11 +38,11 @@ def write(results: Iterable[report.Result], lines: Lines) -> None:
     hits = [_Hit(result=result, finding=finding) for result in results for finding in result.findings]
     order = list(model.Outcome)
 
-    def check_of(hit: _Hit) -> tuple[int, str, str]:
+    def check_of(hit: _Hit) -> tuple[int, int, str, str]:
         judgement = hit.finding.judgement
-        return order.index(judgement.outcome), judgement.code, judgement.name
+        return order.index(judgement.outcome), *wording.by_code(judgement)
 
-    for (outcome, code, name), found in sorted(_by(hits, check_of).items()):
+    for (outcome, _, code, name), found in sorted(_by(hits, check_of).items()):
         _check(order[outcome], code, name, found, lines)
     _unread(results, lines)
 
@@ -64,7 +64,8 @@ def _check(outcome: model.Outcome, code: str, name: str, hits: Sequence[_Hit], l
             if text:
                 lines.wrapped(text, first=Text("  = ", style="dim"), rest="    ")
         for hit in sorted(found, key=lambda hit: -report.gpus(hit.result.accelerators).number)[:SHOWN]:
-            whose = f"{wording.devices(hit.result.accelerators):>12}  {hit.result.identity}, {_where(hit)}"
+            where = _where(hit)
+            whose = f"{_devices(hit.result):>12}  {hit.result.identity}{where and f', {where}'}"
             lines.wrapped(whose.lstrip(), first=Text(" " * (len(whose) - len(whose.lstrip()))), rest=" " * 14)
         _more(len(found) - SHOWN, "workload", lines, margin=14)
     _more(len(messages) - SHOWN, "message", lines, margin=2)
@@ -74,7 +75,8 @@ def _check(outcome: model.Outcome, code: str, name: str, hits: Sequence[_Hit], l
 def _where(hit: _Hit) -> str:
     place = hit.finding.place
     if place is None:
-        return paths.readable(hit.finding.judgement.finding.path)
+        path = hit.finding.judgement.finding.path
+        return paths.readable(path) if path else ""
     return f"{hit.result.source}:{place.line}:{place.column}"
 
 
@@ -102,7 +104,14 @@ def _more(number: int, thing: str, lines: Lines, *, margin: int) -> None:
 def _extent(results: Iterable[report.Result]) -> str:
     """How many workloads there are, and how many accelerators hang on them; each counted once."""
     distinct = list({id(result): result for result in results}.values())
-    return f"{wording.count(len(distinct), 'workload')}, {wording.devices(summed(distinct))}"
+    if not any(result.makes_pods for result in distinct):
+        return wording.count(len(distinct), "object")
+    thing = "workload" if all(result.makes_pods for result in distinct) else "object"
+    return f"{wording.count(len(distinct), thing)}, {wording.devices(summed(distinct))}"
+
+
+def _devices(result: report.Result) -> str:
+    return wording.devices(result.accelerators) if result.makes_pods else ""
 
 
 def summed(results: Iterable[report.Result]) -> report.Devices:

@@ -84,15 +84,15 @@ def _gpus(results: Iterable[report.Result]) -> int | Decimal:
 
 def _by_check(results: Iterable[report.Result]) -> list[_Row]:
     order = list(model.Outcome)
-    by_check: dict[tuple[int, str, str], list[report.Result]] = defaultdict(list)
+    by_check: dict[tuple[int, int, str, str], list[report.Result]] = defaultdict(list)
     for result in results:
         for key in {
-            (order.index(each.judgement.outcome), each.judgement.code, each.judgement.name) for each in result.findings
+            (order.index(each.judgement.outcome), *wording.by_code(each.judgement)) for each in result.findings
         }:
             by_check[key].append(result)
     return [
         (code, name, wording.WORDS[order[outcome]], f"{len(members):,}", _devices(members))
-        for (outcome, code, name), members in sorted(by_check.items())
+        for (outcome, _, code, name), members in sorted(by_check.items())
     ]
 
 

@@ -1,5 +1,6 @@
 """The end of a report: the numbers, and what the reader must know before trusting them."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
@@ -94,11 +95,8 @@ def _left_out(found: report.Report) -> Iterator[tuple[str, str]]:
         yield "left out", f"{wording.count(totals.finished, 'object')} that ran to the end and hold no GPU any more"
     if totals.owned:
         yield "left out", f"{wording.count(totals.owned, 'object')} judged as part of the workloads that own them"
-    reasons = {result.exemption: 0 for result in found.results if result.exemption}
-    for result in found.results:
-        if result.exemption:
-            reasons[result.exemption] += 1
-    for reason, number in reasons.items():
+    exempt = Counter(result.exemption for result in found.results if result.exemption and result.makes_pods)
+    for reason, number in exempt.items():
         yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
 
 

@@ -112,6 +112,8 @@ def _findings(result: report.Result, group: _Group, lines: Lines) -> None:
 
 def _about(result: report.Result, pod_set: report.PodSet | None) -> str:
     """Whose finding it is and how much hangs on it: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
+    if not result.makes_pods:
+        return str(result.identity)
     if pod_set is None or not pod_set.name:
         return f"{result.identity} ({wording.pods(result.pods)})"
     return f"{result.identity}, {pod_set.name} ({wording.pods(pod_set.pods)})"

@@ -54,6 +54,11 @@ def devices(value: report.Devices) -> str:
     return ", ".join(parts) or "0 GPUs"
 
 
+def by_code(judgement: model.Judgement) -> tuple[int, str, str]:
+    """For sorting by code, USH330 before USH1220; ends with code and name."""
+    return len(judgement.code), judgement.code, judgement.name
+
+
 def pods(value: model.Count) -> str:
     """`8 pods`, `2 to 8 pods`, `2 or more pods`."""
     if value.maximum is None:
