@@ -59,6 +59,13 @@ def test_text_that_is_no_yaml_is_named_by_its_line(tmp_path: Path) -> None:
     assert "name" in reason
 
 
+def test_facts_cannot_be_asked_to_be_newer_than_a_silent_watch_can_tell(tmp_path: Path) -> None:
+    ((line, key, reason),) = refused(tmp_path, "facts:\n  staleAfter: 89s\n")
+
+    assert (line, key) == (2, "facts.staleAfter")
+    assert "at least 90s" in reason
+
+
 def test_a_second_document_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "kind: Config\n---\nkind: Config\n") == [(3, "", "expected one document, found several")]
 
