@@ -1,17 +1,20 @@
 """One check or mutation by itself, in seconds: format, types, the portable subset, tests. Run it as scripts/rego NAME.
 
-It works in a temporary copy with the library, so that neither the rest of the bundle nor anything generated is touched
-or needed; only its own files are formatted in place.
+It works in a temporary copy with the libraries that it imports, so that neither the rest of the bundle nor anything
+generated is touched or needed; only its own files are formatted in place.
 """
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import build_examples
 import build_policies
@@ -20,6 +23,8 @@ import orjson
 import pydantic
 
 from usher.policy import document, metadata
+
+_LIBRARY: Final = re.compile(r"\bdata\.usher\.lib\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +62,10 @@ def main() -> None:
 
 
 def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
-    """Copies a check with the library into an empty folder, and writes there all that is generated for it."""
+    """Copies a check with its libraries into an empty folder, and writes there all that is generated for it."""
     own = copy / folder.relative_to(policies)
-    shutil.copytree(policies / "usher" / "lib", copy / "usher" / "lib")
     shutil.copytree(folder, own)
+    copy_libraries(policies, libraries(policies, own.glob("*.rego")), copy)
     entry = metadata.read(copy, own / f"{own.name}.rego")
     keys = dict.fromkeys((entry.code, entry.name, *entry.aliases), entry.key)
     if entry.severity is not None:
@@ -86,6 +91,25 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
             str(copy / "examples.json"),
         ),
     )  # fmt: skip
+
+
+def libraries(policies: Path, files: Iterable[Path]) -> set[str]:
+    """The names of all libraries that these files rest on."""
+    found: set[str] = set()
+    waiting = [name for file in files for name in _LIBRARY.findall(file.read_text(encoding="utf-8"))]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            text = (policies / "usher" / "lib" / f"{name}.rego").read_text(encoding="utf-8")
+            waiting.extend(_LIBRARY.findall(text))
+    return found
+
+
+def copy_libraries(policies: Path, names: Iterable[str], copy: Path) -> None:
+    (copy / "usher" / "lib").mkdir(parents=True)
+    for name in names:
+        shutil.copy(policies / "usher" / "lib" / f"{name}.rego", copy / "usher" / "lib")
 
 
 def run(opa: Path, *arguments: str) -> str:
