@@ -22,9 +22,10 @@ import generate_rego
 import orjson
 import pydantic
 
-from usher.policy import document, metadata
+from usher.policy import catalogue, document, metadata
 
 _LIBRARY: Final = re.compile(r"\bdata\.usher\.lib\.(\w+)")
+_PARAMETER: Final = re.compile(r"\bparameters\.(\w+)\.(\w+)\.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +68,11 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     shutil.copytree(folder, own)
     copy_libraries(policies, libraries(policies, own.glob("*.rego")), copy)
     entry = metadata.read(copy, own / f"{own.name}.rego")
-    keys = dict.fromkeys((entry.code, entry.name, *entry.aliases), entry.key)
-    if entry.severity is not None:
-        # A mutation has none of its own, and may read those of a check, which are in the library.
-        (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters([entry]))
+    others = [each for each in parametrised(policies, copy) if each.key != entry.key]
+    keys = {word: each.key for each in (entry, *others) for word in (each.code, each.name, *each.aliases)}
+    # A mutation has no parameters of its own, and may read those of a check.
+    checks = [each for each in (entry, *others) if each.severity is not None]
+    (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters(checks))
     (copy / "schemas").mkdir()
     schema = pydantic.TypeAdapter(document.Input).json_schema()
     (copy / "schemas" / "input.json").write_text(json.dumps(build_policies.closed(schema)))
@@ -91,6 +93,14 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
             str(copy / "examples.json"),
         ),
     )  # fmt: skip
+
+
+def parametrised(policies: Path, copy: Path) -> list[catalogue.Entry]:
+    """The checks whose parameters anything in a copy reads."""
+    texts = [file.read_text(encoding="utf-8") for file in sorted(copy.glob("usher/**/*.rego"))]
+    read = sorted({found for text in texts for found in _PARAMETER.findall(text)})
+    files = [policies / "usher" / "checks" / category / name / f"{name}.rego" for category, name in read]
+    return [metadata.read(policies, file) for file in files]
 
 
 def libraries(policies: Path, files: Iterable[Path]) -> set[str]:
