@@ -1,17 +1,20 @@
 """One check or mutation by itself, in seconds: format, types, the portable subset, tests. Run it as scripts/rego NAME.
 
-It works in a temporary copy with the library, so that neither the rest of the bundle nor anything generated is touched
-or needed; only its own files are formatted in place.
+It works in a temporary copy with the libraries that it imports, so that neither the rest of the bundle nor anything
+generated is touched or needed; only its own files are formatted in place.
 """
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import build_examples
 import build_policies
@@ -19,7 +22,10 @@ import generate_rego
 import orjson
 import pydantic
 
-from usher.policy import document, metadata
+from usher.policy import catalogue, document, metadata
+
+_LIBRARY: Final = re.compile(r"\bdata\.usher\.lib\.(\w+)")
+_PARAMETER: Final = re.compile(r"\bparameters\.(\w+)\.(\w+)\.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +63,16 @@ def main() -> None:
 
 
 def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
-    """Copies a check with the library into an empty folder, and writes there all that is generated for it."""
+    """Copies a check with its libraries into an empty folder, and writes there all that is generated for it."""
     own = copy / folder.relative_to(policies)
-    shutil.copytree(policies / "usher" / "lib", copy / "usher" / "lib")
     shutil.copytree(folder, own)
+    copy_libraries(policies, libraries(policies, own.glob("*.rego")), copy)
     entry = metadata.read(copy, own / f"{own.name}.rego")
-    keys = dict.fromkeys((entry.code, entry.name, *entry.aliases), entry.key)
-    if entry.severity is not None:
-        # A mutation has none of its own, and may read those of a check, which are in the library.
-        (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters([entry]))
+    others = [each for each in parametrised(policies, copy) if each.key != entry.key]
+    keys = {word: each.key for each in (entry, *others) for word in (each.code, each.name, *each.aliases)}
+    # A mutation has no parameters of its own, and may read those of a check.
+    checks = [each for each in (entry, *others) if each.severity is not None]
+    (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters(checks))
     (copy / "schemas").mkdir()
     schema = pydantic.TypeAdapter(document.Input).json_schema()
     (copy / "schemas" / "input.json").write_text(json.dumps(build_policies.closed(schema)))
@@ -86,6 +93,33 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
             str(copy / "examples.json"),
         ),
     )  # fmt: skip
+
+
+def parametrised(policies: Path, copy: Path) -> list[catalogue.Entry]:
+    """The checks whose parameters anything in a copy reads."""
+    texts = [file.read_text(encoding="utf-8") for file in sorted(copy.glob("usher/**/*.rego"))]
+    read = sorted({found for text in texts for found in _PARAMETER.findall(text)})
+    files = [policies / "usher" / "checks" / category / name / f"{name}.rego" for category, name in read]
+    return [metadata.read(policies, file) for file in files]
+
+
+def libraries(policies: Path, files: Iterable[Path]) -> set[str]:
+    """The names of all libraries that these files rest on."""
+    found: set[str] = set()
+    waiting = [name for file in files for name in _LIBRARY.findall(file.read_text(encoding="utf-8"))]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            text = (policies / "usher" / "lib" / f"{name}.rego").read_text(encoding="utf-8")
+            waiting.extend(_LIBRARY.findall(text))
+    return found
+
+
+def copy_libraries(policies: Path, names: Iterable[str], copy: Path) -> None:
+    (copy / "usher" / "lib").mkdir(parents=True)
+    for name in names:
+        shutil.copy(policies / "usher" / "lib" / f"{name}.rego", copy / "usher" / "lib")
 
 
 def run(opa: Path, *arguments: str) -> str:

@@ -129,8 +129,8 @@ framework := lower($"{input.workload.group}/{input.workload.kind}") if {
 frameworks := declared if {
 	declared := parameters.queueing.integration_not_enabled.frameworks
 	declared != []
-} else := input.cluster.kueue.frameworks if {
-	input.cluster.kueue.frameworks
+} else := known if {
+	known := input.cluster.kueue.frameworks
 } else := []
 
 # METADATA
@@ -216,13 +216,12 @@ _speaks_of_topology(annotations) if {
 # title: The whole number that a text is
 # description: |
 #   Undefined where it is none, as Go reads it; what has more than nine digits is more than Kueue has room for.
-whole_number(text) := to_number(digits) if {
+whole_number(text) := 0 if {
+	_digits(text) == ""
+} else := to_number(digits) if {
 	digits := _digits(text)
-	digits != ""
 	count(digits) <= 9
 }
-
-whole_number(text) := 0 if _digits(text) == ""
 
 # Without a sign and leading zeros, which JSON does not allow a number to have.
 _digits(text) := trim_left(unsigned, "0") if {

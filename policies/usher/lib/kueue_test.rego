@@ -24,6 +24,48 @@ test_an_empty_queue_is_none if {
 	not kueue.in_queue with input as at("/spec/jobTemplate/metadata", {}, label(""))
 }
 
+test_only_what_is_in_no_queue_and_was_not_made_joins_the_declared_one if {
+	declared := {"queue": {"localQueue": "research"}}
+	job := {"group": "batch", "kind": "Job", "owned": false, "queueLabelPath": "/metadata", "labels": {}}
+	kueue.joins_declared_queue with input as {"site": declared, "workload": job}
+	not kueue.joins_declared_queue with input as {"site": {}, "workload": job}
+	every other in [{"owned": true}, {"labels": label("urgent")}] {
+		not kueue.joins_declared_queue with input as {"site": declared, "workload": object.union(job, other)}
+	}
+	daemon_set := object.remove(job, ["queueLabelPath"])
+	not kueue.joins_declared_queue with input as {"site": declared, "workload": daemon_set}
+	left_out := {"kueue": {"frameworks": ["pod"]}}
+	not kueue.joins_declared_queue with input as {"site": declared, "workload": job, "cluster": left_out}
+}
+
+test_a_declared_queue_places_the_pods_of_kinds_that_kueue_queues if {
+	site := {"queue": {"placesPods": true}}
+	kueue.places_pods with input as {"site": site, "workload": {"queueLabelPath": "/metadata", "labels": {}}}
+	not kueue.places_pods with input as {"site": site, "workload": {"labels": {}}}
+	elsewhere := {"queue": {"placesPods": false}}
+	not kueue.places_pods with input as {"site": elsewhere, "workload": {"queueLabelPath": "/metadata", "labels": {}}}
+}
+
+with_frameworks(workload) := {"workload": workload, "cluster": {"kueue": {"frameworks": ["batch/job"]}}}
+
+test_what_comes_by_an_integration_is_left_out_where_that_is_not_listed if {
+	stateful_set := {"group": "apps", "kind": "StatefulSet", "queueLabelPath": "/metadata"}
+	kueue.left_out with input as with_frameworks(stateful_set)
+	not kueue.left_out with input as {"workload": stateful_set}
+	not kueue.left_out with input as with_frameworks({"group": "batch", "kind": "Job", "queueLabelPath": "/metadata"})
+}
+
+test_what_comes_by_no_integration_is_never_left_out if {
+	every workload in [
+		{"group": "apps", "kind": "DaemonSet"},
+		{"group": "argoproj.io", "kind": "Workflow", "queueLabelPath": "/spec/podMetadata"},
+		{"group": "sagemaker.amazonaws.com", "kind": "HyperPodPyTorchJob", "queueLabelPath": "/metadata"},
+	] {
+		not kueue.framework with input as {"workload": workload}
+		not kueue.left_out with input as with_frameworks(workload)
+	}
+}
+
 test_kinds_of_one_name_are_told_apart_by_their_group if {
 	kueue.queued_as_one with input as {"workload": {"group": "batch", "kind": "Job"}}
 	not kueue.queued_as_one with input as {"workload": {"group": "batch.volcano.sh", "kind": "Job"}}

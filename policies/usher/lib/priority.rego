@@ -48,7 +48,6 @@ class_of(pod_set) := {
 	"given": false,
 } if {
 	class := input.cluster.priorities.classes[pod_set.priorityClassName]
-	"value" in object.keys(class)
 }
 
 class_of(pod_set) := object.union(input.cluster.priorities.default, {"given": true}) if {
@@ -64,7 +63,4 @@ shown(class) := $"the default class {class.name} ({class.value})" if {
 	class.name != ""
 }
 
-shown(class) := $"no class ({class.value})" if {
-	class.given
-	class.name == ""
-}
+shown(class) := $"no class ({class.value})" if class.name == ""

@@ -27,7 +27,7 @@ made_of(shortage) := "" if _products(shortage) == []
 # METADATA
 # title: The assumption of a shortage
 # description: To be joined to a finding.
-assumption(shortage) := {"assumption": shortage.assumption} if shortage.assumption
+assumption(shortage) := {"assumption": shortage.assumption}
 
 assumption(shortage) := {} if not shortage.assumption
 

@@ -17,6 +17,7 @@ test_a_sum_tells_its_parts if {
 	anybody := {"podSet": "", "pods": 1, "each": eight}
 	together.made_of({"resource": "cpu", "parts": [workers]}) == " (8 Worker x 8)"
 	together.made_of({"resource": "cpu", "parts": [workers, anybody]}) == " (8 Worker x 8 + 1 pod x 8)"
+	together.made_of({"resource": "cpu", "parts": [anybody, workers]}) == " (1 pod x 8 + 8 Worker x 8)"
 }
 
 test_one_pod_is_no_sum if {

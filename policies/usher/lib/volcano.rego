@@ -88,7 +88,7 @@ minimum := sum([task_minimum(task) | some task in job_spec.tasks]) if not named_
 # METADATA
 # title: The assumption on which a queue is looked at
 # description: To be joined to a finding.
-assumption(queue) := {"assumption": queue.assumption} if queue.assumption
+assumption(queue) := {"assumption": queue.assumption}
 
 assumption(queue) := {} if not queue.assumption
 

@@ -403,6 +403,24 @@ class TestWhatIsNotKnown:
         assert verdict.outcome is Outcome.UNKNOWN
         assert verdict.unknowns[0].startswith("kueue-manager-config:")
 
+    @pytest.mark.parametrize(
+        ("kind", "spec", "asking"),
+        [
+            ("TaskRun", {"taskRef": {"name": "elsewhere"}}, "the pod asks"),
+            (
+                "PipelineRun",
+                {"pipelineSpec": {"tasks": [{"name": "tune", "taskRef": {"name": "elsewhere"}}]}},
+                "the pods of tune ask",
+            ),
+        ],
+    )
+    def test_what_pods_ask_for_that_a_task_elsewhere_makes(self, kind: str, spec: paths.Json, asking: str) -> None:
+        run: paths.Object = {"apiVersion": "tekton.dev/v1", "kind": kind, "metadata": {"name": "run"}, "spec": spec}
+
+        assert judged(run, cluster_queue("research", of_gpus(8)), A100).unknowns == (
+            f"what else {asking} for is not known",
+        )
+
     def test_pods_to_which_the_workload_may_grow_do_not_count(self) -> None:
         groups = builders.ray_group(
             pod_template=template(container(gpus=8)), replicas=1, min_replicas=1, max_replicas=9

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from usher import model
 from usher.feasibility import kueue_flavors
 from usher.feasibility.kueue_assignment import assigned, in_order, total
 from usher.feasibility.kueue_capacity import Giving
@@ -264,7 +265,7 @@ def judge(
     uncovered = () if configuration.ignores_undeclared else _uncovered(demand, queue)
     doubts = dict.fromkeys(configuration.problems)
     doubts |= {
-        f"what else the pods of {asked.pod_set.name} ask for is not known": None
+        f"what else {_asking(asked.pod_set)} for is not known": None
         for asked in demand.asked
         if not asked.pod_set.whole
     }
@@ -282,6 +283,10 @@ def judge(
         return Verdict(outcome=Outcome.UNKNOWN, unknowns=unknowns)
     taken = tuple(search.taken) if search.takes_all else ()
     return Verdict(outcome=Outcome.ADMISSIBLE, taken=taken, takes_all=search.takes_all)
+
+
+def _asking(pod_set: model.PodSet) -> str:
+    return f"the pods of {pod_set.name} ask" if pod_set.name else "the pod asks"
 
 
 def _uncovered(demand: Demand, queue: ClusterQueue) -> tuple[str, ...]:

@@ -93,16 +93,13 @@ _slices(found) := $" (if MIG divided the {found.divided.board} of {found.divided
 	found.divided
 } else := ""
 
-_path(pod_set, nearest) := nearest.shortages[0].path if {
-	nearest.shortages[0].path
+_path(pod_set, nearest) := path if {
+	path := nearest.shortages[0].path
 } else := workload.field_path(pod_set, "nodeName") if {
 	not nearest.place
 	pod_set.nodeName != ""
 } else := workload.field_path(pod_set, "tolerations") if {
-	nearest.taints != []
-	nearest.shortages == []
-	nearest.labels == []
-	not nearest.nowhere
+	_only(nearest, "taints")
 } else := placement.selection_path(pod_set) if {
 	nearest.shortages == []
 } else := pod_set.specPath

@@ -75,6 +75,12 @@ test_a_template_that_cannot_be_changed_may_be_given_tolerations_later if {
 	assumptions == {"its pods are given tolerations when they are made, which this template cannot be"}
 }
 
+test_tolerations_that_come_later_are_no_doubt_where_no_taint_is_in_the_way if {
+	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/podSets/0/changeable", "value": false}])
+	doubted := [object.get(finding, "assumption", "none") | some finding in check.deny] with input as document
+	doubted == ["none"]
+}
+
 test_slices_that_boards_could_hold_are_told_so if {
 	check.deny == {found(
 		"/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb", "the pod",
@@ -91,10 +97,61 @@ test_a_node_that_is_not_there_is_found if {
 	)} with input as examples.bad_named_node
 }
 
+nearest_to(document, nearest) := json.patch(
+	document,
+	[{"op": "replace", "path": "/cluster/nodes/pods//nearest", "value": object.union(nothing_missing, nearest)}],
+)
+
+nothing_missing := {"shortages": [], "taints": [], "labels": [], "nowhere": false}
+
+ask_for_less := "ask for what one node has, or declare the pool that is meant with scalesFromZero in usher.yaml"
+
 test_a_cluster_without_nodes_holds_nothing if {
-	document := json.patch(examples.bad_named_node, [{"op": "remove", "path": "/cluster/nodes/pods//nearest/node"}])
-	some finding in check.deny with input as document
-	endswith(finding.message, "there is no node, and no pool of usher.yaml scales from zero")
+	check.deny == {found(
+		"/spec", "the pod",
+		"there is no node, and no pool of usher.yaml scales from zero",
+		ask_for_less,
+	)} with input as nearest_to(examples.bad_pod_of_sixteen, {})
+}
+
+test_a_named_node_that_is_there_is_not_told_to_be_missing if {
+	shortage := {"resource": "nvidia.com/gpu", "asked": "16", "most": "8"}
+	document := nearest_to(examples.bad_named_node, {"place": "node gpu-0", "shortages": [shortage]})
+	check.deny == {found(
+		"/spec", "the pod",
+		"nearest is node gpu-0; 8 of nvidia.com/gpu on one node at most, and one pod asks for 16",
+		"ask for 8 of nvidia.com/gpu per pod at most, and run more pods",
+	)} with input as document
+}
+
+test_what_no_node_has_at_all_is_not_asked_for_in_smaller_amounts if {
+	shortage := {"resource": "rdma/ib", "asked": "1", "most": ""}
+	document := nearest_to(examples.bad_pod_of_sixteen, {"place": "pool h100", "shortages": [shortage]})
+	check.deny == {found(
+		"/spec", "the pod",
+		"nearest is pool h100; no rdma/ib there, and one pod asks for 1",
+		ask_for_less,
+	)} with input as document
+}
+
+test_a_remedy_for_one_obstacle_is_given_only_where_it_is_the_only_one if {
+	shortage := {"shortages": [{"resource": "cpu", "asked": "128", "most": "96"}]}
+	taint := {"taints": ["a=b:NoSchedule"]}
+	label := {"labels": [{"wants": "team=research", "there": ["research"], "elsewhere": true}]}
+	nowhere := {"nowhere": true}
+	node := {"node": "gpu-9"}
+	every case in [
+		{"path": "/spec", "obstacles": [shortage, taint]},
+		{"path": "/spec", "obstacles": [shortage, label]},
+		{"path": "/spec", "obstacles": [shortage, nowhere]},
+		{"path": "/spec/nodeSelector", "obstacles": [taint, label]},
+		{"path": "/spec/nodeSelector", "obstacles": [taint, nowhere]},
+		{"path": "/spec/nodeSelector", "obstacles": [label, node]},
+	] {
+		document := nearest_to(examples.bad_zone, object.union_n(array.concat([{"place": "pool h100"}], case.obstacles)))
+		told := {[finding.path, finding.remedy] | some finding in check.deny} with input as document
+		told == {[case.path, ask_for_less]}
+	}
 }
 
 test_several_obstacles_are_all_told if {

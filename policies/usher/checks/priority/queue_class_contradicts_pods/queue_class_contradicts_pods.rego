@@ -42,4 +42,4 @@ _pods(own) := $"(none, {own.ofPods.value})" if own.ofPods.name == ""
 
 _compared(one, other) := "above" if one.value > other.value
 
-_compared(one, other) := "below" if one.value < other.value
+else := "below"

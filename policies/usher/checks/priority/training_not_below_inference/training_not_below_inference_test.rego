@@ -70,6 +70,42 @@ test_a_value_that_cannot_be_read_is_unknown if {
 	}} with input as document
 }
 
+test_of_several_pod_sets_only_those_that_rank_too_high_are_found if {
+	master := object.union(examples.bad_pytorchjob.podSets[0], {
+		"name": "Master",
+		"specPath": "/spec/pytorchReplicaSpecs/Master/template/spec",
+		"priorityClassName": "research-training",
+	})
+	document := json.patch(examples.bad_pytorchjob, [
+		{"op": "add", "path": "/podSets/0", "value": master},
+		{
+			"op": "add",
+			"path": "/cluster/priorities/classes/research-training",
+			"value": {"exists": true, "value": 100, "preempts": true},
+		},
+	])
+	{finding.path | some finding in check.deny} == {worker} with input as document
+}
+
+test_a_queue_class_for_inference_is_for_another_check if {
+	document := json.patch(examples.bad_queue_class, [{
+		"op": "replace",
+		"path": "/workload/labels/kueue.x-k8s.io~1priority-class",
+		"value": "production-inference",
+	}])
+	check.deny == set() with input as document
+}
+
+test_a_class_that_is_not_there_is_for_another_check if {
+	document := json.patch(examples.bad_pytorchjob, [{
+		"op": "replace",
+		"path": "/cluster/priorities/classes/research-urgent",
+		"value": {"exists": false},
+	}])
+	check.deny == set() with input as document
+	check.unknown == set() with input as document
+}
+
 test_what_does_not_train_is_left_alone_whatever_classes_rank if {
 	batch := {"workload": {"role": "batch"}}
 	check.deny == set() with input as object.union(examples.bad_pytorchjob, batch)

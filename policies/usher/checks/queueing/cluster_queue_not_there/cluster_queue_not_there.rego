@@ -37,7 +37,6 @@ unknown contains {
 	"path": queues.path,
 	"reason": $"whether ClusterQueue {_name} could ever admit {queues.workload_name} is not known: no ClusterQueues are among the facts of the cluster",
 } if {
-	queues.cluster_queue
 	not queues.verdict
 	not "exists" in object.keys(queues.cluster_queue)
 }

@@ -33,7 +33,6 @@ deny contains finding if {
 }
 
 deny contains finding if {
-	queues.local_queue
 	input.cluster.kueue.managesNamespace == false
 
 	finding := {

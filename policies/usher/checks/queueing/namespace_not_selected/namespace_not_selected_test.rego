@@ -45,6 +45,13 @@ test_a_workload_in_no_queue_is_left_alone if {
 	check.deny == set() with input as unmanaged
 }
 
+test_a_cluster_queue_that_is_not_there_is_for_another_check if {
+	queue := {"name": "gone-queue", "exists": false}
+	document := json.patch(examples.good_job, [{"op": "replace", "path": "/cluster/kueue/queue/clusterQueue", "value": queue}])
+	check.deny == set() with input as document
+	check.unknown == set() with input as document
+}
+
 test_without_the_labels_of_the_namespace_it_is_unknown if {
 	document := json.remove(examples.good_job, ["/cluster/kueue/queue/clusterQueue/selectsNamespace"])
 	check.deny == set() with input as document

@@ -26,6 +26,12 @@ test_a_workload_that_asks_for_no_accelerator_is_left_alone if {
 	check.deny == set() with input as examples.good_deployment
 }
 
+test_what_is_in_a_queue_or_was_made_is_not_told_that_its_kind_is_left_out if {
+	frameworks := {"site": {"parameters": {"queueing/integration_not_enabled": {"frameworks": ["pod"]}}}}
+	check.deny == set() with input as object.union(examples.good_jobset, frameworks)
+	check.deny == set() with input as object.union(examples.good_job_owned_by_a_jobset, frameworks)
+}
+
 test_a_namespace_without_a_queue_is_left_alone if {
 	elsewhere := json.patch(examples.bad_pod, [{"op": "remove", "path": "/site/queue"}])
 	check.deny == set() with input as elsewhere

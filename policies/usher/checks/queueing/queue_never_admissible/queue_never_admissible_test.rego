@@ -40,6 +40,24 @@ test_all_resources_must_be_there_in_one_flavor if {
 	} with input as examples.bad_job_of_parted_flavors
 }
 
+test_another_queue_is_named_for_resources_that_are_not_there_together_as_well if {
+	document := json.patch(
+		examples.bad_job_of_parted_flavors,
+		[{"op": "add", "path": "/cluster/kueue/queue/clusterQueue/verdict/fitsIn", "value": "big"}],
+	)
+	remedies := {finding.remedy | some finding in check.deny} with input as document
+	remedies == {"use queue big, which could admit it"}
+}
+
+test_what_is_never_admitted_is_not_unknown_as_well if {
+	document := json.patch(
+		examples.bad_pytorchjob,
+		[{"op": "replace", "path": "/cluster/kueue/queue/clusterQueue/verdict/unknowns", "value": ["its claims are not known"]}],
+	)
+	check.unknown == set() with input as document
+	count(check.deny) == 1 with input as document
+}
+
 test_where_no_other_queue_has_enough_the_most_is_named if {
 	document := json.remove(examples.bad_pytorchjob, ["/cluster/kueue/queue/clusterQueue/verdict/fitsIn"])
 	some finding in check.deny with input as document

@@ -37,7 +37,6 @@ unknown contains {
 	"path": queues.path,
 	"reason": $"whether LocalQueue {_name} is in namespace {input.workload.namespace} is not known: no LocalQueues are among the facts of the cluster",
 } if {
-	queues.local_queue
 	not "exists" in object.keys(queues.local_queue)
 }
 

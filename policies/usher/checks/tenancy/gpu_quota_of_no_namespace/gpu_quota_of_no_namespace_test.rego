@@ -34,3 +34,9 @@ test_without_namespaces_among_the_facts_it_is_unknown if {
 		"reason": "whether the quota holds for any namespace is not known: no namespaces are among the facts of the cluster",
 	}} with input as blind
 }
+
+test_of_a_cluster_that_nobody_knows_nothing_is_said if {
+	document := object.remove(examples.good_quota, ["cluster"])
+	check.deny == set() with input as document
+	check.unknown == set() with input as document
+}

@@ -40,3 +40,9 @@ test_without_other_quotas_among_the_facts_it_is_unknown if {
 		"reason": "whether another quota holds for the same namespaces is not known: GPUQuotas and namespaces are not both among the facts of the cluster",
 	}} with input as blind
 }
+
+test_of_a_cluster_that_nobody_knows_nothing_is_said if {
+	document := object.remove(examples.good_quota, ["cluster"])
+	check.deny == set() with input as document
+	check.unknown == set() with input as document
+}

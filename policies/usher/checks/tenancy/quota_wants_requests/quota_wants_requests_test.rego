@@ -51,3 +51,13 @@ test_what_a_limit_range_may_give_that_nobody_can_read_is_unknown if {
 		"reason": "container serve has no requests.cpu, which ResourceQuota compute counts; whether a LimitRange gives it is not known: a LimitRange of the namespace cannot be read",
 	}} with input as examples.unknown_defaults
 }
+
+test_a_quota_that_nobody_can_read_is_not_taken_for_a_limit_range if {
+	quotas := {
+		"defaultsKnown": false,
+		"unreadable": [{"of": "ResourceQuota compute", "field": "spec.hard", "reason": "expected an object"}],
+	}
+	document := object.union(examples.bad_init_container, {"cluster": {"resourceQuotas": quotas}})
+	reasons := [unknown.reason | some unknown in check.unknown] with input as document
+	reasons == ["container download has no requests.cpu, which ResourceQuota compute counts; whether a LimitRange gives it is not known: no LimitRanges are among the facts of the cluster"]
+}

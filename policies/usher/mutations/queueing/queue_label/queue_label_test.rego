@@ -68,6 +68,12 @@ test_a_kind_that_kueues_configuration_leaves_out_is_not_labelled_but_warned_abou
 	mutation.warnings == set() with input as undeclared
 }
 
+test_where_nothing_would_be_labelled_nobody_is_warned_that_the_kind_is_left_out if {
+	frameworks := {"site": {"parameters": {"queueing/integration_not_enabled": {"frameworks": ["pod"]}}}}
+	mutation.warnings == set() with input as object.union(examples.untouched_owned_job, frameworks)
+	mutation.warnings == set() with input as object.union(examples.untouched_job_in_another_queue, frameworks)
+}
+
 test_why_a_workload_is_left_alone_is_said if {
 	mutation.skips == {{"at": "", "reason": "usher.yaml names no queue for it"}} with input as examples.untouched_job_elsewhere
 	mutation.skips == {{"at": "", "reason": "Kueue queues what made it"}} with input as examples.untouched_owned_job
