@@ -17,8 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("e2e")
-            # One process runs them all, so that there is one control plane.
-            item.add_marker(pytest.mark.xdist_group("control plane"))
             if missing:
                 reason = f"not in .tools/bin: {', '.join(missing)}; build with: scripts/tools {' '.join(missing)}"
                 item.add_marker(pytest.mark.skip(reason=reason))
