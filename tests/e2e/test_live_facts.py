@@ -232,7 +232,7 @@ def test_ten_minutes_without_the_api_server(site: ApiServerAlone, watching: Watc
     delete_class(site.cluster, "research-high")
 
 
-def test_without_an_api_server_at_its_start_it_waits_for_one(
+def test_without_an_api_server_at_its_start_it_waits_for_one_and_later_does_without(
     site: ApiServerAlone, account: Path, tmp_path: Path
 ) -> None:
     site.stop()
@@ -254,6 +254,14 @@ def test_without_an_api_server_at_its_start_it_waits_for_one(
                 "facts_recovered",
                 "facts_ready",
             }
+
+            site.stop()
+            wait_until(
+                lambda: metric(server, "usher_facts_current", CLASSES) == 0, description="the watch is known to be lost"
+            )
+            assert server.admin("/readyz").status == 200
+            assert misses_class(server, "research-high")
+            assert not misses_class(server, "system-cluster-critical")
             server.running.process.send_signal(signal.SIGINT)
     finally:
         site.stop()
