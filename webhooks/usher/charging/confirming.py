@@ -6,7 +6,8 @@ from typing import Final
 
 from usher import paths
 from usher.charging import observing
-from usher.charging.holdings import Charged, Holdings
+from usher.charging.extent import Charged
+from usher.charging.holdings import Holdings
 from usher.charging.owners import Owners
 from usher.charging.tariffs import Tariff
 from usher.cluster import listing

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from usher.quota import amounts
+from usher.charging import extent
+from usher.charging.extent import Charged
 from usher.quota.entries import Entry
 from usher.quota.reconciliation import Holding
 from usher.quota.units import ByClasses, together
@@ -26,9 +27,6 @@ UNWATCHED: Final = 60.0
 
 Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
-
-Charged = Callable[[Holding], bool]
-"""Whether a ledger has an entry for an object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,25 +229,25 @@ class Holdings:
                 pods[answering.uid].append(held.holding)
         result = []
         for holding in roots.values():
-            within, beyond = _divided(holding, pods.get(holding.uid, ()), charged)
-            result += [_at_least(holding, within), *beyond]
+            within, beyond = extent.divided(holding, pods.get(holding.uid, ()), charged)
+            result += [extent.at_least(holding, within), *beyond]
         return result
 
     def at_least(self, holding: Holding, charged: Charged = _nobody) -> Holding:
         """A workload as it was read, with no less than its pods take together as far as they have been seen."""
-        within, _ = _divided(holding, list(self._pods_under(holding)), charged)
-        return _at_least(holding, within)
+        within, _ = extent.divided(holding, list(self._pods_under(holding)), charged)
+        return extent.at_least(holding, within)
 
     def stands_alone(self, pod: Holding, root: Holding, charged: Charged) -> bool:
         """Whether a pod is charged by itself though a workload answers for it, which is charged for less."""
-        _, beyond = _divided(root, list(self._pods_under(root)), charged)
+        _, beyond = extent.divided(root, list(self._pods_under(root)), charged)
         return any(each.uid == pod.uid for each in beyond)
 
     def room(self, root: Holding, pod: ByClasses) -> bool:
         """Whether a pod more is within what a workload is charged, as far as its pods have been seen."""
         if root.finished:
             return False
-        return _covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
+        return extent.covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
 
     def _expire(self) -> None:
         now = self._clock()
@@ -281,37 +279,3 @@ def _without(sets: dict[_Key, frozenset[str]], key: _Key, uid: str) -> None:
         sets[key] = left
     else:
         sets.pop(key, None)
-
-
-def _divided(root: Holding, pods: Iterable[Holding], charged: Charged) -> tuple[list[Holding], list[Holding]]:
-    """The pods for which a workload answers, and those that are charged by themselves beyond what it is charged."""
-    charge = {} if root.finished else root.charge
-    within: list[Holding] = []
-    alone: list[Holding] = []
-    for pod in pods:
-        (alone if charged(pod) else within).append(pod)
-    beyond = []
-    for pod in sorted(alone, key=lambda each: each.name):
-        if _covers(charge, together(each.charge for each in (*within, pod))):
-            within.append(pod)
-        else:
-            beyond.append(pod)
-    return within, beyond
-
-
-def _at_least(holding: Holding, pods: Iterable[Holding]) -> Holding:
-    of_pods = together(pod.charge for pod in pods)
-    if holding.finished:
-        # It makes no pods any more, and holds what those have that it left running.
-        return replace(holding, charge=of_pods, finished=False) if of_pods else holding
-    if _covers(holding.charge, of_pods):
-        return holding
-    classes = {*holding.charge, *of_pods}
-    most = {each: amounts.highest([holding.charge.get(each, {}), of_pods.get(each, {})]) for each in classes}
-    return replace(holding, charge=most)
-
-
-def _covers(charge: ByClasses, other: ByClasses) -> bool:
-    """Whether a charge is no less, all classes together: operators may give pods another class than their template."""
-    has, needs = amounts.plus(*charge.values()), amounts.plus(*other.values())
-    return all(has.get(unit, 0) >= nanos for unit, nanos in needs.items())

@@ -17,8 +17,9 @@ import structlog
 from usher import errors
 from usher.charging import meters
 from usher.charging.confirming import Confirming
+from usher.charging.extent import Charged
 from usher.charging.gate import WITHIN, Gate
-from usher.charging.holdings import Charged, Held, Holdings
+from usher.charging.holdings import Held, Holdings
 from usher.charging.meters import NOBODY, Meter
 from usher.charging.shelves import Account
 from usher.charging.tariffs import Tariff
