@@ -17,6 +17,7 @@ import wasmtime
 import opa_server
 from usher import errors, paths
 from usher.policy import _wasm
+from usher.policy._clock import Clock
 from usher.policy.engine import Entrypoint
 
 pytestmark = opa_server.needs_opa
@@ -116,6 +117,16 @@ def test_many_loops_at_once_are_all_stopped_and_hold_nobody_else_up(
         assert echo(engine, "still here") == "still here"
 
         assert all(each.result(BOUND) for each in loops)
+
+
+def test_an_instance_that_is_too_slow_to_start_is_a_deadline_that_has_passed(
+    module: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a machine on which all at once need a new one."""
+    monkeypatch.setattr(Clock, "ticks", lambda _clock: 0)
+
+    with pytest.raises(errors.DeadlineError, match="start of the compiled policy"):
+        _wasm.WasmEngine(module, deadline=BOUND)
 
 
 def test_other_threads_run_while_a_policy_does(hasty: _wasm.WasmEngine) -> None:

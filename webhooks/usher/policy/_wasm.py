@@ -146,6 +146,8 @@ class _Instance:
             self._heap = self._call("opa_heap_ptr_get")
             self._evaluate = Call(self._store, self._functions["opa_eval"], arguments=7)
         except (wasmtime.WasmtimeError, wasmtime.Trap, LookupError) as error:
+            if isinstance(error, wasmtime.Trap) and error.trap_code is wasmtime.TrapCode.INTERRUPT:
+                raise self._too_late("the start of the compiled policy") from None
             raise errors.EngineError(f"the compiled policy cannot be started: {_last_line(error)}") from None
 
     def _instantiate(
@@ -210,13 +212,14 @@ class _Instance:
         if self._clock.stopped.is_set():  # asked only now, or nothing would stop a policy that starts as it ends
             raise errors.EngineError(_CLOSED)
 
+    def _too_late(self, what: str) -> errors.EngineError:
+        if self._clock.stopped.is_set():
+            return errors.EngineError(_CLOSED)
+        return errors.DeadlineError(f"{what} took longer than {self._clock.deadline:g} s")
+
     def _failure(self, error: wasmtime.Trap, entrypoint: str) -> errors.EngineError:
         if error.trap_code is wasmtime.TrapCode.INTERRUPT:
-            if self._clock.stopped.is_set():
-                return errors.EngineError(_CLOSED)
-            return errors.DeadlineError(
-                f"entry point {entrypoint}: the policies took longer than {self._clock.deadline:g} s"
-            )
+            return self._too_late(f"entry point {entrypoint}: the policies")
         if self._abort_message:
             return errors.EngineError(f"entry point {entrypoint}: the policies stopped: {self._abort_message}")
         return errors.EngineError(f"entry point {entrypoint}: the policies failed: {_last_line(error)}")
