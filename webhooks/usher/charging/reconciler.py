@@ -28,9 +28,8 @@ from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
 from usher.quota import definitions, in_force, ledger, reconciliation, status
 from usher.quota.definitions import Quota
-from usher.quota.entries import Entry
 from usher.quota.ledger import Ledger
-from usher.quota.reconciliation import Action, Adopt, Holding, Release, Settle
+from usher.quota.reconciliation import Action, Adopt, Release, Settle
 from usher.quota.selection import Undecided
 from usher.workloads.lookup import Absence, Reference
 
@@ -171,19 +170,7 @@ class Reconciler:
 
 def charged_in(found: Ledger) -> Charged:
     """Whether a ledger has an entry for an object."""
-
-    def charged(holding: Holding) -> bool:
-        asked = Entry(
-            group=holding.group,
-            kind=holding.kind,
-            namespace=holding.namespace,
-            name=holding.name,
-            amounts={},
-            reserved_until=None,
-        )
-        return asked.key in found.entries or holding.uid in found.entries
-
-    return charged
+    return lambda holding: bool(reconciliation.entries_of(holding, found))
 
 
 def _applied(account: Account, actions: Sequence[Action]) -> tuple[Account, list[Action]]:

@@ -99,11 +99,8 @@ class Full:
 
 def used(ledger: Ledger) -> ByClasses:
     """What all entries take together, by priority classes; exactly nothing without entries."""
-    classes = {key for entry in ledger.entries.values() for key in entry.amounts}
-    return {
-        key: amounts.plus(*(entry.amounts[key] for entry in ledger.entries.values() if key in entry.amounts))
-        for key in sorted(classes)
-    }
+    found = together(entry.amounts for entry in ledger.entries.values())
+    return {classes: found[classes] for classes in sorted(found)}
 
 
 def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:

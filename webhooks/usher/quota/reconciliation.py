@@ -75,10 +75,10 @@ def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int
     held: set[str] = set()
     for holding in _by_name(holdings):
         amounts_now = ledger.relevant(holding.charge, limits)
-        for entry in _entries_of(holding, found):
+        for entry in entries_of(holding, found):
             held.add(entry.key)
             result += _of_entry(entry, holding, amounts_now, now)
-        if amounts_now and not holding.finished and not any(_entries_of(holding, found)):
+        if amounts_now and not holding.finished and not any(entries_of(holding, found)):
             result.append(Adopt(entry=_entry(holding, amounts_now)))
     result += [
         Release(entry=entry, reason="is not there")
@@ -126,7 +126,7 @@ def _of_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, now: int) 
         yield Settle(entry=entry, amounts=amounts_now, lowers=False)
 
 
-def _entries_of(holding: Holding, found: Ledger) -> list[Entry]:
+def entries_of(holding: Holding, found: Ledger) -> list[Entry]:
     """By its name, and by its uid where it was charged before it had a name."""
     asked = _entry(holding, {})
     return [entry for key in (asked.name_key, holding.uid) if (entry := found.entries.get(key)) is not None]

@@ -27,3 +27,23 @@ def text(resource: str, quantity: quantities.Quantity, *, up: bool = True) -> st
 def named(resource: str, quantity: quantities.Quantity, *, up: bool = True) -> str:
     """`64 nvidia.com/gpu`."""
     return f"{text(resource, quantity, up=up)} {resource}"
+
+
+def left(most: quantities.Quantity, used: quantities.Quantity | None) -> quantities.Quantity | None:
+    """What of it is free; None where nobody knows what is used."""
+    return None if used is None else quantities.Quantity(max(most.nanos - used.nanos, 0))
+
+
+def waiting(
+    resource: str,
+    *,
+    of: str,
+    used: quantities.Quantity,
+    most: quantities.Quantity,
+    needs: quantities.Quantity,
+) -> str:
+    """What has to become free: `wait: 16 of 72 nvidia.com/gpu of Queue research are used now, and 64 are needed`."""
+    return (
+        f"wait: {text(resource, used)} of {named(resource, most, up=False)} of {of} are used now, "
+        f"and {text(resource, needs)} are needed"
+    )

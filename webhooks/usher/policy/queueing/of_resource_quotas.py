@@ -1,6 +1,6 @@
 """What the ResourceQuotas of its namespace leave to a workload."""
 
-from usher import model, quantities
+from usher import model
 from usher.config import models
 from usher.facts.store import Store
 from usher.feasibility.resource_quotas import Assessment, Balance, Shortage, Verdict
@@ -86,21 +86,21 @@ def _short(shortage: Shortage) -> str:
 
 
 def _balance(balance: Balance) -> outlook.Balance:
-    left = None if balance.used is None else quantities.Quantity(max(balance.hard.nanos - balance.used.nanos, 0))
     return outlook.Balance(
         of=f"ResourceQuota {balance.quota}",
         resource=balance.resource,
         asks=balance.together.starts if balance.together.is_gang else balance.together.all,
         most=balance.hard,
         used=balance.used,
-        free=left,
+        free=amounts.left(balance.hard, balance.used),
     )
 
 
 def _waits(found: Assessment) -> list[str]:
     return [
-        f"wait: {amounts.text(each.resource, each.used)} of {amounts.named(each.resource, each.hard, up=False)} "
-        f"of ResourceQuota {each.quota} are used now, and {amounts.text(each.resource, each.needs)} are needed"
+        amounts.waiting(
+            each.resource, of=f"ResourceQuota {each.quota}", used=each.used, most=each.hard, needs=each.needs
+        )
         for each in found.shortages
         if each.verdict is Verdict.NOT_NOW and each.used is not None
     ]

@@ -124,18 +124,20 @@ def _balance(balance: volcano.Balance, allocated: Amounts | None) -> Balance:
         asks=balance.together.starts if balance.together.is_gang else balance.together.all,
         most=balance.capability,
         used=used,
-        free=None if used is None else quantities.Quantity(max(balance.capability.nanos - used.nanos, 0)),
+        free=amounts.left(balance.capability, used),
     )
 
 
 def _waits(balances: Iterable[Balance]) -> Iterator[str]:
     """What has to become free; nothing of what never will."""
     for each in balances:
-        if each.used is None or each.most is None or each.free is None or not each.free < each.asks <= each.most:
-            continue
-        used, asks = (amounts.text(each.resource, quantity) for quantity in (each.used, each.asks))
-        most = amounts.named(each.resource, each.most, up=False)
-        yield f"wait: {used} of {most} of {each.of} are used now, and {asks} are needed"
+        if (
+            each.used is not None
+            and each.most is not None
+            and each.free is not None
+            and each.free < each.asks <= each.most
+        ):
+            yield amounts.waiting(each.resource, of=each.of, used=each.used, most=each.most, needs=each.asks)
 
 
 def _elsewhere(workload: model.Workload, known: volcano.Queues, *, besides: str) -> Iterator[Elsewhere]:
