@@ -1,6 +1,5 @@
 """The condition of each GPUQuota: written where it has changed, and nowhere else."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,18 +11,11 @@ from usher.charging.describing import Describing
 
 @pytest.fixture
 def api() -> MemoryApi:
+    """With one namespace, so that no other is where quotas meet."""
     made = MemoryApi()
     made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
     made.apply(gpu_quota())
     return made
-
-
-@pytest.fixture
-def replica(api: MemoryApi) -> Iterator[Replica]:
-    made = Replica(api)
-    made.watch()
-    yield made
-    made.close()
 
 
 def describing(replica: Replica) -> Describing:

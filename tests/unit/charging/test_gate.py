@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,23 +12,6 @@ from usher import errors, paths
 from usher.admission.service import request_of
 from usher.cluster.api import Answer
 from usher.quota.ledger import Full, Refused
-
-
-@pytest.fixture
-def api() -> MemoryApi:
-    made = MemoryApi()
-    for namespace in ("ml", "other"):
-        made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    made.apply(gpu_quota())
-    return made
-
-
-@pytest.fixture
-def replica(api: MemoryApi) -> Iterator[Replica]:
-    made = Replica(api)
-    made.watch()
-    yield made
-    made.close()
 
 
 def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:

@@ -26,15 +26,6 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def api() -> MemoryApi:
-    made = MemoryApi()
-    for namespace in ("ml", "other"):
-        made.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    made.apply(gpu_quota())
-    return made
-
-
-@pytest.fixture
 def replica(api: MemoryApi, clock: Clock) -> Iterator[Replica]:
     made = Replica(api, clock=clock)
     made.watch()
