@@ -9,13 +9,14 @@ import orjson
 import record_mutations
 
 from usher import model, paths
-from usher.mutation import merge, of_pods
+from usher.mutation import merge
+from usher.mutation import pods as mutation_pods
 from usher.mutation.editing import copied
 from usher.policy.evaluator import Evaluator, Operation, Request
 from usher.workloads.normalise import normalise
 
 _OWN: Final = paths.join("/metadata/annotations", merge.ANNOTATION)
-_NETWORKS: Final = paths.join("", of_pods.NETWORKS)
+_NETWORKS: Final = paths.join("", mutation_pods.NETWORKS)
 _BESIDE_ITS_CLASS: Final = ("/spec/priority", "/spec/preemptionPolicy")
 """What the API server writes into a Pod for its class, and what goes with it when the class is another."""
 

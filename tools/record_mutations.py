@@ -14,7 +14,7 @@ import yaml
 
 from usher import model, paths
 from usher.config import models
-from usher.mutation import merge, reasons
+from usher.mutation import merge, skip_reasons
 from usher.policy import catalogue, explaining
 from usher.policy.evaluator import Evaluator, Request
 from usher.workloads import compiled_pipelines, lookup
@@ -30,7 +30,7 @@ NO_PODS: Final = "its pods are not known here"
 _WIDTH: Final = 160
 _UNREACHABLE: Final = "would not reach"
 """What is said by a mutation that knows that a template is not its pods'."""
-_BY_THE_USER: Final = frozenset({reasons.ALREADY_THERE, reasons.USER_DECIDES})
+_BY_THE_USER: Final = frozenset({skip_reasons.ALREADY_THERE, skip_reasons.USER_DECIDES})
 
 
 class Verdict(StrEnum):

@@ -25,7 +25,7 @@ from usher.cluster import watching as reflector
 from usher.cluster.live import LiveFacts
 from usher.config.models import Config
 from usher.policy import assembly
-from usher.server.app import webhook_app
+from usher.server.admin import webhook_app
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher.accelerators import boards, profiles
-from usher.accelerators.geometry import Board
-from usher.accelerators.profiles import Profile
+from usher.accelerators.profiles import Board, Profile
 
 # In the order of gpu-domain 4.5: 1g x7, 1g+me x1, 1g with double memory x4, 2g x3, 3g x2, 4g x1, 7g x1.
 SEVEN_SLICES = {

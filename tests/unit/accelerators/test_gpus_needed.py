@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher.accelerators import boards, mig, profiles
-from usher.accelerators.geometry import Board
-from usher.accelerators.profiles import Profile
+from usher.accelerators.profiles import Board, Profile
 
 ABSURD = 10**9
 

@@ -8,8 +8,7 @@ from itertools import combinations_with_replacement
 import pytest
 
 from usher.accelerators import boards, mig, profiles
-from usher.accelerators.geometry import Board
-from usher.accelerators.profiles import Profile
+from usher.accelerators.profiles import Board, Profile
 
 # Width and starts, from the table of gpu-domain 4.5; `d` is 1g with double memory.
 SEVEN_SLICES = {

@@ -2,7 +2,7 @@
 
 from usher.feasibility import kueue_configuration
 from usher.feasibility.kueue_configuration import Configuration
-from usher.feasibility.label_selectors import matches
+from usher.scheduling.requirements import matches
 
 KUEUE = {"kubernetes.io/metadata.name": "kueue-system"}
 

@@ -6,7 +6,7 @@ import yaml
 
 from usher import paths
 from usher.facts.kinds import FACT_KINDS
-from usher.manifests import facts_role
+from usher.manifests import roles
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 
@@ -31,7 +31,7 @@ def as_list(value: paths.Json) -> list[paths.Json]:
 
 
 def test_the_server_may_read_every_kind_of_fact_and_nothing_else() -> None:
-    role, _ = facts_role.of_cluster()
+    role, _ = roles.facts_roles()
 
     assert granted(role) == {
         (kind.group, kind.plural, verb)
@@ -41,13 +41,13 @@ def test_the_server_may_read_every_kind_of_fact_and_nothing_else() -> None:
 
 
 def test_nobody_may_read_secrets_or_write() -> None:
-    for role, _ in (facts_role.of_cluster(), facts_role.of_kueue()):
+    for role, _ in (roles.facts_roles(), roles.kueue_role()):
         assert not {resource for _, resource, _ in granted(role)} & {"secrets", "*"}
         assert {verb for _, _, verb in granted(role)} <= {"get", "list", "watch"}
 
 
 def test_of_kueue_only_its_own_configuration_is_read_by_name() -> None:
-    role, binding = facts_role.of_kueue(namespace="policies")
+    role, binding = roles.kueue_role(namespace="policies")
 
     assert paths.resolve(role, "/rules/0/resourceNames") == ["kueue-manager-config"]
     assert paths.resolve(role, "/metadata/namespace") == "kueue-system"
@@ -56,7 +56,7 @@ def test_of_kueue_only_its_own_configuration_is_read_by_name() -> None:
 
 def test_the_manifests_are_those_that_are_printed() -> None:
     for file, printed in (
-        (MANIFESTS / "base" / "facts-role.yaml", facts_role.of_cluster()),
-        (MANIFESTS / "kueue" / "facts-role.yaml", facts_role.of_kueue()),
+        (MANIFESTS / "base" / "facts-role.yaml", roles.facts_roles()),
+        (MANIFESTS / "kueue" / "facts-role.yaml", roles.kueue_role()),
     ):
         assert list(yaml.safe_load_all(file.read_text())) == list(printed)

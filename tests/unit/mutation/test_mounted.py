@@ -6,7 +6,7 @@ import pytest
 
 from unit.mutation.manifests import CONTAINER, IN_THE_WAY, at, container, intent, merged, pod, refusals
 from usher import errors, paths
-from usher.mutation import merge, of_containers, reasons
+from usher.mutation import containers, merge, skip_reasons
 
 VOLUME: paths.Object = {"name": "usher-topology", "configMap": {"name": "topology"}}
 MOUNT: paths.Object = {
@@ -67,7 +67,7 @@ COMPLETE = with_mounts(MOUNT, volumes=[VOLUME], env=[VARIABLE])
 
 
 def test_what_is_complete_is_left_as_it_is() -> None:
-    assert refusals(mounting(COMPLETE)) == [reasons.ALREADY_THERE]
+    assert refusals(mounting(COMPLETE)) == [skip_reasons.ALREADY_THERE]
 
 
 def test_what_is_complete_is_known_again_as_the_api_server_writes_it() -> None:
@@ -76,9 +76,9 @@ def test_what_is_complete_is_known_again_as_the_api_server_writes_it() -> None:
     shown: paths.Object = {"name": "usher-shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
     at_shm = {"name": "usher-shm", "mountPath": "/dev/shm/"}
 
-    assert refusals(mounting(with_mounts(MOUNT, volumes=[written], env=[VARIABLE]))) == [reasons.ALREADY_THERE]
+    assert refusals(mounting(with_mounts(MOUNT, volumes=[written], env=[VARIABLE]))) == [skip_reasons.ALREADY_THERE]
     assert refusals(mounting(with_mounts(at_shm, volumes=[shown]), {"volume": memory, "mountPath": "/dev/shm"})) == [
-        reasons.ALREADY_THERE
+        skip_reasons.ALREADY_THERE
     ]
 
 
@@ -124,7 +124,7 @@ def test_a_size_that_is_none_is_another_size() -> None:
 @pytest.mark.parametrize("place", ["/etc/nccl-topo.xml", "/etc//nccl-topo.xml/", "/etc/", "/etc/./", "/"])
 def test_a_place_that_is_taken_by_whichever_spelling_or_from_above_is_left_alone(place: str) -> None:
     """Nothing can be mounted inside a ConfigMap, and inside other volumes are the user's files."""
-    assert refusals(mounting(with_mounts({"name": "settings", "mountPath": place}))) == [of_containers.MOUNTED]
+    assert refusals(mounting(with_mounts({"name": "settings", "mountPath": place}))) == [containers.MOUNTED]
 
 
 @pytest.mark.parametrize("place", ["/etc/nccl", "/etc/nccl-topo.xml.bak", "/data", "", None, 7])
@@ -135,23 +135,21 @@ def test_other_places_take_nothing_away(place: Any) -> None:
 def test_a_block_device_takes_a_place_as_well() -> None:
     value = with_mounts(volumeDevices=[{"name": "disk", "devicePath": "/etc/nccl-topo.xml"}])
 
-    assert refusals(mounting(value)) == [of_containers.MOUNTED]
+    assert refusals(mounting(value)) == [containers.MOUNTED]
 
 
 def test_the_same_place_by_another_part_of_the_volume_is_the_users() -> None:
-    assert refusals(mounting(with_mounts({**MOUNT, "subPath": "other.xml"}, volumes=[VOLUME]))) == [
-        of_containers.MOUNTED
-    ]
+    assert refusals(mounting(with_mounts({**MOUNT, "subPath": "other.xml"}, volumes=[VOLUME]))) == [containers.MOUNTED]
 
 
 def test_a_variable_that_the_user_set_keeps_all_of_it_away() -> None:
     theirs = {"name": "NCCL_TOPO_FILE", "value": "/opt/topology.xml"}
 
-    assert refusals(mounting(with_mounts(env=[theirs]))) == [reasons.USER_DECIDES]
+    assert refusals(mounting(with_mounts(env=[theirs]))) == [skip_reasons.USER_DECIDES]
 
 
 def test_so_does_what_env_from_may_bring() -> None:
-    assert refusals(mounting(with_mounts(envFrom=[{"secretRef": {"name": "a"}}]))) == [of_containers.OPAQUE]
+    assert refusals(mounting(with_mounts(envFrom=[{"secretRef": {"name": "a"}}]))) == [containers.OPAQUE]
 
 
 @pytest.mark.parametrize("broken", [{"volumes": "text"}, {"volumes": {}}])

@@ -5,7 +5,7 @@ from typing import Any
 from unit.oracle import golden
 from unit.workloads.normalised import workload
 from usher import model
-from usher.scheduling import affinity, nodes
+from usher.scheduling import node_affinity, pool_affinity
 
 CASES = golden.cases("nodes")
 
@@ -17,7 +17,7 @@ def pod_set(case: Any) -> model.PodSet:
 
 
 def matches(case: Any) -> bool:
-    return nodes.matches(pod_set(case), labels=case["labels"], name=case["name"])
+    return node_affinity.matches(pod_set(case), labels=case["labels"], name=case["name"])
 
 
 def selector_matches(case: Any) -> bool:
@@ -35,21 +35,21 @@ def test_what_kubernetes_cannot_parse_is_known() -> None:
         for case in CASES
         if selector_matches(case)
         and not case["matches"]
-        and nodes.has_unparsable_term(pod_set(case)) != case["unparsable"]
+        and node_affinity.has_unparsable_term(pod_set(case)) != case["unparsable"]
     )
 
 
 def test_a_node_that_fits_could_fit_as_well_if_only_some_of_its_labels_were_known() -> None:
     def could_fit(case: Any) -> bool:
         known = dict(list(case["labels"].items())[::2])
-        return any(affinity.could_fit(way, known) for way in affinity.alternatives(pod_set(case)))
+        return any(pool_affinity.could_fit(way, known) for way in pool_affinity.alternatives(pod_set(case)))
 
     golden.assert_none(case for case in CASES if case["matches"] and not could_fit(case))
 
 
 def test_where_all_labels_are_known_that_matter_only_a_node_that_fits_could_fit() -> None:
-    def ways(case: Any) -> list[affinity.Alternative]:
-        return affinity.alternatives(pod_set(case))
+    def ways(case: Any) -> list[pool_affinity.Alternative]:
+        return pool_affinity.alternatives(pod_set(case))
 
     def tells_all(case: Any) -> bool:
         named = {key for selector, _ in ways(case) for key in selector}
@@ -60,5 +60,6 @@ def test_where_all_labels_are_known_that_matter_only_a_node_that_fits_could_fit(
     golden.assert_none(
         case
         for case in CASES
-        if tells_all(case) and any(affinity.could_fit(way, case["labels"]) for way in ways(case)) != case["matches"]
+        if tells_all(case)
+        and any(pool_affinity.could_fit(way, case["labels"]) for way in ways(case)) != case["matches"]
     )

@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from unit.cluster.scripted import ScriptedApi, listed, refused
 from usher.cluster.live import LiveFacts
 from usher.facts.kinds import BY_KEY, FACT_KINDS
-from usher.server import watched
+from usher.server import live_cluster
 from usher.server.metrics import Metrics
 
 CLASSES = BY_KEY["scheduling.k8s.io", "PriorityClass"]
@@ -25,11 +25,11 @@ def exposed(facts: LiveFacts) -> dict[tuple[str, ...], float]:
 
 
 def test_a_server_names_the_facts_that_it_waits_for() -> None:
-    assert watched.missing(None) == ""
-    assert watched.missing(LiveFacts(ScriptedApi([]), kinds=[CLASSES])) == (
+    assert live_cluster.missing(None) == ""
+    assert live_cluster.missing(LiveFacts(ScriptedApi([]), kinds=[CLASSES])) == (
         "waiting for facts: priorityclasses.scheduling.k8s.io"
     )
-    many = watched.missing(LiveFacts(ScriptedApi([]), kinds=FACT_KINDS))
+    many = live_cluster.missing(LiveFacts(ScriptedApi([]), kinds=FACT_KINDS))
     assert many.endswith(f" and {len(FACT_KINDS) + 1 - 5} more")
 
 
@@ -39,7 +39,7 @@ def test_facts_that_have_come_are_waited_for_no_more() -> None:
     for reflector in (classes, queues, queues, queues):
         reflector.step()
 
-    assert watched.missing(facts) == ""
+    assert live_cluster.missing(facts) == ""
     assert facts.ready
 
 

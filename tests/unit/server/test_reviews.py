@@ -22,7 +22,7 @@ from usher.policy import assembly
 from usher.policy.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
-from usher.server.app import webhook_app
+from usher.server.admin import webhook_app
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
 from usher.server.reviews import MAX_BODY

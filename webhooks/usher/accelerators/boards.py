@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher.accelerators import profiles
-from usher.accelerators.geometry import Board, Offer, Shape
+from usher.accelerators.profiles import Board, Offer, Shape
 
 PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 """Of a node: the model of its GPUs, as GPU feature discovery writes it."""

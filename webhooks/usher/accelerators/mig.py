@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from usher.accelerators.geometry import Board
-from usher.accelerators.profiles import Profile
+from usher.accelerators.profiles import Board, Profile
 
 Instances = Mapping[Profile, int]
 """How many of each profile; counts below 1 place nothing."""

@@ -1,4 +1,4 @@
-"""The names of MIG profiles, in each of their spellings.
+"""MIG profiles: their names in every spelling, and how MIG divides a GPU into slices.
 
 One profile is written `1g.10gb+me` by the driver and in mig-parted's configuration, `nvidia.com/mig-1g.10gb.me` as a
 resource, and `1g.10gb.me` in the labels of GPU feature discovery, because a `+` is legal in neither. An `-me` stays
@@ -106,3 +106,52 @@ def _profile(match: re.Match[str]) -> Profile:
         gigabytes=int(match["gigabytes"]),
         variant=Variant("+" + variant[1:] if variant.startswith(".") else variant),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How much of a GPU an instance takes, and where it may lie."""
+
+    compute: int
+    """Compute slices, in the board's unit."""
+    memory: int
+    """Memory slices, in the board's unit."""
+    maximum: int
+    """How many of it fit on a GPU that holds nothing else."""
+    starts: tuple[int, ...]
+    """The memory slices at which it may begin."""
+    engines: tuple[int, ...]
+    """What it takes of each of the board's engines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A profile as one board has it."""
+
+    names: tuple[Profile, ...]
+    """Drivers may have more than one name for it; the first is that of newer ones."""
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Board:
+    """One GPU, as MIG divides it. Boards are compared by identity: there is one of each."""
+
+    name: str
+    """Model and GB, as in `gpu.board` of usher.yaml: `H100-80`."""
+    aliases: tuple[str, ...]
+    """Names that mean the same, or another model that is divided in the same way."""
+    compute_slices: int
+    memory_slices: int
+    memory: int
+    """GiB, as the name of the full profile counts them."""
+    engines: tuple[int, ...]
+    """How many it has of what can run out before slices do: OFAs; of RTX PRO decoders, JPEG decoders and OFAs."""
+    offers: tuple[Offer, ...]
+    """Largest first."""
+    products: tuple[str, ...]
+    """Values of the label nvidia.com/gpu.product, without the leading `NVIDIA-`."""
+
+    def offer(self, profile: Profile) -> Offer | None:
+        """What the board has under that name; None where it has nothing."""
+        return next((offer for offer in self.offers if profile in offer.names), None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from usher.accelerators import device_classes, likeness, names
+from usher.accelerators import device_classes, lookalikes, names
 from usher.accelerators.device_classes import DeviceClassMeaning
 from usher.accelerators.names import Meaning, Unit
 from usher.config import models
@@ -41,7 +41,7 @@ class Vocabulary:
         self._classes: Mapping[str, models.DeviceClass] = section.device_classes
         self._taints = {**KNOWN_TAINTS, **section.taints}
         self._meaning = lru_cache(maxsize=_REMEMBERED)(self._work_out)
-        self._likeness = lru_cache(maxsize=_REMEMBERED)(likeness.looks_like_accelerator)
+        self._likeness = lru_cache(maxsize=_REMEMBERED)(lookalikes.looks_like_accelerator)
 
     def contains(self, name: str) -> bool:
         """Whether a positive amount of the resource gives a pod an accelerator, or a part of one, or access to some.
@@ -63,7 +63,7 @@ class Vocabulary:
         """Whether a name without a meaning would be taken for an accelerator; see likeness.looks_like_accelerator."""
         if name in self._ignored or self.meaning(name) is not None:
             return False
-        return self._likeness(name) if len(name) <= names.LONGEST else likeness.looks_like_accelerator(name)
+        return self._likeness(name) if len(name) <= names.LONGEST else lookalikes.looks_like_accelerator(name)
 
     def device_class(self, name: str) -> bool | None:
         """Whether the devices of a class are accelerators; None where nobody has said so, which is never a guess."""

@@ -19,7 +19,7 @@ from usher.charging.observers import Observers
 from usher.charging.reconciler import AT_LEAST, Reconciler
 from usher.charging.shelves import Api
 from usher.charging.tariffs import LikePods, Tariff
-from usher.cluster.reflecting import Connection
+from usher.cluster.live import Connection
 from usher.facts.kinds import FactKind
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator

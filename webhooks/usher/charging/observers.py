@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from usher.charging.holdings import Holdings
 from usher.charging.observing import InHoldings
 from usher.cluster.listing import Target
-from usher.cluster.reflecting import Connection, Reflecting
+from usher.cluster.live import Connection, Reflecting
 from usher.cluster.watching import Reflector
 from usher.facts.kinds import FactKind, Key
 

@@ -58,9 +58,9 @@ def audit_role() -> None:
     """Print the ClusterRole that `usher audit` needs: to list every kind that usher knows or reads."""
     import yaml
 
-    from usher.manifests.audit_role import role
+    from usher.manifests import roles
 
-    click.echo(yaml.safe_dump(role(), sort_keys=False, width=120), nl=False)
+    click.echo(yaml.safe_dump(roles.audit_role(), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command()
@@ -89,9 +89,9 @@ def quota_role(namespace: str) -> None:
     """Print the role that the server needs to charge GPUQuotas: to read what makes pods, and to write their status."""
     import yaml
 
-    from usher.manifests import quota_role as role
+    from usher.manifests import roles
 
-    documents = [*role.of_cluster(namespace=namespace), *role.of_accounts(namespace=namespace)]
+    documents = [*roles.quota_roles(namespace=namespace), *roles.of_accounts(namespace=namespace)]
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
@@ -106,7 +106,7 @@ def facts_role(namespace: str, *, kueue: bool) -> None:
     """
     import yaml
 
-    from usher.manifests import facts_role as roles
+    from usher.manifests import roles
 
-    documents = roles.of_kueue(namespace=namespace) if kueue else roles.of_cluster(namespace=namespace)
+    documents = roles.kueue_role(namespace=namespace) if kueue else roles.facts_roles(namespace=namespace)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from usher.charging.meters import Meter
     from usher.policy.evaluator import Evaluator
-    from usher.server.watched import Watched
+    from usher.server.live_cluster import Watched
 
 
 @click.command()
@@ -127,7 +127,7 @@ def _watched(
     from usher.charging.charging import Charging
     from usher.cluster import connection
     from usher.cluster.live import LiveFacts
-    from usher.server.watched import Watched
+    from usher.server.live_cluster import Watched
 
     # A pod may run without the token of an account: then reviews are decided by what they hold.
     if not live and not connection.has_account():

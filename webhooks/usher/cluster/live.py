@@ -1,15 +1,52 @@
 """What is known of a live cluster: one thread for each kind keeps a store up to date."""
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from usher.cluster import sinks
+from usher.cluster.api import Api
 from usher.cluster.listing import Target
-from usher.cluster.reflecting import Connection, Reflecting
 from usher.cluster.watching import PATIENCE, Reason, Reflector, Sink
 from usher.facts.kinds import CONFIG_MAP, DEFINITION, FACT_KINDS, KUEUE_CONFIGURATION, FactKind, Key
 from usher.facts.store import Store
+
+
+class Connection(Api, Protocol):
+    """An API whose streams can be ended by another thread."""
+
+    def hang_up(self) -> None: ...
+
+
+class Reflecting:
+    """Runs reflectors of one connection."""
+
+    def __init__(self, api: Connection, *, purpose: str) -> None:
+        """Takes the connection of which all streams are ended at the end, and what the threads are called after."""
+        self._api = api
+        self._purpose = purpose
+        self._stopped = threading.Event()
+        self._running: list[tuple[Reflector, threading.Thread]] = []
+
+    def start(self, reflectors: Iterable[Reflector]) -> None:
+        """Begins to ask."""
+        for reflector in reflectors:
+            name = f"{self._purpose} {reflector.target.label}"
+            thread = threading.Thread(target=reflector.run, args=(self._stopped.is_set,), name=name, daemon=True)
+            self._running.append((reflector, thread))
+            thread.start()
+
+    def stop(self, *, within: float = 5.0) -> None:
+        """Ends all watches, and waits `within` seconds at most for their threads, which end with the process anyway."""
+        self._stopped.set()
+        deadline = time.monotonic() + within
+        for reflector, _ in self._running:
+            reflector.wake()
+        self._api.hang_up()
+        for _, thread in self._running:
+            thread.join(max(deadline - time.monotonic(), 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,9 @@ from typing import Final, Protocol
 
 from usher import errors, paths
 from usher.cluster import listing
-from usher.cluster.api import Api, loads
-from usher.cluster.backoff import Backoff
-from usher.cluster.lines import CutShortError, TooLongError, lines
+from usher.cluster.api import Api, CutShortError, TooLongError, lines, loads
 from usher.cluster.listing import Target
+from usher.cluster.retries import Backoff
 
 SHORTEST_WATCH: Final = 180.0
 LONGEST_WATCH: Final = 260.0

@@ -5,9 +5,9 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from usher.config import shipped_fabrics
 from usher.config.accelerators import Accelerators, DeviceClass, Resource
-from usher.config.fabrics import RESERVED_VARIABLES, Fabric, based
+from usher.config.fabrics import shipped as fabrics_shipped
+from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
 from usher.config.facts import Facts
 from usher.config.fields import Name, Pattern, Place, Role, Section, Selector, UserPattern
 from usher.config.pools import Gpus, Pool, Taint
@@ -232,15 +232,15 @@ class Config(Section):
     @field_validator("fabrics")
     @classmethod
     def _are_based_on_what_is_shipped(cls, found: dict[str, Fabric]) -> dict[str, Fabric]:
-        shipped = ", ".join(shipped_fabrics.SHIPPED)
+        shipped = ", ".join(fabrics_shipped.SHIPPED)
         wrong = []
         for name, fabric in found.items():
-            if fabric.base is None and name in shipped_fabrics.SHIPPED:
+            if fabric.base is None and name in fabrics_shipped.SHIPPED:
                 wrong.append(f"{name} is shipped; say base: {name} to add to it, or choose another name")
-            elif fabric.base is not None and fabric.base not in shipped_fabrics.SHIPPED:
+            elif fabric.base is not None and fabric.base not in fabrics_shipped.SHIPPED:
                 wrong.append(f"{name} is based on {fabric.base}, which is not shipped; shipped are {shipped}")
             elif fabric.base is not None:
-                base = shipped_fabrics.SHIPPED[fabric.base].profile
+                base = fabrics_shipped.SHIPPED[fabric.base].profile
                 wrong += [
                     f"{name} cannot set {each}: {reason}" for each in fabric.env if (reason := base.refusal(each))
                 ]
@@ -255,7 +255,7 @@ class Config(Section):
         defined = info.data.get("fabrics")
         if defined is None:
             return pools
-        known = {*defined, *shipped_fabrics.SHIPPED}
+        known = {*defined, *fabrics_shipped.SHIPPED}
         missing = [
             f"pool {pool.name} names the fabric {pool.fabric}, which is neither shipped nor in fabrics"
             for pool in pools
@@ -269,5 +269,5 @@ class Config(Section):
         """The profile of a name, with all that its base says. Raises KeyError where there is none."""
         own = self.fabrics.get(name)
         if own is None:
-            return shipped_fabrics.SHIPPED[name].profile
-        return own if own.base is None else based(own, shipped_fabrics.SHIPPED[own.base].profile)
+            return fabrics_shipped.SHIPPED[name].profile
+        return own if own.base is None else based(own, fabrics_shipped.SHIPPED[own.base].profile)

@@ -9,7 +9,7 @@ from usher import model, paths
 from usher.accelerators import names
 from usher.accelerators.vocabulary import Vocabulary
 from usher.facts.node_reading import Amounts, amount
-from usher.scheduling import nodes
+from usher.scheduling import node_affinity
 from usher.scheduling.requirements import Requirement
 from usher.workloads import requests
 
@@ -105,6 +105,6 @@ def _ways(pod_set: model.PodSet) -> Iterator[Way]:
         yield Way(selected, ())
         return
     for term in pod_set.required_terms:
-        found = nodes.parsed(term)
+        found = node_affinity.parsed(term)
         if found is not None:
             yield Way((*selected, *found.on_labels), tuple(found.on_fields))

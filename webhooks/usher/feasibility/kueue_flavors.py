@@ -11,7 +11,7 @@ from typing import Final
 from usher import model, paths
 from usher.config import models
 from usher.feasibility.kueue_queues import problems_of
-from usher.scheduling import nodes, taints
+from usher.scheduling import node_affinity, taints
 from usher.workloads.reading import Reading
 
 _PREFIX: Final = "kueue.x-k8s.io/podset-"
@@ -107,7 +107,9 @@ def refusal(flavor: Flavor, pod_set: model.PodSet) -> Refusal | None:
         value = f"={taint.value}" if taint.value else ""
         written = f"{taint.key}{value}:{taint.effect}"
         return Refusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
-    if flavor.node_labels and not nodes.matches(_declared_only(flavor, pod_set), labels=flavor.node_labels, name=""):
+    if flavor.node_labels and not node_affinity.matches(
+        _declared_only(flavor, pod_set), labels=flavor.node_labels, name=""
+    ):
         return Refusal(flavor=flavor.name, reason=f"its nodes have {_labels(flavor, pod_set)}")
     return None
 

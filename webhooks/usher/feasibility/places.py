@@ -6,8 +6,7 @@ from typing import Final
 
 from usher import quantities
 from usher.accelerators import boards
-from usher.accelerators.geometry import Board
-from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators.profiles import RESOURCE_PREFIX, Board
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.facts.node_classes import NodeClass

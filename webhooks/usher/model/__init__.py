@@ -5,8 +5,8 @@ Every value that a finding or a patch may point at keeps its `path`, a JSON Poin
 
 from usher.model.accelerators import AcceleratorRequest, Resources, Route, Total
 from usher.model.containers import Container, ContainerType, EnvironmentVariable, Processes
+from usher.model.decisions import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.pod_sets import Count, Keyed, PodSet, Scheduler, Way
-from usher.model.verdicts import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.workloads import NO_GANG_PLACES, Gang, GangPlaces, Owner, Role, Unknown, Workload
 
 __all__ = [

@@ -1,21 +1,45 @@
 """All intents about one object -> the changed object, its patch, and an account of what was done and what was not."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import jsonpatch
 
 from usher import errors, model, paths
-from usher.mutation import needs, of_containers, reasons, strategies
+from usher.mutation import containers, skip_reasons, strategies
 from usher.mutation.editing import Edit, Operation, copied
 from usher.workloads import lookup
+from usher.workloads.lookup import Absence, Lookup, Reference
+
+
+def unmet_need(needs: Iterable[model.Need], objects: Lookup) -> str:
+    """Which of the needs is known to be unmet; empty where all are met, or nobody knows."""
+    for need in needs:
+        reference = Reference(group=need.group, kind=need.kind, name=need.name, namespace=need.namespace)
+        found = objects.find(reference)
+        if found is Absence.MISSING:
+            return f"{reference} is not there"
+        if isinstance(found, dict):
+            for key, values in need.labels.items():
+                value = _label(found, key)
+                if value not in values:
+                    return f"{reference} has the label {key}={value}"
+    return ""
+
+
+def _label(value: Mapping[str, paths.Json], key: str) -> str:
+    metadata = value.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    found = labels.get(key) if isinstance(labels, dict) else None
+    return found if isinstance(found, str) else ""
+
 
 ANNOTATION = "gpu-usher.io/mutations"
 OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
 NO_RECORD = "the object's metadata or annotations are no such thing, so that no change can be recorded"
 
-_TOLD = (of_containers.OPAQUE, NO_RECORD)
+_TOLD = (containers.OPAQUE, NO_RECORD)
 """Reasons of which the user is told, who alone can do something about them."""
 
 
@@ -134,7 +158,7 @@ def already_there(value: paths.Object, workload: model.Workload, intents: Iterab
 def _is_there(value: paths.Object, intent: model.Intent, workload: model.Workload) -> bool:
     try:
         # On a copy of its own: what one intent puts there must not answer for another that asks for the same.
-        return _apply(Edit(value), intent, workload) == reasons.ALREADY_THERE
+        return _apply(Edit(value), intent, workload) == skip_reasons.ALREADY_THERE
     except (LookupError, errors.MutationError):
         # The places of an intent are those of the new object; this one may have no such container.
         return False
@@ -168,7 +192,7 @@ def _without_conflicts(
 
 def _outcome(edit: Edit, intent: model.Intent, workload: model.Workload, objects: lookup.Lookup) -> tuple[str, bool]:
     """Why an intent changed nothing, empty when it did, and whether the user should hear of it."""
-    missing = needs.missing(intent.needs, objects)
+    missing = unmet_need(intent.needs, objects)
     # Nothing is said of what is missing for something that is there, or that the user decided otherwise.
     reason = _tried(Edit(edit.value) if missing else edit, intent, workload)
     return reason or missing, reason in _TOLD or (bool(missing) and not reason)
@@ -192,7 +216,7 @@ def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
     for pod_set in workload.pod_sets:
         if intent.field in strategies.ON_POD_SET and intent.at == pod_set.path:
             if intent.field in strategies.IN_METADATA and _shares_metadata(pod_set, workload):
-                return reasons.SHARED_METADATA
+                return skip_reasons.SHARED_METADATA
             return strategies.ON_POD_SET[intent.field](edit, pod_set, value)
         if intent.field in strategies.ON_CONTAINER:
             for container in pod_set.containers:

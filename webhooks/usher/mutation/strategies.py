@@ -8,29 +8,29 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.mutation import of_containers, of_objects, of_pods
+from usher.mutation import containers, objects, pods
 from usher.mutation.editing import Edit
 
 ON_OBJECT: Final[Mapping[str, Callable[[Edit, model.Workload, paths.Object], str]]] = {
-    "kueueLabel": of_objects.kueue_label,
-    "label": of_objects.label,
-    "gangSetting": of_objects.gang_setting,
+    "kueueLabel": objects.kueue_label,
+    "label": objects.label,
+    "gangSetting": objects.gang_setting,
 }
 ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]]] = {
-    "toleration": of_pods.toleration,
-    "nodeRequirement": of_pods.node_requirement,
-    "schedulerName": of_pods.scheduler_name,
-    "priorityClass": of_pods.priority_class,
-    "annotation": of_pods.annotation,
-    "network": of_pods.network,
+    "toleration": pods.toleration,
+    "nodeRequirement": pods.node_requirement,
+    "schedulerName": pods.scheduler_name,
+    "priorityClass": pods.priority_class,
+    "annotation": pods.annotation,
+    "network": pods.network,
 }
 ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, paths.Object], str]]] = {
-    "environment": of_containers.environment,
-    "enforcedEnvironment": of_containers.enforced_environment,
-    "mount": of_containers.mounted,
-    "resource": of_containers.resource,
-    "request": of_containers.request,
-    "capability": of_containers.capability,
+    "environment": containers.environment,
+    "enforcedEnvironment": containers.enforced_environment,
+    "mount": containers.mounted,
+    "resource": containers.resource,
+    "request": containers.request,
+    "capability": containers.capability,
 }
 
 IN_METADATA: Final = frozenset({"annotation", "network"})

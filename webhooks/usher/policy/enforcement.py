@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 
 from usher import model
-from usher.config import models, namespaces
+from usher.config import models, selection
 from usher.policy import catalogue
 
 OFF: Final = None
@@ -86,9 +86,9 @@ def covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circu
     return (
         where.today <= exception.expires
         and not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
-        and namespaces.matches(where.namespace, exception.namespaces)
+        and selection.matches(where.namespace, exception.namespaces)
         and (not exception.kinds or where.kind in exception.kinds)
-        and (not exception.names or namespaces.matches(where.name, exception.names))
+        and (not exception.names or selection.matches(where.name, exception.names))
     )
 
 
@@ -99,7 +99,7 @@ def words(check: catalogue.Entry) -> tuple[str, ...]:
 
 def _holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
     return (
-        namespaces.matches(where.namespace, rule.namespaces)
+        selection.matches(where.namespace, rule.namespaces)
         and (not rule.roles or where.role.value in rule.roles)
         and (not rule.places or where.place in rule.places)
     )

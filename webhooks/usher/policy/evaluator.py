@@ -11,7 +11,7 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models, namespaces
+from usher.config import models, selection
 from usher.facts.store import Store
 from usher.mutation import merge
 from usher.policy import catalogue, decision, document, enforcement, likeness, partial, staleness
@@ -75,7 +75,7 @@ class Evaluator:
         self.facts = Store() if facts is None else facts
         """What is known of the cluster, beside the objects that come with a request."""
         self._is_exempt = lru_cache(maxsize=1024)(
-            lambda namespace: namespaces.matches(namespace, config.exempt_namespaces)
+            lambda namespace: selection.matches(namespace, config.exempt_namespaces)
         )
         self.vocabulary = Vocabulary(config.accelerators)
         self.documents = document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)

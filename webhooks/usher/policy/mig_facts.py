@@ -13,8 +13,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model
 from usher.accelerators import boards, mig, profiles
-from usher.accelerators.geometry import Board
-from usher.accelerators.profiles import RESOURCE_PREFIX, Profile
+from usher.accelerators.profiles import RESOURCE_PREFIX, Board, Profile
 from usher.config import models
 from usher.policy.nodes import Nodes
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from usher import model
-from usher.config import models, namespaces
+from usher.config import models, selection
 from usher.mutation.merge import Refusal
 from usher.policy.catalogue import Catalogue, Entry
 
@@ -68,7 +68,7 @@ class MutationRules:
         because = f"it is off unless mutations.rules of usher.yaml says apply for {entry.name}"
         for index, rule in enumerate(self._rules):
             fits = rule.mutation in (_ALL, entry.name, entry.code)
-            if fits and namespaces.matches(namespace, rule.namespaces) and (not rule.roles or role in rule.roles):
+            if fits and selection.matches(namespace, rule.namespaces) and (not rule.roles or role in rule.roles):
                 action, because = rule.action, f"mutations.rules[{index}] of usher.yaml says {rule.action}"
         return None if action == "apply" else Refusal(reason=because, told=action == "warn", off=action == "off")
 
@@ -77,7 +77,7 @@ class MutationRules:
         words = {
             word
             for opt_out in self._opt_outs
-            if namespaces.matches(namespace, opt_out.namespaces)
+            if selection.matches(namespace, opt_out.namespaces)
             for word in opt_out.mutations
         }
         return frozenset(key for key, entry in self._mutations.items() if _names(words, entry))

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
-from usher.scheduling import placement, taints
+from usher.scheduling import pool_placement, taints
 
 _LARGEST: Final = 2048
 """Bytes of selectors and tolerations that are worth remembering; real pods have a few hundred."""
@@ -113,7 +113,7 @@ class AllNodes:
         return self._kept(_Question(key, pod_set))
 
     def _work_out(self, pod_set: model.PodSet) -> Nodes:
-        where = placement.placement(pod_set, self._config.pools)
+        where = pool_placement.placement(pod_set, self._config.pools)
         result: Nodes = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
@@ -125,7 +125,7 @@ class AllNodes:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
 
-    def _tolerated(self, pod_set: model.PodSet, fits: Sequence[placement.PoolFit]) -> Iterator[Tolerated]:
+    def _tolerated(self, pod_set: model.PodSet, fits: Sequence[pool_placement.PoolFit]) -> Iterator[Tolerated]:
         # A taint of a pool that another one keeps closed lets nobody in.
         guards = [guard for fit in fits if not fit.untolerated and (guard := self._guard(fit.pool)) is not None]
         for index, toleration in enumerate(pod_set.tolerations):
@@ -144,7 +144,7 @@ class AllNodes:
         usual = (taint for taint in guarding if taint.key in self._vocabulary.taint_keys)
         return next(usual, guarding[0] if guarding else None)
 
-    def _fit(self, fit: placement.PoolFit) -> PoolFit:
+    def _fit(self, fit: pool_placement.PoolFit) -> PoolFit:
         result: PoolFit = {
             "pool": fit.pool.name,
             "labels": dict(fit.pool.node_selector),

@@ -7,8 +7,8 @@ from typing import NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.config import models, namespaces
-from usher.policy import selection
+from usher.config import models
+from usher.config import selection as config_selection
 
 
 class Topology(TypedDict):
@@ -70,20 +70,20 @@ class Sites:
 
     def of(self, workload: model.Workload) -> Site:
         """The slice for a workload; not to be changed by whoever gets it."""
-        size = selection.size(workload) if self._looks_at_size else 0
+        size = config_selection.size(workload) if self._looks_at_size else 0
         return self._kept(workload.namespace, workload.group, workload.kind, workload.role.value, size)
 
     def _slice(self, namespace: str, group: str, kind: str, role: str, size: int | None) -> Site:
         config = self.config
-        subject = selection.Subject(namespace=namespace, group=group, kind=kind, role=role, accelerators=size)
+        subject = config_selection.Subject(namespace=namespace, group=group, kind=kind, role=role, accelerators=size)
         result: Site = {
-            "systemNamespace": namespaces.matches(namespace, config.priorities.system_namespaces),
+            "systemNamespace": config_selection.matches(namespace, config.priorities.system_namespaces),
             "systemNamespacesDeclared": "system_namespaces" in config.priorities.model_fields_set,
-            "visibleDevicesAllowed": namespaces.matches(namespace, config.isolation.visible_devices),
+            "visibleDevicesAllowed": config_selection.matches(namespace, config.isolation.visible_devices),
             "volcanoSchedulers": sorted(
                 {"volcano", *(route.name for route in config.routing if route.scheduler == "volcano")}
             ),
-            "ipcLockAllowed": namespaces.matches(namespace, config.isolation.ipc_lock),
+            "ipcLockAllowed": config_selection.matches(namespace, config.isolation.ipc_lock),
         }
         kai = {route.name for route in config.routing if route.scheduler == "kai"}
         if kai:
@@ -91,10 +91,10 @@ class Sites:
         parameters = self._parameters(namespace)
         if parameters:
             result["parameters"] = parameters
-        queue = selection.first(config.queues, subject)
+        queue = config_selection.first(config.queues, subject)
         if queue is not None:
             result["queue"] = _queue(queue)
-        route = selection.first(config.routing, subject)
+        route = config_selection.first(config.routing, subject)
         if route is not None:
             result["route"] = {
                 "scheduler": route.scheduler,
@@ -102,7 +102,7 @@ class Sites:
                 "queue": route.queue,
                 "setsMinimum": route.sets_minimum,
             }
-        priority = selection.first(config.priorities.classes, subject)
+        priority = config_selection.first(config.priorities.classes, subject)
         if priority is not None:
             result["priority"] = {"priorityClass": priority.priority_class}
         if config.priorities.global_default is not None:
@@ -114,7 +114,7 @@ class Sites:
         result: dict[str, dict[str, Parameter]] = {}
         for entry in self.config.parameters:
             key = self._keys.get(entry.check)
-            if key is not None and namespaces.matches(namespace, entry.namespaces):
+            if key is not None and config_selection.matches(namespace, entry.namespaces):
                 result.setdefault(key, {}).update(entry.values)
         return result
 

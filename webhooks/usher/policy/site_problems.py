@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from usher.accelerators import boards
-from usher.config import models, namespaces, overlaps
+from usher.config import models, overlaps, selection
 from usher.policy import quota_problems
 from usher.workloads.registry import KINDS
 
@@ -59,7 +59,7 @@ def _without_effect(
         place = f"{pointer}/namespaces/{number}"
         if overlaps.covers_patterns(config.exempt_namespaces, [pattern]):
             yield place, f"{pattern} is among exemptNamespaces, in which nothing is changed"
-        elif known is not None and not any(namespaces.matches(name, [pattern]) for name in known):
+        elif known is not None and not any(selection.matches(name, [pattern]) for name in known):
             yield place, f"{pattern} fits none of the {len(known)} namespaces that are known"
 
 

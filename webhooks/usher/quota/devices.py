@@ -14,11 +14,10 @@ from typing import Final
 from usher import model
 from usher.accelerators import boards
 from usher.accelerators.boards import Product
-from usher.accelerators.geometry import Board
-from usher.accelerators.profiles import Profile
+from usher.accelerators.profiles import Board, Profile
 from usher.config import models
 from usher.quota import amounts
-from usher.scheduling import affinity, placement
+from usher.scheduling import pool_affinity, pool_placement
 
 MOST_SLICES: Final = max(board.compute_slices for board in boards.BOARDS)
 _MIB: Final = Fraction(1, 1024)
@@ -69,10 +68,10 @@ def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tu
 
     Node selector and affinity decide, or else the pools of usher.yaml that fit, if each of them tells its product.
     """
-    named = affinity.allowed_values(affinity.alternatives(pod_set), boards.PRODUCT_LABEL)
+    named = pool_affinity.allowed_values(pool_affinity.alternatives(pod_set), boards.PRODUCT_LABEL)
     if named:
         return tuple(sorted(named))
-    fits = placement.placement(pod_set, pools).fits if pools else ()
+    fits = pool_placement.placement(pod_set, pools).fits if pools else ()
     products = {fit.pool.node_selector.get(boards.PRODUCT_LABEL, "") for fit in fits}
     return () if "" in products else tuple(sorted(products))
 

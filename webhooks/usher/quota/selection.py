@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from usher.config import namespaces
+from usher.config import selection
 from usher.quota.definitions import Malformed, Quota, Requirement
 
 Labels = Mapping[str, str]
@@ -30,7 +30,7 @@ def of_namespace(
     unsure: list[str] = []
     for quota in quotas:
         if isinstance(quota, Malformed):
-            if quota.namespaces is None or namespaces.matches(namespace, quota.namespaces):
+            if quota.namespaces is None or selection.matches(namespace, quota.namespaces):
                 unsure.append(_malformed(quota))
             continue
         answer = holds(quota, namespace, labels)
@@ -47,7 +47,7 @@ def of_namespace(
 
 def holds(quota: Quota, namespace: str, labels: Labels | None) -> bool | None:
     """Whether a quota is for a namespace; None where labels decide that are not known."""
-    if quota.namespaces and not namespaces.matches(namespace, quota.namespaces):
+    if quota.namespaces and not selection.matches(namespace, quota.namespaces):
         return False
     if quota.requirements and labels is None:
         return None

@@ -20,11 +20,11 @@ from starlette.types import ASGIApp
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
 from usher.policy.evaluator import Evaluator, Request
-from usher.server.app import admin_app, webhook_app
+from usher.server.admin import admin_app, webhook_app
+from usher.server.live_cluster import Cluster, Watched
 from usher.server.metrics import Metrics
 from usher.server.protocol import BoundedProtocol
 from usher.server.reloading import Current, Looked
-from usher.server.watched import Cluster, Watched
 
 KEEP_ALIVE: Final = 120
 """Seconds. The API server keeps idle connections for 90; whoever closes first must not be us (reliability.md 1.4)."""

@@ -10,13 +10,14 @@ from usher import model, paths
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.facts import namespaces
 from usher.facts.store import Store
-from usher.feasibility import kueue_cluster, kueue_demand, kueue_verdict, label_selectors
+from usher.feasibility import kueue_cluster, kueue_demand, kueue_verdict
 from usher.feasibility.kueue_cluster import Cluster
 from usher.feasibility.kueue_configuration import Configuration
 from usher.feasibility.kueue_demand import Demand
 from usher.feasibility.kueue_queues import LocalQueue, State
 from usher.feasibility.kueue_verdict import Outcome
 from usher.policy.cluster import kueue_verdicts
+from usher.scheduling import requirements
 from usher.scheduling.requirements import Labels
 
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
@@ -222,5 +223,5 @@ def _add_state(result: QueueState, state: State) -> None:
 def selects(selector: paths.Json, labels: Labels | None) -> bool | None:
     """Whether a selector takes a namespace; None where that cannot be told."""
     if labels is not None or selector is None or selector == {}:
-        return label_selectors.matches(selector, labels or {})
+        return requirements.matches(selector, labels or {})
     return None

@@ -6,13 +6,12 @@ from typing import Final, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.config import models
+from usher.config import models, selection
 from usher.facts import priority_classes
 from usher.facts.priority_classes import Class
 from usher.facts.store import Store
 from usher.feasibility import priorities
 from usher.feasibility.priorities import Pair
-from usher.policy import selection
 from usher.workloads.lookup import Absence, Reference
 
 GROUP: Final = "scheduling.k8s.io"

@@ -4,7 +4,7 @@ import pytest
 
 from builders import expression
 from usher import paths
-from usher.feasibility.label_selectors import matches
+from usher.scheduling.requirements import matches
 
 LABELS = {"team": "research", "tier": ""}
 

@@ -5,7 +5,7 @@ from builders import expression, node_affinity, term, toleration
 from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.config import models
-from usher.scheduling.placement import Placement, placement
+from usher.scheduling.pool_placement import Placement, placement
 
 PRODUCT = "nvidia.com/gpu.product"
 PRESENT = models.Taint(key="nvidia.com/gpu", value="present")

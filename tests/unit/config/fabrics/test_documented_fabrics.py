@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from usher.config import models
-from usher.config.fabrics import Fabric
-from usher.config.shipped_fabrics import SHIPPED
+from usher.config.fabrics.profiles import Fabric
+from usher.config.fabrics.shipped import SHIPPED
 
-PAGE = Path(__file__).parents[3] / "docs" / "fabrics.md"
+PAGE = Path(__file__).parents[4] / "docs" / "fabrics.md"
 INTRODUCTION = "\n".join(document_fabrics.introduction())
 
 

@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from usher.config import fabrics_of_clouds, fabrics_of_own_networks
-from usher.config.fabrics import Shipped
+from usher.config.fabrics import clouds, own_networks
+from usher.config.fabrics.profiles import Shipped
 
-SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
-    {**fabrics_of_own_networks.PROFILES, **fabrics_of_clouds.PROFILES}
-)
+SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType({**own_networks.PROFILES, **clouds.PROFILES})
 """By name."""

@@ -17,7 +17,7 @@ from unit.mutation.manifests import (
     refusals,
 )
 from usher import paths
-from usher.mutation import merge, of_containers, reasons
+from usher.mutation import containers, merge, skip_reasons
 from usher.workloads import environment
 
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}
@@ -52,11 +52,11 @@ def test_a_variable_goes_behind_those_that_are_there() -> None:
     ],
 )
 def test_a_variable_of_the_user_stays_however_it_is_set(theirs: paths.Json, field: str) -> None:
-    assert refusals(with_environment([theirs], field=field)) == [reasons.USER_DECIDES]
+    assert refusals(with_environment([theirs], field=field)) == [skip_reasons.USER_DECIDES]
 
 
 def test_a_variable_that_is_there_is_not_repeated() -> None:
-    assert refusals(with_environment([DEBUG])) == [reasons.ALREADY_THERE]
+    assert refusals(with_environment([DEBUG])) == [skip_reasons.ALREADY_THERE]
 
 
 def test_a_variable_is_known_again_as_the_api_server_writes_it() -> None:
@@ -65,8 +65,8 @@ def test_a_variable_is_known_again_as_the_api_server_writes_it() -> None:
         "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}},
     }
 
-    assert refusals(with_environment([written], NAMESPACE)) == [reasons.ALREADY_THERE]
-    assert refusals(with_environment([{**written, "value": "ours"}], NAMESPACE)) == [reasons.USER_DECIDES]
+    assert refusals(with_environment([written], NAMESPACE)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(with_environment([{**written, "value": "ours"}], NAMESPACE)) == [skip_reasons.USER_DECIDES]
 
 
 def test_entries_that_are_no_variables_are_passed_over() -> None:
@@ -117,7 +117,7 @@ def sourced(field: str, *sources: Any) -> merge.Merged:
 def test_what_env_from_may_bring_is_not_overruled_and_the_user_is_told(source: Any) -> None:
     result = sourced("environment", source)
 
-    assert refusals(result) == [of_containers.OPAQUE]
+    assert refusals(result) == [containers.OPAQUE]
     assert [skipped.told for skipped in result.skipped] == [True]
 
 
@@ -162,12 +162,12 @@ def test_resources_of_others_stay() -> None:
 @pytest.mark.parametrize("list_name", ["requests", "limits"])
 @pytest.mark.parametrize("amount", [8, "8", "8000m", "0.008k"])
 def test_an_amount_is_known_again_in_every_spelling(list_name: str, amount: Any) -> None:
-    assert refusals(given("resource", DEVICE, **{list_name: {"rdma/hca": amount}})) == [reasons.ALREADY_THERE]
+    assert refusals(given("resource", DEVICE, **{list_name: {"rdma/hca": amount}})) == [skip_reasons.ALREADY_THERE]
 
 
 @pytest.mark.parametrize("amount", [0, 1, "16", "many", True])
 def test_another_amount_stays_as_the_user_wrote_it(amount: Any) -> None:
-    assert refusals(given("resource", DEVICE, limits={"rdma/hca": amount})) == [reasons.USER_DECIDES]
+    assert refusals(given("resource", DEVICE, limits={"rdma/hca": amount})) == [skip_reasons.USER_DECIDES]
 
 
 @pytest.mark.parametrize("field", ["resource", "request"])
@@ -191,7 +191,9 @@ def test_a_request_joins_the_limit(requests: Any) -> None:
     }
 
 
-@pytest.mark.parametrize(("amount", "reason"), [("8k", reasons.USER_DECIDES), ("8000m", reasons.ALREADY_THERE)])
+@pytest.mark.parametrize(
+    ("amount", "reason"), [("8k", skip_reasons.USER_DECIDES), ("8000m", skip_reasons.ALREADY_THERE)]
+)
 def test_a_request_of_the_user_stays(amount: str, reason: str) -> None:
     assert refusals(given("request", GPUS, requests={"nvidia.com/gpu": amount})) == [reason]
 
@@ -226,12 +228,12 @@ def test_capabilities_that_are_there_stay() -> None:
     ],
 )
 def test_a_capability_that_the_container_has_is_not_repeated(context: Any) -> None:
-    assert refusals(capable(context)) == [reasons.ALREADY_THERE]
+    assert refusals(capable(context)) == [skip_reasons.ALREADY_THERE]
 
 
 @pytest.mark.parametrize("dropped", ["IPC_LOCK", "ipc_lock"])
 def test_a_capability_that_the_user_drops_by_name_is_not_given_back(dropped: str) -> None:
-    assert refusals(capable({"capabilities": {"drop": [dropped]}})) == [reasons.USER_DECIDES]
+    assert refusals(capable({"capabilities": {"drop": [dropped]}})) == [skip_reasons.USER_DECIDES]
 
 
 @pytest.mark.parametrize(

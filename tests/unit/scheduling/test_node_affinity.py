@@ -6,7 +6,7 @@ import builders
 from builders import expression, node_affinity, term
 from unit.workloads.normalised import pod_set, workload
 from usher import model, paths
-from usher.scheduling import nodes
+from usher.scheduling import node_affinity as scheduling_node_affinity
 from usher.scheduling.requirements import Labels
 
 LABELS: Labels = {"zone": "a", "count": "8"}
@@ -42,7 +42,7 @@ def on_name(operator: str, *names: str) -> paths.Object:
     ],
 )
 def test_a_node_fits_by_its_labels_and_its_name(asking_for: model.PodSet, fits: bool) -> None:
-    assert nodes.matches(asking_for, labels=LABELS, name="node-1") is fits
+    assert scheduling_node_affinity.matches(asking_for, labels=LABELS, name="node-1") is fits
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_a_node_fits_by_its_labels_and_its_name(asking_for: model.PodSet, fits: 
 def test_a_term_that_cannot_be_parsed_matches_no_node_and_hinders_no_other_term(unparsable: paths.Object) -> None:
     here = term(expression("zone", "In", "a"))
 
-    assert not nodes.matches(asking(unparsable), labels=LABELS, name="node-1")
-    assert nodes.matches(asking(unparsable, here), labels=LABELS, name="node-1")
-    assert nodes.has_unparsable_term(asking(unparsable, here))
-    assert not nodes.has_unparsable_term(asking(here))
+    assert not scheduling_node_affinity.matches(asking(unparsable), labels=LABELS, name="node-1")
+    assert scheduling_node_affinity.matches(asking(unparsable, here), labels=LABELS, name="node-1")
+    assert scheduling_node_affinity.has_unparsable_term(asking(unparsable, here))
+    assert not scheduling_node_affinity.has_unparsable_term(asking(here))
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_a_term_that_cannot_be_parsed_matches_no_node_and_hinders_no_other_term(
 def test_a_term_that_the_api_server_would_not_read_matches_no_node(junk: paths.Object) -> None:
     (found,) = workload(builders.pod(affinity=node_affinity(junk))).pod_sets
 
-    assert not nodes.matches(found, labels=LABELS, name="node-1")
+    assert not scheduling_node_affinity.matches(found, labels=LABELS, name="node-1")

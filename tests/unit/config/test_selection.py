@@ -6,9 +6,9 @@ import pytest
 
 import builders
 from unit.workloads.normalised import readable_workload
+from usher.config import selection
 from usher.config.queues import Queue
-from usher.policy import selection
-from usher.policy.selection import Subject
+from usher.config.selection import Subject
 
 GPU = builders.GPU
 

@@ -6,38 +6,40 @@ import builders
 from builders import expression, node_affinity, term
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.scheduling import affinity
+from usher.scheduling import pool_affinity
 
 PRODUCT = "nvidia.com/gpu.product"
-H100: affinity.Labels = {PRODUCT: "H100"}
-A100: affinity.Labels = {PRODUCT: "A100"}
-H100_IN_A: affinity.Labels = {PRODUCT: "H100", "zone": "a"}
-H100_IN_B: affinity.Labels = {PRODUCT: "H100", "zone": "b"}
+H100: pool_affinity.Labels = {PRODUCT: "H100"}
+A100: pool_affinity.Labels = {PRODUCT: "A100"}
+H100_IN_A: pool_affinity.Labels = {PRODUCT: "H100", "zone": "a"}
+H100_IN_B: pool_affinity.Labels = {PRODUCT: "H100", "zone": "b"}
 
 
-def pod_set(*terms: paths.Object, required: bool = False, node_selector: affinity.Labels | None = None) -> model.PodSet:
+def pod_set(
+    *terms: paths.Object, required: bool = False, node_selector: pool_affinity.Labels | None = None
+) -> model.PodSet:
     """A pod set that requires one of the terms; with `required` even if there are none."""
     wanted = node_affinity(*terms) if terms or required else None
     (found,) = workload(builders.pod(affinity=wanted, nodeSelector=node_selector)).pod_sets
     return found
 
 
-def way(*expressions: paths.Object, **selector: str) -> affinity.Alternative:
+def way(*expressions: paths.Object, **selector: str) -> pool_affinity.Alternative:
     """The only alternative of a pod set with one term."""
     terms = [term(*expressions)] if expressions else []
-    (found,) = affinity.alternatives(pod_set(*terms, node_selector=selector))
+    (found,) = pool_affinity.alternatives(pod_set(*terms, node_selector=selector))
     return found
 
 
 def test_without_affinity_the_node_selector_is_the_only_way() -> None:
-    assert affinity.alternatives(pod_set()) == [({}, ())]
-    assert affinity.alternatives(pod_set(node_selector={"a": "b"})) == [({"a": "b"}, ())]
+    assert pool_affinity.alternatives(pod_set()) == [({}, ())]
+    assert pool_affinity.alternatives(pod_set(node_selector={"a": "b"})) == [({"a": "b"}, ())]
 
 
 def test_every_term_is_a_way_of_its_own_together_with_the_node_selector() -> None:
     first, second = expression(PRODUCT, "In", "H100"), expression("zone", "Exists")
 
-    assert affinity.alternatives(pod_set(term(first), term(first, second), node_selector={"a": "b"})) == [
+    assert pool_affinity.alternatives(pod_set(term(first), term(first, second), node_selector={"a": "b"})) == [
         ({"a": "b"}, [first]),
         ({"a": "b"}, [first, second]),
     ]
@@ -46,15 +48,15 @@ def test_every_term_is_a_way_of_its_own_together_with_the_node_selector() -> Non
 def test_a_term_without_anything_in_it_matches_no_node_and_is_no_way() -> None:
     here = term(expression("zone", "Exists"))
 
-    assert affinity.alternatives(pod_set(term(), here)) == [({}, [expression("zone", "Exists")])]
-    assert affinity.alternatives(pod_set(term())) == []
-    assert affinity.alternatives(pod_set(required=True)) == []
+    assert pool_affinity.alternatives(pod_set(term(), here)) == [({}, [expression("zone", "Exists")])]
+    assert pool_affinity.alternatives(pod_set(term())) == []
+    assert pool_affinity.alternatives(pod_set(required=True)) == []
 
 
 def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None:
     by_name = term(fields=[expression("metadata.name", "In", "node-1")])
 
-    assert affinity.alternatives(pod_set(by_name)) == [({}, [])]
+    assert pool_affinity.alternatives(pod_set(by_name)) == [({}, [])]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None
     ],
 )
 def test_a_term_of_fields_that_kubernetes_cannot_parse_matches_no_node_and_is_no_way(field: paths.Object) -> None:
-    assert affinity.alternatives(pod_set(term(expression("zone", "Exists"), fields=[field]))) == []
+    assert pool_affinity.alternatives(pod_set(term(expression("zone", "Exists"), fields=[field]))) == []
 
 
 @pytest.mark.parametrize(
@@ -112,16 +114,16 @@ def test_a_node_of_a_pool_could_fit_unless_a_label_that_is_known_forbids_it(
     expressions: list[paths.Object],
     could: bool,
 ) -> None:
-    assert affinity.could_fit(way(*expressions), {**H100, "count": "8"}) is could
+    assert pool_affinity.could_fit(way(*expressions), {**H100, "count": "8"}) is could
 
 
 def test_a_node_selector_and_a_term_must_both_fit() -> None:
     here = expression("zone", "In", "a")
 
-    assert affinity.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_A)
-    assert not affinity.could_fit(({PRODUCT: "A100"}, [here]), H100_IN_A)
-    assert not affinity.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_B)
-    assert affinity.could_fit(({"other": "x"}, []), H100_IN_A)
+    assert pool_affinity.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_A)
+    assert not pool_affinity.could_fit(({PRODUCT: "A100"}, [here]), H100_IN_A)
+    assert not pool_affinity.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_B)
+    assert pool_affinity.could_fit(({"other": "x"}, []), H100_IN_A)
 
 
 @pytest.mark.parametrize(
@@ -146,10 +148,10 @@ def test_a_node_selector_and_a_term_must_both_fit() -> None:
     ],
 )
 def test_a_way_allows_only_nodes_of_pools_that_have_one_label(
-    alternative: affinity.Alternative,
+    alternative: pool_affinity.Alternative,
     only: bool,
 ) -> None:
-    assert affinity.allows_only(alternative, [H100, A100]) is only
+    assert pool_affinity.allows_only(alternative, [H100, A100]) is only
 
 
 @pytest.mark.parametrize(
@@ -180,11 +182,11 @@ def test_a_way_allows_only_nodes_of_pools_that_have_one_label(
     ],
 )
 def test_a_way_allows_only_nodes_that_carry_all_labels_of_a_pool(
-    alternative: affinity.Alternative,
-    pools: list[affinity.Labels],
+    alternative: pool_affinity.Alternative,
+    pools: list[pool_affinity.Labels],
     only: bool,
 ) -> None:
-    assert affinity.allows_only(alternative, pools) is only
+    assert pool_affinity.allows_only(alternative, pools) is only
 
 
 def test_a_manifest_with_thousands_of_values_costs_no_more_than_the_pools_do() -> None:
@@ -192,7 +194,7 @@ def test_a_manifest_with_thousands_of_values_costs_no_more_than_the_pools_do() -
     values = [str(index) for index in range(1000)]
     expressions = [expression(key, "In", *labels.values(), *values) for labels in pools for key in labels]
 
-    assert not affinity.allows_only(({}, expressions), pools)
+    assert not pool_affinity.allows_only(({}, expressions), pools)
 
 
 @pytest.mark.parametrize(
@@ -212,10 +214,10 @@ def test_a_manifest_with_thousands_of_values_costs_no_more_than_the_pools_do() -
     ],
 )
 def test_an_expression_that_cannot_be_read_is_survived_and_restricts_to_no_pool(junk: paths.Json) -> None:
-    for alternative in affinity.alternatives(pod_set({"matchExpressions": [junk], "matchFields": "x"})):
-        assert not affinity.allows_only(alternative, [H100])
-        assert affinity.could_fit(alternative, H100) in (True, False)
-        affinity.names_any_key(alternative, [PRODUCT])
+    for alternative in pool_affinity.alternatives(pod_set({"matchExpressions": [junk], "matchFields": "x"})):
+        assert not pool_affinity.allows_only(alternative, [H100])
+        assert pool_affinity.could_fit(alternative, H100) in (True, False)
+        pool_affinity.names_any_key(alternative, [PRODUCT])
 
 
 KEYS = ("nvidia.com/*", "cloud.google.com/gke-accelerator")
@@ -240,10 +242,10 @@ KEYS = ("nvidia.com/*", "cloud.google.com/gke-accelerator")
     ],
 )
 def test_a_way_names_a_label_when_nodes_without_it_do_not_fit(
-    alternative: affinity.Alternative,
+    alternative: pool_affinity.Alternative,
     names: bool,
 ) -> None:
-    assert affinity.names_any_key(alternative, KEYS) is names
+    assert pool_affinity.names_any_key(alternative, KEYS) is names
 
 
 @pytest.mark.parametrize(
@@ -262,6 +264,6 @@ def test_a_way_names_a_label_when_nodes_without_it_do_not_fit(
     ],
 )
 def test_numbers_are_those_that_every_allowed_node_has(
-    ways: list[affinity.Alternative], numbers: dict[str, set[int]]
+    ways: list[pool_affinity.Alternative], numbers: dict[str, set[int]]
 ) -> None:
-    assert affinity.allowed_numbers(ways) == numbers
+    assert pool_affinity.allowed_numbers(ways) == numbers

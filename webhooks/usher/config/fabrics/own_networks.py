@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from usher.config.fabrics import Fabric, Shipped
+from usher.config.fabrics.profiles import Fabric, Shipped
 
 NCCL: Final = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
 _MULTUS: Final = "https://github.com/k8snetworkplumbingwg/multus-cni/blob/master/docs/how-to-use.md"

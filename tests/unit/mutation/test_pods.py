@@ -22,7 +22,8 @@ from unit.mutation.manifests import (
     replica,
 )
 from usher import paths
-from usher.mutation import merge, of_pods, reasons
+from usher.mutation import merge, skip_reasons
+from usher.mutation import pods as mutation_pods
 
 ANY_GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 ON_H100 = {"key": "product", "operator": "In", "values": ["H100"]}
@@ -57,7 +58,7 @@ def test_a_pod_without_tolerations_gets_a_list_of_one() -> None:
     ],
 )
 def test_what_is_tolerated_already_is_not_tolerated_again(present: paths.Json) -> None:
-    assert refusals(tolerating(present)) == [reasons.ALREADY_THERE]
+    assert refusals(tolerating(present)) == [skip_reasons.ALREADY_THERE]
 
 
 @pytest.mark.parametrize(
@@ -79,14 +80,14 @@ def test_a_toleration_of_a_value_is_covered_by_an_equal_one() -> None:
     equal = {"key": "team", "value": "research"}
     other = {"key": "team", "value": "vision"}
 
-    assert refusals(tolerating(equal, wanted=wanted)) == [reasons.ALREADY_THERE]
+    assert refusals(tolerating(equal, wanted=wanted)) == [skip_reasons.ALREADY_THERE]
     assert at(tolerating(other, wanted=wanted), "/spec/tolerations") == [other, wanted]
 
 
 def test_a_toleration_by_comparison_is_added_once() -> None:
     wanted = {"key": "slice", "operator": "Gt", "value": "4", "effect": "NoSchedule"}
 
-    assert refusals(tolerating(wanted, wanted=wanted)) == [reasons.ALREADY_THERE]
+    assert refusals(tolerating(wanted, wanted=wanted)) == [skip_reasons.ALREADY_THERE]
 
 
 def test_tolerations_that_are_no_list_are_left_alone() -> None:
@@ -144,7 +145,7 @@ def test_an_empty_term_matches_no_node_and_goes_on_matching_none(empty: paths.Js
 def test_an_affinity_without_terms_goes_on_matching_no_node(required: paths.Json) -> None:
     result = requiring(pod(affinity={"nodeAffinity": {REQUIRED: required}}))
 
-    assert refusals(result) == [reasons.MATCHES_NOTHING]
+    assert refusals(result) == [skip_reasons.MATCHES_NOTHING]
 
 
 def test_only_the_terms_that_lack_a_requirement_get_it() -> None:
@@ -154,7 +155,7 @@ def test_only_the_terms_that_lack_a_requirement_get_it() -> None:
 
 
 def test_a_requirement_that_every_term_has_is_not_repeated() -> None:
-    assert refusals(requiring(pod(affinity=affinity({"matchExpressions": [ON_H100]})))) == [reasons.ALREADY_THERE]
+    assert refusals(requiring(pod(affinity=affinity({"matchExpressions": [ON_H100]})))) == [skip_reasons.ALREADY_THERE]
 
 
 def test_another_requirement_of_the_same_key_stays_beside_it() -> None:
@@ -198,8 +199,8 @@ def test_a_pod_that_names_no_scheduler_gets_one(unset: paths.Json) -> None:
 
 
 def test_a_scheduler_that_the_user_named_stays() -> None:
-    assert refusals(scheduled("kai-scheduler")) == [reasons.USER_DECIDES]
-    assert refusals(scheduled("volcano")) == [reasons.ALREADY_THERE]
+    assert refusals(scheduled("kai-scheduler")) == [skip_reasons.USER_DECIDES]
+    assert refusals(scheduled("volcano")) == [skip_reasons.ALREADY_THERE]
 
 
 def classed(value: paths.Object, place: str = "", **wanted: str) -> merge.Merged:
@@ -212,8 +213,8 @@ def test_a_pod_that_names_no_priority_class_gets_one(unset: paths.Json) -> None:
 
 
 def test_a_priority_class_that_the_user_named_stays() -> None:
-    assert refusals(classed(pod(priorityClassName="urgent"), instead="cluster-default")) == [reasons.USER_DECIDES]
-    assert refusals(classed(pod(priorityClassName="training"))) == [reasons.ALREADY_THERE]
+    assert refusals(classed(pod(priorityClassName="urgent"), instead="cluster-default")) == [skip_reasons.USER_DECIDES]
+    assert refusals(classed(pod(priorityClassName="training"))) == [skip_reasons.ALREADY_THERE]
 
 
 def test_of_a_pod_the_numbers_of_the_class_that_kubernetes_wrote_go_with_it() -> None:
@@ -239,7 +240,7 @@ def test_of_a_template_nothing_is_taken_away() -> None:
 
 
 def test_the_class_that_kubernetes_gives_is_none_only_where_it_is_said_to_be() -> None:
-    assert refusals(classed(pod(priorityClassName="cluster-default"))) == [reasons.USER_DECIDES]
+    assert refusals(classed(pod(priorityClassName="cluster-default"))) == [skip_reasons.USER_DECIDES]
 
 
 def annotated(annotations: Any) -> merge.Merged:
@@ -260,8 +261,8 @@ def test_an_annotation_is_one_of_the_pods_and_not_of_the_job(present: Any) -> No
 
 
 def test_an_annotation_of_the_user_stays() -> None:
-    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "false"})) == [reasons.USER_DECIDES]
-    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "true"})) == [reasons.ALREADY_THERE]
+    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "false"})) == [skip_reasons.USER_DECIDES]
+    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "true"})) == [skip_reasons.ALREADY_THERE]
 
 
 def test_annotations_of_a_wrong_type_are_left_alone() -> None:
@@ -269,12 +270,12 @@ def test_annotations_of_a_wrong_type_are_left_alone() -> None:
 
 
 def attached(present: Any, wanted: str = "rdma/rail@net1") -> merge.Merged:
-    metadata: paths.Object = {} if present is None else {"annotations": {of_pods.NETWORKS: present}}
+    metadata: paths.Object = {} if present is None else {"annotations": {mutation_pods.NETWORKS: present}}
     return merged(pod(metadata=metadata), intent("network", {"name": wanted}))
 
 
 def networks(result: merge.Merged) -> Any:
-    return at(result, paths.join("/metadata/annotations", of_pods.NETWORKS))
+    return at(result, paths.join("/metadata/annotations", mutation_pods.NETWORKS))
 
 
 @pytest.mark.parametrize("present", [None, ""])
@@ -308,7 +309,7 @@ def test_a_network_joins_others_in_json() -> None:
     ],
 )
 def test_a_pod_on_the_network_is_not_attached_again_by_whichever_interface(present: str) -> None:
-    assert refusals(attached(present)) == [reasons.ALREADY_THERE]
+    assert refusals(attached(present)) == [skip_reasons.ALREADY_THERE]
 
 
 @pytest.mark.parametrize("present", ["rail", "storage/rail", '[{"name": "rail"}]', '[{"name": "rail"}, "text", null]'])
@@ -361,4 +362,4 @@ def test_metadata_that_other_pods_have_too_are_left_alone(field: str, value: pat
 
     result = merged(run, intent(field, value, at="/spec/pipelineSpec/tasks/1/taskSpec"))
 
-    assert refusals(result) == [reasons.SHARED_METADATA]
+    assert refusals(result) == [skip_reasons.SHARED_METADATA]

@@ -1,13 +1,40 @@
-"""The rights that the server needs to know its cluster, from the registry of facts: to read, and no Secrets."""
+"""RBAC roles of the server and of `usher audit`, derived from the registries. No role reads Secrets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from usher import paths
 from usher.facts.kinds import FACT_KINDS, KUEUE_CONFIGURATION
-from usher.manifests.rules import rules
+from usher.quota.definitions import GROUP
+from usher.workloads.registry import KINDS, LISTED
 
-NAME: Final = "gpu-usher-facts"
+
+def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list[paths.Json]:
+    """One rule for each group of the API that has resources (group, plural), in a stable order."""
+    plurals: dict[str, set[str]] = {}
+    for group, plural in resources:
+        plurals.setdefault(group, set()).add(plural)
+    return [
+        {"apiGroups": [group], "resources": [*sorted(found)], "verbs": [*verbs]}
+        for group, found in sorted(plurals.items())
+    ]
+
+
+AUDIT_NAME = "gpu-usher-audit"
+
+
+def audit_role() -> paths.Object:
+    """A ClusterRole that may list every kind that usher knows or reads, and nothing else; for who runs audits."""
+    resources = [(kind.group, kind.plural) for kind in (*LISTED, *FACT_KINDS)]
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": AUDIT_NAME},
+        "rules": rules(resources, verbs=["list"]),
+    }
+
+
+FACTS_NAME: Final = "gpu-usher-facts"
 
 ACCOUNT: Final = "gpu-usher"
 """Name of the server's service account, and of its namespace."""
@@ -19,7 +46,7 @@ _API_VERSION: Final = "rbac.authorization.k8s.io/v1"
 _API_GROUP: Final = "rbac.authorization.k8s.io"
 
 
-def of_cluster(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     """A ClusterRole that may read every kind that decisions look at, bound to the server's account.
 
     Of ConfigMaps only the names are asked for. RBAC knows no such right: who may list them may read them. A site that
@@ -27,7 +54,7 @@ def of_cluster(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     """
     whole = rules(_resources(presence_only=False), verbs=VERBS)
     names = rules(_resources(presence_only=True), verbs=_VERBS_OF_LISTS)
-    return role_of_cluster(NAME, [*whole, *names], namespace=namespace)
+    return role_of_cluster(FACTS_NAME, [*whole, *names], namespace=namespace)
 
 
 def role_of_cluster(name: str, allowed: Sequence[paths.Json], *, namespace: str) -> Sequence[paths.Object]:
@@ -41,11 +68,11 @@ def role_of_cluster(name: str, allowed: Sequence[paths.Json], *, namespace: str)
     return role, _binding("ClusterRole", name, "", account_namespace=namespace)
 
 
-def of_kueue(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+def kueue_role(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     """A Role in Kueue's namespace that may read Kueue's own configuration, bound to the server's account."""
     place, name = KUEUE_CONFIGURATION
     read: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [name], "verbs": [*VERBS]}
-    return role_of_namespace(NAME, [read], place=place, account_namespace=namespace)
+    return role_of_namespace(FACTS_NAME, [read], place=place, account_namespace=namespace)
 
 
 def role_of_namespace(
@@ -74,3 +101,19 @@ def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) ->
         "roleRef": {"apiGroup": _API_GROUP, "kind": kind, "name": name},
         "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": account_namespace}],
     }
+
+
+QUOTA_NAME: Final = "gpu-usher-quotas"
+
+
+def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+    """A ClusterRole for the server's account; without it no quota is charged, and whoever needs one is not let in."""
+    workloads = [(kind.group, kind.plural) for kind in KINDS if kind.plural and not kind.is_template]
+    written: paths.Object = {"apiGroups": [GROUP], "resources": ["gpuquotas/status"], "verbs": ["update"]}
+    return role_of_cluster(QUOTA_NAME, [*rules(workloads, verbs=VERBS), written], namespace=namespace)
+
+
+def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+    """A Role for the ConfigMaps of the server's own namespace, which keep the accounts of the quotas of usher.yaml."""
+    kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "update"]}
+    return role_of_namespace(QUOTA_NAME, [kept], place=namespace, account_namespace=namespace)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from usher import model
 from usher.config import models
-from usher.scheduling import affinity, taints
+from usher.scheduling import pool_affinity, taints
 
 # Labels by which people pick accelerator nodes where no pool is declared (gpu-domain 4.2).
 WELL_KNOWN_KEYS = (
@@ -61,15 +61,15 @@ def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
     """
     asked = set(pod_set.accelerators)
     offering = [pool for pool in pools if asked <= set(pool.resources)]
-    ways = affinity.alternatives(pod_set)
-    fitting = [pool for pool in offering if any(affinity.could_fit(way, pool.node_selector) for way in ways)]
+    ways = pool_affinity.alternatives(pod_set)
+    fitting = [pool for pool in offering if any(pool_affinity.could_fit(way, pool.node_selector) for way in ways)]
     if pools:
         labels = [pool.node_selector for pool in pools]
-        selected = tuple(affinity.allows_only(way, labels) for way in ways)
+        selected = tuple(pool_affinity.allows_only(way, labels) for way in ways)
     else:
         # People pick accelerator nodes by the machine's type or name too, and they pick all other nodes so.
         keys = WELL_KNOWN_KEYS if pod_set.asks_accelerators else LABELS_OF_ACCELERATOR_NODES
-        selected = tuple(affinity.names_any_key(way, keys) for way in ways)
+        selected = tuple(pool_affinity.names_any_key(way, keys) for way in ways)
     return Placement(
         fits=tuple(
             PoolFit(pool=pool, untolerated=tuple(taints.untolerated(pod_set.tolerations, pool.taints)))
@@ -77,5 +77,5 @@ def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
         ),
         declared=bool(offering),
         selected=selected,
-        numbers=affinity.allowed_numbers(ways),
+        numbers=pool_affinity.allowed_numbers(ways),
     )

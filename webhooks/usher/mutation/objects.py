@@ -4,7 +4,7 @@ from typing import Final
 
 from usher import model, paths
 from usher.mutation.editing import Edit
-from usher.mutation.reasons import NO_PLACE, set_if_absent, set_unless_chosen
+from usher.mutation.skip_reasons import NO_PLACE, set_if_absent, set_unless_chosen
 
 _GANG_PLACES: Final = {
     "queue": "queue",

@@ -7,7 +7,7 @@ import orjson
 from usher import model, paths
 from usher.config.pools import Taint
 from usher.mutation.editing import Edit
-from usher.mutation.reasons import (
+from usher.mutation.skip_reasons import (
     ALREADY_THERE,
     MATCHES_NOTHING,
     NOT_CHANGEABLE,

@@ -5,8 +5,9 @@ from typing import Any
 import pydantic
 import pytest
 
-from usher.config import models, shipped_fabrics
-from usher.config.fabrics import Fabric, based
+from usher.config import models
+from usher.config.fabrics import shipped as fabrics_shipped
+from usher.config.fabrics.profiles import Fabric, based
 
 FAST_CARD = {"NCCL_IB_HCA": "=mlx5_0:1"}
 TOPOLOGY = {"configMap": "nccl-topology"}
@@ -147,7 +148,7 @@ def test_a_name_that_is_shipped_cannot_be_taken_without_saying_so() -> None:
 
 
 def test_a_base_must_be_shipped() -> None:
-    shipped = ", ".join(shipped_fabrics.SHIPPED)
+    shipped = ", ".join(fabrics_shipped.SHIPPED)
 
     assert refusals({"base": "carrier-pigeons", "env": FAST_CARD}) == [
         ("fabrics", f"rails is based on carrier-pigeons, which is not shipped; shipped are {shipped}")

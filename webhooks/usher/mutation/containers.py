@@ -4,8 +4,8 @@ from typing import Final
 
 from usher import errors, model, paths, quantities
 from usher.mutation.editing import Edit
-from usher.mutation.of_pods import place_of
-from usher.mutation.reasons import (
+from usher.mutation.pods import place_of
+from usher.mutation.skip_reasons import (
     ALREADY_THERE,
     NOT_CHANGEABLE,
     USER_DECIDES,

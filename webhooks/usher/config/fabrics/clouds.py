@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from usher.config.fabrics import Fabric, Shipped
-from usher.config.fabrics_of_own_networks import NCCL, OVER_PODS, SWITCHED_OFF
+from usher.config.fabrics.own_networks import NCCL, OVER_PODS, SWITCHED_OFF
+from usher.config.fabrics.profiles import Fabric, Shipped
 
 _EFA: Final = "https://github.com/aws-samples/awsome-distributed-training/blob/main/1.architectures/efa-cheatsheet.md"
 _GKE: Final = "https://github.com/GoogleCloudPlatform/container-engine-accelerators/blob/master"

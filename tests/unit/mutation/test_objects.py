@@ -8,7 +8,7 @@ import pytest
 from builders import cron_job, daemon_set
 from unit.mutation.manifests import IN_THE_WAY, at, intent, merged, pod, pytorch_job, refusals, workload
 from usher import model, paths
-from usher.mutation import merge, of_objects, reasons
+from usher.mutation import merge, objects, skip_reasons
 from usher.mutation.editing import Edit
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
@@ -38,8 +38,8 @@ def test_other_labels_stay(field: str) -> None:
 
 
 def test_a_label_that_the_user_set_stays(field: str) -> None:
-    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "urgent"}})) == [reasons.USER_DECIDES]
-    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "research"}})) == [reasons.ALREADY_THERE]
+    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "urgent"}})) == [skip_reasons.USER_DECIDES]
+    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "research"}})) == [skip_reasons.ALREADY_THERE]
 
 
 def test_an_empty_queue_name_is_none(field: str) -> None:
@@ -61,10 +61,10 @@ def test_a_cron_job_carries_the_label_of_kueue_for_its_jobs() -> None:
 def test_a_kind_without_queue_or_gang_settings_has_no_place_for_them() -> None:
     queue = intent("gangSetting", {"setting": "queue", "value": "research"})
 
-    assert refusals(merged(daemon_set(), intent("kueueLabel", QUEUE))) == [reasons.NO_PLACE]
-    assert refusals(merged(daemon_set(), queue)) == [reasons.NO_PLACE]
+    assert refusals(merged(daemon_set(), intent("kueueLabel", QUEUE))) == [skip_reasons.NO_PLACE]
+    assert refusals(merged(daemon_set(), queue)) == [skip_reasons.NO_PLACE]
     assert refusals(merged(pytorch_job(), intent("gangSetting", {"setting": "colour", "value": 1}))) == [
-        reasons.NO_PLACE
+        skip_reasons.NO_PLACE
     ]
 
 
@@ -85,14 +85,14 @@ def test_of_the_settings_of_a_gang_only_what_the_user_left_open_is_set() -> None
     result = gang({"schedulingPolicy": {"minAvailable": 2, "priorityClass": "high"}})
 
     assert at(result, POLICY) == {"queue": "research", "minAvailable": 2, "priorityClass": "high"}
-    assert [skipped.reason for skipped in result.skipped] == [reasons.USER_DECIDES]
+    assert [skipped.reason for skipped in result.skipped] == [skip_reasons.USER_DECIDES]
 
 
 @pytest.mark.parametrize("number", [0, 3])
 def test_settings_that_the_user_filled_in_stay(number: int) -> None:
     result = gang({"schedulingPolicy": {"queue": "urgent", "minAvailable": number}})
 
-    assert refusals(result) == [reasons.USER_DECIDES] * 2
+    assert refusals(result) == [skip_reasons.USER_DECIDES] * 2
 
 
 @pytest.mark.parametrize("run_policy", ["text", [1], {"schedulingPolicy": []}, {"schedulingPolicy": "text"}])
@@ -105,7 +105,7 @@ def test_a_setting_may_be_an_annotation_of_the_object() -> None:
     value = pod()
     edit = Edit(value)
 
-    reason = of_objects.gang_setting(
+    reason = objects.gang_setting(
         edit, replace(workload(value), gang_places=places), {"setting": "queue", "value": "research"}
     )
 

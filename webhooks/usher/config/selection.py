@@ -1,11 +1,21 @@
-"""Which entry of a list in usher.yaml is for a workload: by namespace, role, kind and size."""
+"""Which entries of usher.yaml apply to a workload: by namespace, role, kind and size.
+
+In a namespace pattern `*` stands for any characters; every other character stands for itself.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from usher import model
-from usher.config import models, namespaces
+from usher.config import models
+
+
+def matches(namespace: str, patterns: Iterable[str]) -> bool:
+    """Whether any pattern fits; the models let no other wildcard than `*` through."""
+    return any(fnmatchcase(namespace, pattern) for pattern in patterns)
+
 
 Entry = TypeVar("Entry", bound=models.Selector)
 
@@ -35,7 +45,7 @@ def fits(entry: models.Selector, subject: Subject) -> bool:
         and (not entry.roles or subject.role in entry.roles)
         and (subject.accelerators is None or subject.accelerators >= entry.min_accelerators)
         and (most is None or (subject.accelerators is not None and subject.accelerators <= most))
-        and namespaces.matches(subject.namespace, entry.namespaces)
+        and matches(subject.namespace, entry.namespaces)
     )
 
 
