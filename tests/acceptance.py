@@ -11,7 +11,7 @@ from usher import model, paths
 from usher.config import models
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 DATA = Path(__file__).parent / "data" / "acceptance"
 GPU = builders.GPU

@@ -17,7 +17,7 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.policy import document, metadata
 from usher.policy.identities import Identities
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
 
 

@@ -17,7 +17,8 @@ from usher.config import models
 from usher.mutation import merge, skip_reasons
 from usher.policy import catalogue, explaining
 from usher.policy.evaluator import Evaluator, Request
-from usher.workloads import compiled_pipelines, lookup
+from usher.reading import lookup
+from usher.workloads import compiled_pipelines
 from usher.workloads.compiled_pipelines import group_version_kind
 from usher.workloads.kinds import Kind
 from usher.workloads.registry import KINDS

@@ -13,7 +13,7 @@ from usher import errors, paths
 from usher.cluster import watching
 from usher.cluster.live import LiveFacts
 from usher.facts import kinds
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 KEY = ("scheduling.k8s.io", "PriorityClass")
 PATH = "/apis/scheduling.k8s.io/v1/priorityclasses"

@@ -16,8 +16,8 @@ from usher import model
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Request
+from usher.reading import lookup
 from usher.scan import sources
-from usher.workloads import lookup
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"

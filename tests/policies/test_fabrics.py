@@ -10,7 +10,7 @@ from usher import model, paths
 from usher.config.fabrics import shipped
 from usher.config.fabrics.profiles import RESERVED_VARIABLES
 from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-H200"}
 WORKER = "/spec/pytorchReplicaSpecs/Worker/template"

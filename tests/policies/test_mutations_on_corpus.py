@@ -16,7 +16,7 @@ from unit.mutation import generated
 from unit.workloads import test_corpus as corpus
 from usher import paths
 from usher.policy.evaluator import Evaluator, Request
-from usher.workloads import lookup
+from usher.reading import lookup
 from usher.workloads.registry import KINDS
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"

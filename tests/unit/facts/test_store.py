@@ -7,7 +7,7 @@ import builders
 from usher import paths
 from usher.facts import kinds
 from usher.facts.store import Store
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 KUEUE = "kueue.x-k8s.io"
 LOCAL_QUEUE = (KUEUE, "LocalQueue")

@@ -8,7 +8,7 @@ from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.feasibility import kueue_configuration, kueue_demand
 from usher.feasibility.kueue_configuration import UNKNOWN, Configuration
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 
 def demands(value: paths.Object, configuration: Configuration = UNKNOWN) -> list[dict[str, tuple[int, dict[str, int]]]]:

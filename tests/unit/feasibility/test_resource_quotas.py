@@ -14,7 +14,7 @@ from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.feasibility import limit_ranges, quota_usage, resource_quotas
 from usher.feasibility.resource_quotas import Verdict
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 GPUS = f"requests.{GPU}"
 

@@ -4,7 +4,7 @@ import builders
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.feasibility import runtime_classes
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 
 KATA: paths.Object = {"overhead": {"podFixed": {"cpu": "250m"}}}
 

@@ -1,7 +1,7 @@
 """A cluster of which every object is known, so that what is not among them is missing."""
 
 from usher import paths
-from usher.workloads.lookup import Absence, Objects, Reference
+from usher.reading.lookup import Absence, Objects, Reference
 
 
 class Cluster:

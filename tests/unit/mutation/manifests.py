@@ -7,7 +7,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.mutation import merge
-from usher.workloads.lookup import NOTHING, Lookup
+from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 CONTAINER = "/spec/containers/0"

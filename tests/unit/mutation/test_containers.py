@@ -18,7 +18,7 @@ from unit.mutation.manifests import (
 )
 from usher import paths
 from usher.mutation import containers, merge, skip_reasons
-from usher.workloads import environment
+from usher.reading import environment as reading_environment
 
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}
 VOID = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
@@ -87,9 +87,9 @@ def test_a_variable_that_the_operator_sets_is_left_to_it(name: str) -> None:
 def test_a_name_that_only_starts_like_the_operators_is_ours_to_set() -> None:
     operators = frozenset({"RANK", "PET_*"})
 
-    assert environment.is_operators("PET_ANYTHING", operators)
-    assert not environment.is_operators("RANKING", operators)
-    assert not environment.is_operators("PETS", operators)
+    assert reading_environment.is_operators("PET_ANYTHING", operators)
+    assert not reading_environment.is_operators("RANKING", operators)
+    assert not reading_environment.is_operators("PETS", operators)
 
 
 def test_init_containers_have_variables_of_their_own() -> None:

@@ -10,7 +10,7 @@ from unit.mutation.clusters import Cluster, named
 from usher import paths
 from usher.mutation import merge
 from usher.policy.evaluator import Request
-from usher.workloads.lookup import NOTHING, Lookup, Objects
+from usher.reading.lookup import NOTHING, Lookup, Objects
 
 ABOUT_GANGS = {
     "gang-missing",

@@ -8,7 +8,7 @@ from unit.mutation.manifests import IN_THE_WAY, affinity, at, container, intent,
 from usher import model, paths
 from usher.mutation import merge, skip_reasons
 from usher.mutation import pods as mutation_pods
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 TEMPLATE = "/spec/runtimeRef/name/spec/template/spec/replicatedJobs/0/template/spec/template"
 NODE = TEMPLATE + "/spec/containers/0"

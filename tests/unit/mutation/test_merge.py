@@ -9,7 +9,7 @@ from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, r
 from usher import errors, model, paths
 from usher.mutation import containers, merge, skip_reasons
 from usher.mutation import merge as mutation_merge
-from usher.workloads.lookup import NOTHING, Absence, Lookup, Objects, Reference
+from usher.reading.lookup import NOTHING, Absence, Lookup, Objects, Reference
 
 TOLERATION = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}

@@ -5,7 +5,7 @@ from usher import model, paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Request
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 CONFIG = models.Config.model_validate(
     {

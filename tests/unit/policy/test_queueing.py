@@ -15,7 +15,7 @@ from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
 from usher.policy.queueing.looking import Looker
 from usher.policy.queueing.outlook import Answer, Outlook, Section
-from usher.workloads import lookup
+from usher.reading import lookup
 
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}
 FLAVOR: paths.Object = {

@@ -8,7 +8,7 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.quota import amounts, units
 from usher.quota.devices import NOTHING_ASSUMED, Assumption
-from usher.workloads.lookup import NOTHING, Lookup
+from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}

@@ -14,7 +14,7 @@ from usher.accelerators import boards
 from usher.config import models
 from usher.quota import amounts, units
 from usher.quota.devices import Assumption
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 MIG = "nvidia.com/mig-"
 BOARD = boards.by_name("H100-80")

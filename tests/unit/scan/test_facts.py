@@ -8,8 +8,8 @@ import yaml
 import builders
 from usher import errors, paths
 from usher.facts.store import Store
+from usher.reading.lookup import Absence, InTurn, Lookup, Objects, Reference
 from usher.scan.facts import from_files
-from usher.workloads.lookup import Absence, InTurn, Lookup, Objects, Reference
 
 QUEUE = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {}, name="research", namespace="ml")
 

@@ -8,8 +8,8 @@ from usher import errors, paths
 from usher.facts import snapshot
 from usher.facts.kinds import BY_KEY
 from usher.facts.snapshot import Recorded, State
+from usher.reading.lookup import Absence, Reference
 from usher.scan import facts
-from usher.workloads.lookup import Absence, Reference
 
 CLASSES = BY_KEY["scheduling.k8s.io", "PriorityClass"]
 QUEUES = BY_KEY["kueue.x-k8s.io", "LocalQueue"]

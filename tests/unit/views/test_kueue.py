@@ -4,13 +4,14 @@ import pytest
 
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.views import kueue, shape
+from usher.reading import shapes as reading_shapes
+from usher.views import kueue
 
 
 def read(kind: str, value: paths.Object) -> tuple[object, list[tuple[str, str]]]:
     unknowns: list[tuple[str, str]] = []
     view = next(view for view in kueue.VIEWS if view.kind == kind)
-    return shape.read(view.shape, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
+    return reading_shapes.read(view.shape, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
 
 
 @pytest.mark.parametrize(("version", "field"), [("v1beta1", "cohort"), ("v1beta2", "cohortName")])

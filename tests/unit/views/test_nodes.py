@@ -1,14 +1,15 @@
 """Nodes: of a large object, only what rules read."""
 
 from usher import paths
-from usher.views import nodes, shape
+from usher.reading import shapes as reading_shapes
+from usher.views import nodes
 
 NODE = next(view for view in nodes.VIEWS if view.kind == "Node")
 
 
 def read(value: paths.Object) -> tuple[object, list[tuple[str, str]]]:
     unknowns: list[tuple[str, str]] = []
-    return shape.read(NODE.shape, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
+    return reading_shapes.read(NODE.shape, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
 
 
 def test_only_labels_that_tell_of_accelerators_are_read() -> None:

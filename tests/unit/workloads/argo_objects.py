@@ -3,7 +3,7 @@
 import builders
 from unit.workloads.normalised import counts
 from usher import paths
-from usher.workloads import lookup
+from usher.reading import lookup
 
 API = "argoproj.io/v1alpha1"
 

@@ -3,7 +3,7 @@
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
-from usher.workloads.lookup import NOTHING, Lookup
+from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 VOCABULARY = Vocabulary(models.Accelerators())

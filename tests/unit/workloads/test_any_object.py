@@ -9,7 +9,7 @@ from unit.workloads.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.mutation.editing import copied
-from usher.workloads.lookup import NOTHING, Lookup
+from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 # Keys that mean something to the normaliser, so that random objects are not all strangers to it.

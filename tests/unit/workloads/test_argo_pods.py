@@ -6,7 +6,7 @@ import builders
 from unit.workloads.argo_objects import Fields, library, pod, steps, workflow
 from unit.workloads.normalised import readable_workload, unknowns
 from usher import model, paths
-from usher.workloads import lookup
+from usher.reading import lookup
 
 TOLERATION = builders.toleration("gpu", operator="Exists", effect="NoSchedule")
 OTHER = builders.toleration("spot", operator="Exists")

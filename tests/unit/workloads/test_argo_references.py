@@ -6,7 +6,7 @@ import builders
 from unit.workloads.argo_objects import API, Fields, library, pod, pods, spec, step, steps, workflow
 from unit.workloads.normalised import counts, readable_workload, unknowns
 from usher import model, paths
-from usher.workloads import lookup
+from usher.reading import lookup
 
 
 @pytest.mark.parametrize("cluster", [False, True])

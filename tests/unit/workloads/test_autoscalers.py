@@ -14,7 +14,8 @@ from unit.workloads.growing_objects import (
     unknowns,
 )
 from usher import paths
-from usher.workloads import autoscalers, lookup
+from usher.reading import lookup
+from usher.workloads import autoscalers
 from usher.workloads.growth import Growth
 
 MAXIMUM = "/spec/maxReplicas"

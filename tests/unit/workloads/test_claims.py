@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import builders
 from unit.workloads.normalised import pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
+from usher.reading.lookup import Objects
 from usher.workloads import claim_specs
-from usher.workloads.lookup import Objects
 
 GPU = "gpu.nvidia.com"
 MIG = "mig.nvidia.com"

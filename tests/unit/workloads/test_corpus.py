@@ -13,7 +13,7 @@ import yaml
 
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 from usher.workloads.normalise import normalise
 
 CORPUS = Path(__file__).parents[4] / "shared" / "corpus"

@@ -7,9 +7,9 @@ from unit.workloads.normalised import VOCABULARY, pod_set, totals, unknowns, wor
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.reading.lookup import Objects
+from usher.reading.values import Reading
 from usher.workloads.device_classes import gives_accelerators
-from usher.workloads.lookup import Objects
-from usher.workloads.reading import Reading
 
 SITE = "big-gpu.example.org"
 IMPLICIT = f"deviceclass.resource.kubernetes.io/{SITE}"

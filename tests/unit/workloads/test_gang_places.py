@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, unknowns, workload
 from usher import model, paths
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 from usher.workloads.registry import BY_GROUP_AND_KIND
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh~1queue-name"

@@ -10,7 +10,7 @@ import pytest
 from unit.workloads import test_corpus as corpus
 from unit.workloads.normalised import VOCABULARY
 from usher import model, quantities
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 from usher.workloads.normalise import normalise
 
 pytestmark = corpus.pytestmark

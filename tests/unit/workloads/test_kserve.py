@@ -6,8 +6,8 @@ import builders
 from builders import JsonValue
 from unit.workloads.normalised import counts, readable_workload, unknowns, workload
 from usher import model, paths
+from usher.reading.lookup import Objects
 from usher.workloads.adapters.kserve import FRAMEWORKS
-from usher.workloads.lookup import Objects
 
 MODE = "serving.kserve.io/deploymentMode"
 SCALER = "serving.kserve.io/autoscalerClass"

@@ -6,7 +6,7 @@ import builders
 from builders import JsonValue
 from unit.workloads.normalised import counts, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 DRA = "serving.kserve.io/exp-dra-"
 

@@ -6,7 +6,7 @@ import builders
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from unit.workloads.tekton_objects import V1, V1BETA1, Fields, step, task
 from usher import model, paths
-from usher.workloads import lookup
+from usher.reading import lookup
 
 
 def task_run(*steps: Fields, version: str = V1, run: dict[str, Fields] | None = None, **fields: Fields) -> paths.Object:

@@ -5,9 +5,9 @@ import pytest
 import builders
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
+from usher.reading.lookup import Objects
 from usher.workloads.adapters.trainer import MAX_JOBS, MAX_TRAINING_JOBS
 from usher.workloads.adapters.trainer_patches import MAX_PATCHES
-from usher.workloads.lookup import Objects
 
 API = "trainer.kubeflow.org/v1alpha1"
 REF = "/spec/runtimeRef/name"

@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import counts, readable_workload, totals, workload
 from usher import model, paths
-from usher.workloads.lookup import Objects
+from usher.reading.lookup import Objects
 
 
 def test_every_task_makes_its_replicas_and_none_where_it_names_no_number() -> None:

@@ -12,7 +12,7 @@ from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
 from usher.quota import conditions, definitions, in_force, status
 from usher.quota.conditions import Condition
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 
 
 class Describing:

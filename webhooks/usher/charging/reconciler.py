@@ -31,7 +31,7 @@ from usher.quota.definitions import Quota
 from usher.quota.ledger import Ledger
 from usher.quota.reconciliation import Action, Adopt, Release, Settle
 from usher.quota.selection import Undecided
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 INTERVAL: Final = 1.0
 """Seconds between looks at what has changed; a look at nothing new costs nothing."""

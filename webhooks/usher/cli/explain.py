@@ -57,9 +57,9 @@ def explain(
 def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
     from usher.policy import explaining
     from usher.policy.evaluator import Request
+    from usher.reading import lookup
     from usher.reports import wording
     from usher.scan import sources
-    from usher.workloads import lookup
 
     for batch in sources.read([path], stdin=sys.stdin.buffer):
         if batch.problems:

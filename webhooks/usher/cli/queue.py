@@ -113,10 +113,10 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
     """
     from usher.policy.evaluator import Request
     from usher.policy.queueing.looking import Looker
+    from usher.reading import lookup
     from usher.reports import wording
     from usher.reports.queue_text import Shown
     from usher.scan import sources
-    from usher.workloads import lookup
 
     notes: list[report.Note] = []
     nothing = True

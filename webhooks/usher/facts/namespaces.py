@@ -5,7 +5,7 @@ from typing import Final
 
 from usher import paths
 from usher.facts.store import Store
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 _NAME: Final = "kubernetes.io/metadata.name"
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from usher import paths
 from usher.facts.store import Store
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 
 CLASSES: Final = ("scheduling.k8s.io", "PriorityClass")
 

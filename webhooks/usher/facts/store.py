@@ -13,8 +13,8 @@ from usher import paths
 from usher.facts import kinds
 from usher.facts.kinds import Key
 from usher.facts.node_table import NodeTable
-from usher.workloads import compute_domains
-from usher.workloads.lookup import Absence, Reference
+from usher.reading import lookup
+from usher.reading.lookup import Absence, Reference
 
 _Made = TypeVar("_Made")
 
@@ -58,8 +58,8 @@ class Store:
         store, by_kind = cls(), defaultdict[Key, list[paths.Object]](list)
         for value in values:
             by_kind[_key(value)].append(value)
-        domains = by_kind.get((compute_domains.GROUP, compute_domains.KIND), ())
-        made = [template for value in domains if (template := compute_domains.claim_template(value)) is not None]
+        domains = by_kind.get((lookup.GROUP, lookup.KIND), ())
+        made = [template for value in domains if (template := lookup.claim_template(value)) is not None]
         for template in made:
             by_kind[_key(template)].append(template)
         for key, listed in by_kind.items():

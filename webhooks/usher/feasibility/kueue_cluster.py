@@ -13,7 +13,7 @@ from usher.feasibility.kueue_capacity import Capacities
 from usher.feasibility.kueue_configuration import Configuration
 from usher.feasibility.kueue_flavors import Flavor, Topology
 from usher.feasibility.kueue_queues import GROUP, ClusterQueue, LocalQueue
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 _Read = TypeVar("_Read")
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from usher import errors, paths, quantities
 from usher.documents import reader
 from usher.feasibility.kueue_queues import problems_of
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 SOURCE: Final = "kueue-manager-config"
 

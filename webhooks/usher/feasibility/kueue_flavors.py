@@ -11,8 +11,8 @@ from typing import Final
 from usher import model, paths
 from usher.config import models
 from usher.feasibility.kueue_queues import problems_of
+from usher.reading.values import Reading
 from usher.scheduling import node_affinity, taints
-from usher.workloads.reading import Reading
 
 _PREFIX: Final = "kueue.x-k8s.io/podset-"
 _LEVELS: Final = (

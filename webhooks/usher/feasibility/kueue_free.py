@@ -24,8 +24,8 @@ from usher.feasibility import kueue_quotas
 from usher.feasibility.kueue_capacity import Capacities, local
 from usher.feasibility.kueue_queues import GROUP, ClusterQueue, problems_of
 from usher.feasibility.kueue_quotas import NO_QUOTA, UNLIMITED, FlavorResource, Quotas
-from usher.workloads.lookup import Absence
-from usher.workloads.reading import Reading
+from usher.reading.lookup import Absence
+from usher.reading.values import Reading
 
 _PLACE = "/status/flavorsReservation"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from usher import paths
 from usher.feasibility import kueue_quotas
 from usher.feasibility.kueue_quotas import Quotas
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 GROUP = "kueue.x-k8s.io"
 

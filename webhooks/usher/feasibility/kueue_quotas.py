@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths, quantities
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 UNLIMITED: Final = quantities.MAX_INT64
 """What Kueue takes for an amount that is larger than 64 bits hold."""

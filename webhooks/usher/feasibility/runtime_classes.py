@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from usher import model, paths
 from usher.feasibility import resource_lists
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 
 
 def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:

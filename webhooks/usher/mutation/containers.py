@@ -14,8 +14,8 @@ from usher.mutation.skip_reasons import (
     named,
     set_if_absent,
 )
-from usher.views.file_paths import clean
-from usher.workloads.environment import is_operators
+from usher.reading.environment import is_operators
+from usher.reading.pod_shapes import clean
 
 OPAQUE: Final = "what its envFrom brings is not known here, and may set it; set it in env, or leave envFrom out"
 MOUNTED: Final = "something else is mounted there, or above it"

@@ -9,8 +9,8 @@ import jsonpatch
 from usher import errors, model, paths
 from usher.mutation import containers, skip_reasons, strategies
 from usher.mutation.editing import Edit, Operation, copied
-from usher.workloads import lookup
-from usher.workloads.lookup import Absence, Lookup, Reference
+from usher.reading import lookup
+from usher.reading.lookup import Absence, Lookup, Reference
 
 
 def unmet_need(needs: Iterable[model.Need], objects: Lookup) -> str:

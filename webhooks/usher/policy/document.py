@@ -23,8 +23,8 @@ from usher.policy import fabric_documents, mig_facts, nodes, site
 from usher.policy.cluster import document as cluster_document
 from usher.policy.pod_documents import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 from usher.policy.request import Refusal
+from usher.reading.shapes import Amount, amount_of
 from usher.views import registry
-from usher.views.shape import Amount, amount_of
 
 
 class Gang(TypedDict):

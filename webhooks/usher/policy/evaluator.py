@@ -20,7 +20,7 @@ from usher.policy.engine import Engine, Entrypoint
 from usher.policy.identities import Identities
 from usher.policy.mutation_rules import MutationRules
 from usher.policy.request import Operation, Refusal, Request, User
-from usher.workloads import lookup
+from usher.reading import lookup
 from usher.workloads.normalise import normalise
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]

@@ -8,8 +8,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import errors, model, paths, quantities
 from usher.policy.mig_facts import Mig
 from usher.policy.nodes import Nodes
-from usher.views import pods
-from usher.views.shape import Amount, amount_of
+from usher.reading import pod_shapes
+from usher.reading.shapes import Amount, amount_of
 
 # The families of labels and annotations that rules read. All others differ from pod to pod of one job, or hold what is
 # nobody's business: kubectl keeps whole manifests in one.
@@ -78,7 +78,7 @@ class Processes(TypedDict):
     path: str
 
 
-class Container(pods.Container):
+class Container(pod_shapes.Container):
     name: str
     path: str
     type: str
@@ -127,7 +127,7 @@ class Toleration(TypedDict):
     effect: NotRequired[str]
 
 
-class PodSet(Nodes, pods.PodSpec):
+class PodSet(Nodes, pod_shapes.PodSpec):
     name: str
     path: str
     metadataPath: str

@@ -8,7 +8,7 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.quota.definitions import Quota
 from usher.quota.ledger import Excess
-from usher.workloads import lookup
+from usher.reading import lookup
 
 
 class Operation(StrEnum):

@@ -9,7 +9,7 @@ from usher.facts.store import Store
 from usher.quota import definitions, selection
 from usher.quota.definitions import GROUP, KIND, Malformed, Quota
 from usher.quota.selection import Labels, Undecided
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 
 _SELECTED_BY: Final = ((GROUP, KIND), ("", "Namespace"))
 

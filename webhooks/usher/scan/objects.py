@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from usher import paths
 from usher.config import models
+from usher.reading import search
 from usher.views import registry
-from usher.workloads import compiled_pipelines, search
+from usher.workloads import compiled_pipelines
 
 _OWN_GROUP = models.API_VERSION.partition("/")[0]
 

@@ -10,9 +10,10 @@ from usher.facts.store import Store
 from usher.mutation import merge
 from usher.policy.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
+from usher.reading import lookup
 from usher.scan.batches import Batch, Item
 from usher.scan.pointing import Pointer
-from usher.workloads import compiled_pipelines, lookup
+from usher.workloads import compiled_pipelines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

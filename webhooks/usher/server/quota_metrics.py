@@ -12,7 +12,7 @@ from usher.charging.meters import Action, Result
 from usher.facts.store import Store
 from usher.quota import definitions
 from usher.quota.definitions import Quota
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 
 MOST_QUOTAS: Final = 200
 """Of a cluster with more the first by name are shown."""

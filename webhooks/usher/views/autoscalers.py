@@ -5,9 +5,9 @@ from typing import NotRequired
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
+from usher.reading.pod_shapes import Present
+from usher.reading.shapes import STRICT
 from usher.views.kinds import View
-from usher.views.pods import Present
-from usher.views.shape import STRICT
 
 _MISSPELT_GROUP = "autoscaling.keda.sh"
 """No such API exists: annotations of KEDA begin so, which is why people write it in manifests nevertheless."""

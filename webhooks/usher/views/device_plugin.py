@@ -14,7 +14,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors
 from usher.documents import reader
-from usher.views.shape import STRICT, without_nulls
+from usher.reading.shapes import STRICT, without_nulls
 
 _MOST: Final = 64 * 1024
 """Characters of a configuration that are read; real ones have a few hundred."""

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import device_classes
+from usher.reading.shapes import STRICT
 from usher.views.kinds import View
-from usher.views.shape import STRICT
 
 
 @with_config(STRICT)

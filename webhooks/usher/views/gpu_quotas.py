@@ -6,8 +6,8 @@ from pydantic import BeforeValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import boards, profiles
+from usher.reading.shapes import STRICT
 from usher.views.kinds import View
-from usher.views.shape import STRICT
 
 VIEW: Final = "gpuQuota"
 

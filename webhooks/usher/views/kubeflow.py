@@ -5,9 +5,9 @@ from typing import Annotated, NotRequired
 from pydantic import BeforeValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
+from usher.reading.pod_shapes import Present
+from usher.reading.shapes import STRICT
 from usher.views.kinds import View
-from usher.views.pods import Present
-from usher.views.shape import STRICT
 
 _MANY = 10**9
 """More processes than any node runs; Python would not even write out a number of thousands of digits."""

@@ -5,9 +5,9 @@ from typing import NotRequired
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
+from usher.reading.pod_shapes import Present
+from usher.reading.shapes import STRICT, Quantity
 from usher.views.kinds import View
-from usher.views.pods import Present
-from usher.views.shape import STRICT, Quantity
 
 _GROUP = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")

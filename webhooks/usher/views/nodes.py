@@ -6,8 +6,8 @@ from pydantic import BeforeValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import names
+from usher.reading.shapes import STRICT, Quantity
 from usher.views.kinds import View
-from usher.views.shape import STRICT, Quantity
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 """What the labels begin with by which operators tell of the accelerators of a node."""

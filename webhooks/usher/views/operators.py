@@ -5,9 +5,9 @@ from typing import NotRequired
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
+from usher.reading.shapes import STRICT
 from usher.views.device_plugin import Configurations
 from usher.views.kinds import View
-from usher.views.shape import STRICT
 
 
 @with_config(STRICT)

@@ -5,8 +5,8 @@ from typing import NotRequired
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
+from usher.reading.shapes import STRICT, Metadata
 from usher.views.kinds import View
-from usher.views.shape import STRICT, Metadata
 
 
 @with_config(STRICT)

@@ -6,8 +6,8 @@ from typing import Final
 from usher import model, paths, quantities
 from usher.accelerators.names import Unit
 from usher.accelerators.vocabulary import Vocabulary
+from usher.reading.values import Reading
 from usher.workloads.device_classes import gives_accelerators
-from usher.workloads.reading import Reading
 from usher.workloads.requests import of_pod as effective_of_pod
 
 _ROUTES: Final = {

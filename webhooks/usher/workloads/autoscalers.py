@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from usher import paths
-from usher.workloads import bounds, lookup, scales
+from usher.reading import lookup
+from usher.reading.values import Reading
+from usher.workloads import bounds, scales
 from usher.workloads.growth import Growth
-from usher.workloads.reading import Reading
 
 PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"

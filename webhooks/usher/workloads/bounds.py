@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from types import NoneType
 
 from usher import paths
-from usher.workloads import lookup
+from usher.reading import lookup
+from usher.reading.values import Reading
 from usher.workloads.growth import Growth
-from usher.workloads.reading import Reading
 
 UNUSABLE = -1
 """Stands for a number that is missing or wrong, where no default may stand in."""

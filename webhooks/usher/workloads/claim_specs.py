@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from usher import model, paths, quantities
 from usher.accelerators.vocabulary import Vocabulary
+from usher.reading.templates import Place
+from usher.reading.values import Reading
 from usher.workloads.device_classes import gives_accelerators
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place
 
 # DeviceRequestsMaxSize and FirstAvailableDeviceRequestMaxSize of k8s.io/api resource/v1/types.go.
 MAX_REQUESTS: Final = 32

@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.reading.lookup import Reference
+from usher.reading.templates import Place
+from usher.reading.values import Reading
 from usher.workloads import claim_specs
 from usher.workloads.claim_specs import Claim, Entry
 from usher.workloads.device_classes import GROUP
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place
 
 POD_GROUPS: Final = "scheduling.k8s.io"
 

@@ -7,11 +7,12 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.views import pods, shape
+from usher.reading import pod_shapes
+from usher.reading import shapes as reading_shapes
+from usher.reading.environment import of_operator, variables
+from usher.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
+from usher.reading.values import Reading
 from usher.workloads import launching
-from usher.workloads.environment import of_operator, variables
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """What nearly every container asks for, and nobody would take for an accelerator."""
@@ -66,8 +67,8 @@ def read(
         processes=launch.processes,
         idle_command=launch.idle_command,
         fields=_NOTHING
-        if pods.CONTAINER_FIELDS.isdisjoint(value)
-        else shape.read(pods.CONTAINER, value, path, reading.unknown),
+        if pod_shapes.CONTAINER_FIELDS.isdisjoint(value)
+        else reading_shapes.read(pod_shapes.CONTAINER, value, path, reading.unknown),
         places=_places(place),
         environment_path=place.environment_path,
         environment_elsewhere=_names(place.environment) if place.environment_path else frozenset(),

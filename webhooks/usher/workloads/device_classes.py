@@ -7,8 +7,8 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
+from usher.reading.lookup import Reference
+from usher.reading.values import Reading
 
 GROUP: Final = "resource.k8s.io"
 

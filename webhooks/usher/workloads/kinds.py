@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from usher import model, paths
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Template
+from usher.reading.templates import Template
+from usher.reading.values import Reading
 
 Templates = Callable[[Mapping[str, paths.Json], Reading], Iterable[Template]]
 """Finds the pod templates in a whole object."""

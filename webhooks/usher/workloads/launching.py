@@ -10,7 +10,7 @@ from itertools import dropwhile
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 VARIABLES: Final = ("PET_NPROC_PER_NODE", "NPROC_PER_NODE")
 """Where torchrun looks for the number that no flag gives, and where the scripts around it do."""

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.reading import lookup, search
+from usher.reading.values import Reading
 from usher.views import registry
-from usher.workloads import compiled_pipelines, identity, lookup, objects_in_view, search, totals
+from usher.workloads import compiled_pipelines, identity, objects_in_view, totals
 from usher.workloads.compiled_pipelines import group_version_kind
 from usher.workloads.kinds import Kind
 from usher.workloads.pod_sets import pod_set
-from usher.workloads.reading import Reading
 from usher.workloads.registry import BY_GROUP_AND_KIND
 
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from usher import model, paths
-from usher.views import registry, shape
+from usher.reading import shapes as reading_shapes
+from usher.reading.values import Reading
+from usher.views import registry
 from usher.workloads.compiled_pipelines import group_version_kind
-from usher.workloads.reading import Reading
 
 
 def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
@@ -14,7 +15,7 @@ def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mappin
     known = registry.BY_GROUP_AND_KIND.get((group, kind))
     if known is None:
         return {}
-    return {known.key: shape.read(known.shape, value, paths.ROOT, reading.also_unknown)}
+    return {known.key: reading_shapes.read(known.shape, value, paths.ROOT, reading.also_unknown)}
 
 
 def read(value: paths.Object, *, namespace: str) -> model.Workload:

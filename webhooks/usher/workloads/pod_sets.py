@@ -4,14 +4,11 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.workloads import accelerators, annotated, claim_specs, claims, containers
+from usher.reading import annotated_requests
+from usher.reading.templates import ClaimPlace, Place, Template
+from usher.reading.values import Reading
+from usher.workloads import accelerators, claim_specs, claims, containers
 from usher.workloads.pod_specs import PodSpec
-from usher.workloads.reading import Reading
-from usher.workloads.templates import (
-    ClaimPlace,
-    Place,
-    Template,
-)
 
 DEFAULT_SCHEDULER: Final = model.Scheduler(name="default-scheduler", reason="the template names none")
 
@@ -31,7 +28,7 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> 
     found = tuple(
         containers.read(place, template, reading=reading, vocabulary=vocabulary, giving=giving) for place in places
     )
-    by_annotation = annotated.of_pod(annotations, metadata_path + "/annotations", reading)
+    by_annotation = annotated_requests.of_pod(annotations, metadata_path + "/annotations", reading)
     made = [_made(place, reading, vocabulary) for place in template.claims]
     for otherwise in (by_annotation, *made):
         if otherwise.requests:
@@ -88,7 +85,7 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> 
     )
 
 
-def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated.Annotated:
+def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated_requests.Annotated:
     """What a claim asks for that no template names."""
     inner = Reading()
     found = claim_specs.read(
@@ -96,7 +93,7 @@ def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annota
     )
     for unknown in inner.found():
         reading.unknown(place.path, unknown.reason)
-    return annotated.Annotated(
+    return annotated_requests.Annotated(
         requests=tuple(claim_specs.requests(found, path=place.path)),
         containers=frozenset(filter(None, [place.container])),
         first_container=not place.container,

@@ -5,9 +5,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from usher import model, paths
-from usher.views import pods, shape
-from usher.workloads.reading import Reading
-from usher.workloads.templates import LISTS, TERMS, ContainerPlace, Place, Template, listed
+from usher.reading import pod_shapes
+from usher.reading import shapes as reading_shapes
+from usher.reading.templates import LISTS, TERMS, ContainerPlace, Place, Template, listed
+from usher.reading.values import Reading
 
 _OF_TOLERATION: Final = frozenset({"key", "operator", "value", "effect"})
 _EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
@@ -97,16 +98,18 @@ class PodSpec:
     def fields(self) -> Mapping[str, Any]:
         """What else rules read, as it is written."""
         found: Mapping[str, Any] = _EMPTY
-        if not pods.POD_SPEC_FIELDS.isdisjoint(self._spec):
-            found = shape.read(pods.POD_SPEC, self._spec, self._spec_path, self._reading.also_unknown)
+        if not pod_shapes.POD_SPEC_FIELDS.isdisjoint(self._spec):
+            found = reading_shapes.read(pod_shapes.POD_SPEC, self._spec, self._spec_path, self._reading.also_unknown)
         if not self._elsewhere:
             return found
-        moved = {name: place for name, place in self._elsewhere.items() if name in pods.POD_SPEC_FIELDS}
+        moved = {name: place for name, place in self._elsewhere.items() if name in pod_shapes.POD_SPEC_FIELDS}
         if not moved:
             return found
         result = {name: value for name, value in found.items() if name not in moved}
         for name, place in moved.items():
-            result |= shape.read(pods.POD_SPEC, {name: place.value}, paths.ROOT, self._told_at(name, place.path))
+            result |= reading_shapes.read(
+                pod_shapes.POD_SPEC, {name: place.value}, paths.ROOT, self._told_at(name, place.path)
+            )
         return result
 
     def _told_at(self, field: str, path: str) -> Callable[[str, str], None]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import builders
 from usher import paths
-from usher.workloads import lookup
+from usher.reading import lookup
 
 METADATA = builders.Metadata(
     name="example",

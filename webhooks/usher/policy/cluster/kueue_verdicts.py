@@ -10,7 +10,7 @@ from usher import model
 from usher.feasibility import kueue_quotas, kueue_verdict
 from usher.feasibility.kueue_flavors import Refusal
 from usher.feasibility.kueue_verdict import FlavorCapacity, Outcome, Shortage, Unmatched
-from usher.views.shape import Amount, amount_of
+from usher.reading.shapes import Amount, amount_of
 
 MOST: Final = 8
 """Entries of a list that a message may name."""

@@ -18,7 +18,7 @@ from usher.feasibility.asks import Ask
 from usher.feasibility.nodes import Feasibility, Verdict
 from usher.policy.cluster import node_texts
 from usher.policy.nodes import AllNodes
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 _LARGEST: Final = 4096
 """Bytes of what a pod asks for that are worth remembering; real pods have some hundreds."""

@@ -12,7 +12,7 @@ from usher.facts.priority_classes import Class
 from usher.facts.store import Store
 from usher.feasibility import priorities
 from usher.feasibility.priorities import Pair
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 GROUP: Final = "scheduling.k8s.io"
 

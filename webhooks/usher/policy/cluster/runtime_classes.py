@@ -2,7 +2,7 @@
 
 from usher import model
 from usher.facts.store import Store
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 RuntimeClasses = dict[str, bool]
 """Whether they are there, by name; one of which nothing is known is left out."""

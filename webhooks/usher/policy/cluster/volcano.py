@@ -11,8 +11,8 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.feasibility import resource_lists, volcano, volcano_places
 from usher.policy.cluster.resource_quotas import Part, Unreadable, part_document
-from usher.views.shape import Amount, amount_of
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
+from usher.reading.shapes import Amount, amount_of
 
 QUEUE: Final = ("scheduling.volcano.sh", "Queue")
 _GROUP: Final = ("scheduling.volcano.sh", "PodGroup")

@@ -14,7 +14,7 @@ from usher.quota.entries import Entry
 from usher.quota.ledger import Ledger, Limit
 from usher.quota.selection import Undecided
 from usher.quota.units import Charge
-from usher.workloads.lookup import Absence
+from usher.reading.lookup import Absence
 
 _AUTHORITY: Final = "GPUQuota"
 

@@ -14,7 +14,7 @@ from usher.feasibility.volcano import Standing, Verdict
 from usher.policy.cluster import volcano as slices
 from usher.policy.queueing import amounts
 from usher.policy.queueing.outlook import Answer, Balance, Elsewhere, Section, worst
-from usher.workloads.lookup import Absence, Reference
+from usher.reading.lookup import Absence, Reference
 
 _MOST: Final = 16
 """Other queues that are looked at."""

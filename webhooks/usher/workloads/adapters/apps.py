@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
 from usher.workloads.adapters.batch import OF_VOLCANO
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, pod_template
 
 DEFAULT_SURGE = "25%"
 _PERCENTAGE = re.compile(r"([0-9]{1,4})%", re.ASCII)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.workloads import embedded, search
+from usher.reading import embedded, search
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, pod_template
 
 Object = Mapping[str, paths.Json]
 

@@ -9,13 +9,15 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.adapters import argo_calls, argo_counts, argo_graph, argo_pods, fan_out, layers
+from usher.reading import counts as reading_counts
+from usher.reading import layers
+from usher.reading.counts import Times
+from usher.reading.embedded import times
+from usher.reading.templates import Place, Template
+from usher.reading.values import MAX_PODS, Reading
+from usher.workloads.adapters import argo_calls, argo_counts, argo_graph, argo_pods
 from usher.workloads.adapters.argo_graph import GROUP, Graph, Holder, Node
-from usher.workloads.adapters.fan_out import Times
-from usher.workloads.embedded import times
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import MAX_PODS, Reading
-from usher.workloads.templates import Place, Template
 
 _NOT_REACHED: Final = Times(0, 0, ("nothing that the workflow runs leads to it",))
 _USED_BY_OTHERS: Final = Times(0, 1, ("only what refers to it by name runs it",))
@@ -59,7 +61,7 @@ def _templates(spec: Place, reading: Reading, *, used_by_others: bool = False) -
     reached = {node.template.path for node in graph.nodes}
     nodes = [*zip(graph.nodes, counts, strict=True)]
     nodes += [
-        (Node(name=_name(name, template), template=template, holder=graph.own), fan_out.NEVER)
+        (Node(name=_name(name, template), template=template, holder=graph.own), reading_counts.NEVER)
         for name, template in templates.items()
         if template.path not in reached
     ]
@@ -91,7 +93,7 @@ def _capped(makers: list[tuple[Node, Times]], limit: Place, reading: Reading) ->
     if limit.value is None:
         return makers
     number = reading.count(limit.value, limit.path, default=MAX_PODS)
-    found = fan_out.capped([each for _, each in makers], number, _PARALLELISM)
+    found = reading_counts.capped([each for _, each in makers], number, _PARALLELISM)
     return [(node, each) for (node, _), each in zip(makers, found, strict=True)]
 
 

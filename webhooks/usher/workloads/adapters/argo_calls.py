@@ -11,10 +11,10 @@ from typing import Final
 import orjson
 
 from usher import paths
-from usher.workloads.adapters import layers
-from usher.workloads.adapters.fan_out import ONCE, Times
-from usher.workloads.reading import MAX_PODS, Reading
-from usher.workloads.templates import NOWHERE, Place
+from usher.reading import layers
+from usher.reading.counts import ONCE, Times
+from usher.reading.templates import NOWHERE, Place
+from usher.reading.values import MAX_PODS, Reading
 
 _EXIT: Final = "exit"
 

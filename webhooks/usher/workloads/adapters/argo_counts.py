@@ -7,7 +7,7 @@ all that run it.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from usher.workloads.adapters.fan_out import NEVER, Times, each, together, united
+from usher.reading.counts import NEVER, Times, each, together, united
 
 Runs = Sequence[tuple[int, Times]]
 """How often a template runs which others, by their numbers."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from usher import paths
-from usher.workloads.adapters import argo_calls, argo_counts, fan_out, layers
+from usher.reading import counts, layers
+from usher.reading.counts import Times
+from usher.reading.lookup import Reference
+from usher.reading.templates import Place
+from usher.reading.values import MAX_PODS, Reading
+from usher.workloads.adapters import argo_calls, argo_counts
 from usher.workloads.adapters.argo_calls import Call, is_parameter
-from usher.workloads.adapters.fan_out import Times
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import MAX_PODS, Reading
-from usher.workloads.templates import Place
 
 GROUP: Final = "argoproj.io"
 
@@ -126,7 +127,7 @@ class Graph:
             if number is not None:
                 self.nodes[number].callers[caller.path] = caller
                 times.setdefault(number, []).append(call.times)
-        return [(number, fan_out.together(found)) for number, found in times.items()]
+        return [(number, counts.together(found)) for number, found in times.items()]
 
     def _capped(self, runs: argo_counts.Runs, node: Node) -> argo_counts.Runs:
         """As the template's own `parallelism` allows; what runs inside of what it runs is not counted."""
@@ -134,7 +135,7 @@ class Graph:
         if place.value is None or not runs:
             return runs
         limit = self._reading.count(place.value, place.path, default=MAX_PODS)
-        capped = fan_out.capped([times for _, times in runs], limit, _PARALLELISM)
+        capped = counts.capped([times for _, times in runs], limit, _PARALLELISM)
         return [(number, times) for (number, _), times in zip(runs, capped, strict=True)]
 
     def _node(self, template: Place, name: str, holder: Holder) -> int:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.adapters import layers
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ContainerPlace, Place, Template, Traits
+from usher.reading import layers
+from usher.reading.templates import ContainerPlace, Place, Template, Traits
+from usher.reading.values import Reading
 
 # The order in which Argo looks for what a template is: AR:pkg/apis/workflow/v1alpha1/workflow_types.go, GetType.
 _TYPES: Final = (

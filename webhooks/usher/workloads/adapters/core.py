@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, pod_template
 
 
 def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]:

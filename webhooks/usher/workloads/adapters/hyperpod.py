@@ -7,9 +7,9 @@ src/sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py of
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, pod_template
 
 Object = Mapping[str, paths.Json]
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
 from usher.workloads.adapters import batch
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, pod_template
 
 
 def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:

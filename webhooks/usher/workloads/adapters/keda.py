@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
 from usher.workloads import autoscalers
 from usher.workloads.adapters.batch import concurrent_pods
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, pod_template
 
 DEFAULT_MAXIMUM: Final = 100
 """More than the fewest Jobs: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""

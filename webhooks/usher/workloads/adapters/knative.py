@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import Place, Template, Traits, pod_spec, pod_template
+from usher.reading.values import Reading
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, Traits, pod_spec, pod_template
 
 _GROUP: Final = "autoscaling.knative.dev"
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import Place, Template
+from usher.reading.values import Reading
 from usher.workloads.adapters import kserve_nodes, kserve_replicas, kserve_runtimes
 from usher.workloads.adapters.kserve_components import containers, metadata
 from usher.workloads.adapters.kserve_layers import NAMED, Layers, first, inside, pod_fields, replaces, says
 from usher.workloads.adapters.kserve_replicas import Mode, Running
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template
 
 Object = Mapping[str, paths.Json]
 

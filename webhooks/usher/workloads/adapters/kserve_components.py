@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import paths
-from usher.workloads import annotated
+from usher.reading import annotated_requests
+from usher.reading.templates import ContainerPlace, Place, listed
+from usher.reading.values import Reading
 from usher.workloads.adapters.kserve_layers import Layers, container, first, inside
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ContainerPlace, Place, listed
 
 SERVING: Final = "kserve-container"
 """The container that serves the model, whatever it is called where it stands."""
@@ -86,7 +86,7 @@ def _drop_unreadable(below: dict[str, tuple[str, str]], own: Mapping[str, paths.
     inner = Reading()
     texts = {key: text for key, (text, _) in below.items()}
     texts |= {key: text for key, text in own.items() if isinstance(text, str)}
-    annotated.of_pod(texts, paths.ROOT, inner)
+    annotated_requests.of_pod(texts, paths.ROOT, inner)
     for unknown in inner.found():
         key = paths.split(unknown.path)[-1]
         if key in below:

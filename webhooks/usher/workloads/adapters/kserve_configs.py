@@ -2,11 +2,11 @@
 
 from typing import Final
 
+from usher.reading.lookup import Reference
+from usher.reading.templates import Place
+from usher.reading.values import Reading
 from usher.workloads.adapters.kserve_layers import Layers, first
 from usher.workloads.adapters.kserve_runtimes import GROUP
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place
 
 KIND: Final = "LLMInferenceServiceConfig"
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import paths
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ClaimPlace, Place
+from usher.reading.templates import ClaimPlace, Place
+from usher.reading.values import Reading
 
 _PREFIX: Final = "serving.kserve.io/exp-dra-"
 _CLASS: Final = _PREFIX + "device-class"

@@ -1,9 +1,9 @@
 """How many pods, or groups of them, KServe makes of one workload of an LLMInferenceService."""
 
 from usher import model
+from usher.reading.values import Reading
 from usher.workloads.adapters import kserve_replicas
 from usher.workloads.adapters.kserve_layers import Layers, first, inside
-from usher.workloads.reading import Reading
 
 
 def size(workload: Layers, reading: Reading) -> tuple[int | None, bool]:

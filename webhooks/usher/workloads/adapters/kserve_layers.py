@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.reading import Reading
-from usher.workloads.templates import LISTS, ContainerPlace, Place
+from usher.reading.templates import LISTS, ContainerPlace, Place
+from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import ClaimPlace, Place, Template, Traits
+from usher.reading.values import Reading
 from usher.workloads.adapters import kserve_configs, kserve_dra, kserve_groups, kserve_replicas
 from usher.workloads.adapters.kserve_components import metadata
 from usher.workloads.adapters.kserve_layers import Layers, containers, first, inside, pod_fields, replaces
 from usher.workloads.adapters.kserve_runtimes import GROUP
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ClaimPlace, Place, Template, Traits
 
 Object = Mapping[str, paths.Json]
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from usher import model, paths
+from usher.reading.templates import ContainerPlace, Place, Template, listed
+from usher.reading.values import Reading
 from usher.workloads.adapters import kserve_replicas, kserve_runtimes
 from usher.workloads.adapters.kserve_components import SERVING
 from usher.workloads.adapters.kserve_layers import Layers, container, first, inside, pod_fields, replaces
 from usher.workloads.adapters.kserve_replicas import Mode, Nodes, Running
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ContainerPlace, Place, Template, listed
 
 _WORKER: Final = "worker-container"
 _BACKEND: Final = "multinode/executor-backend"

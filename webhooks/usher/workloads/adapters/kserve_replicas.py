@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 

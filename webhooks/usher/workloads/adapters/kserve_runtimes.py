@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
+from usher.reading.lookup import Reference
+from usher.reading.templates import ONE, Place, Template, Traits
+from usher.reading.values import Reading
 from usher.workloads.adapters.kserve_layers import inside
 from usher.workloads.kinds import Kind
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ONE, Place, Template, Traits
 
 GROUP: Final = "serving.kserve.io"
 

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.values import Reading
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, Traits, pod_template
 
 _RENDEZVOUS: Final = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.reading.embedded import times
+from usher.reading.templates import ONE, Place, Template, Traits, pod_template
+from usher.reading.values import Reading
 from usher.workloads.adapters.apps import share_of
-from usher.workloads.embedded import times
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ONE, Place, Template, Traits, pod_template
 
 Object = Mapping[str, paths.Json]
 

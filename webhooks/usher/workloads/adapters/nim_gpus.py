@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import paths
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place
+from usher.reading.lookup import Reference
+from usher.reading.templates import Place
+from usher.reading.values import Reading
 
 GROUP: Final = "apps.nvidia.com"
 _GPU: Final = "nvidia.com/gpu"

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
+from usher.reading.values import Reading
 from usher.workloads.adapters import nim_gpus
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
 
 Object = Mapping[str, paths.Json]
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import ONE, Place, Template, Traits
+from usher.reading.values import Reading
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ONE, Place, Template, Traits
 
 STOPPED: Final = "kubeflow-resource-stopped"
 """The culler and the user interface set it; its value does not matter."""

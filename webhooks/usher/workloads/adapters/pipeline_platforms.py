@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, TERMS, ContainerPlace, Place
+from usher.reading.templates import NOWHERE, TERMS, ContainerPlace, Place
+from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import orjson
 
 from usher import model, paths
-from usher.workloads.embedded import times
-from usher.workloads.reading import MAX_PODS, Reading
-from usher.workloads.templates import NOWHERE, ONE, Template
+from usher.reading.embedded import times
+from usher.reading.templates import NOWHERE, ONE, Template
+from usher.reading.values import MAX_PODS, Reading
 
 Object = Mapping[str, paths.Json]
 

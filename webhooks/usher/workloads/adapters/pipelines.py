@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import errors, model, paths, quantities
+from usher.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
+from usher.reading.values import Reading
 from usher.workloads import compiled_pipelines
 from usher.workloads.adapters import pipeline_platforms, pipeline_runs
 from usher.workloads.adapters.pipeline_runs import Component, nearest
 from usher.workloads.kinds import Kind
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, ContainerPlace, Place, Template, Traits
 
 Object = Mapping[str, paths.Json]
 

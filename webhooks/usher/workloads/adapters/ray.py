@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.reading.embedded import times
+from usher.reading.templates import Template, Traits
+from usher.reading.values import Reading
 from usher.workloads.adapters import ray_clusters
-from usher.workloads.embedded import times
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Template, Traits
 
 _VERSIONS: Final = ("v1", "v1alpha1")
 

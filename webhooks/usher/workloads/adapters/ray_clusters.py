@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits, listed, pod_template
+from usher.reading.values import Reading
 from usher.workloads.pod_sets import DEFAULT_SCHEDULER
-from usher.workloads.reading import Reading
-from usher.workloads.templates import FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits, listed, pod_template
 
 TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
 

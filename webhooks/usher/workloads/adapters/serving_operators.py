@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
+from usher.reading.values import Reading
 from usher.workloads.adapters import nemo, nim_operator
 from usher.workloads.adapters.apps import DEFAULT_SURGE, share_of
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import TERMS, ContainerPlace, Place, Template, Traits
 
 Object = Mapping[str, paths.Json]
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.reading.embedded import times
+from usher.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, listed, pod_template
+from usher.reading.values import Reading
 from usher.workloads.adapters import spark_conf, spark_pods
 from usher.workloads.adapters.spark_resources import Overhead
-from usher.workloads.embedded import times
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import LISTS, ONE, ContainerPlace, Place, Template, listed, pod_template
 
 _GROUP: Final = "sparkoperator.k8s.io"
 

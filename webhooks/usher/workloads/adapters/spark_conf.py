@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators.annotations import GKE_DEVICES, GPU_FRACTION, GPU_MEMORY
-from usher.workloads.environment import READ_VARIABLES
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place
+from usher.reading.environment import READ_VARIABLES
+from usher.reading.templates import Place
+from usher.reading.values import Reading
 
 DRIVER: Final = "driver"
 EXECUTOR: Final = "executor"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.workloads import annotated
+from usher.reading import annotated_requests
+from usher.reading.environment import READ_VARIABLES
+from usher.reading.templates import LISTS, NOWHERE, ContainerPlace, Place, Template, Traits, listed
+from usher.reading.values import Reading
 from usher.workloads.adapters import spark_conf, spark_resources
 from usher.workloads.adapters.spark_conf import Conf
-from usher.workloads.environment import READ_VARIABLES
-from usher.workloads.reading import Reading
-from usher.workloads.templates import LISTS, NOWHERE, ContainerPlace, Place, Template, Traits, listed
 
 _CONTAINERS: Final[Mapping[str, str]] = {
     spark_conf.DRIVER: "spark-kubernetes-driver",
@@ -198,7 +198,7 @@ def _metadata(own: _Fields, pod: _Fields, reading: Reading) -> tuple[Place, tupl
     annotations = {
         key: value for key, value in reading.strings(*metadata.place("annotations")).items() if key not in winning
     }
-    asking = annotated.of_pod(annotations, metadata.path + "/annotations", reading)
+    asking = annotated_requests.of_pod(annotations, metadata.path + "/annotations", reading)
     quiet = {} if asking.requests else annotations
     labels = {**reading.strings(*metadata.place("labels")), **reading.strings(*own.place("labels"))}
     return Place({"labels": {**labels}, "annotations": {**quiet, **winning}}, own.path), asking.requests

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from usher import errors, quantities
+from usher.reading.templates import NOWHERE, Place
+from usher.reading.values import Reading
 from usher.workloads.adapters import spark_conf
 from usher.workloads.adapters.spark_conf import Conf
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, Place
 
 _MEMORY: Final = re.compile(r"([0-9]{1,15})([kmgtp]?)(b?)", re.ASCII | re.IGNORECASE)
 _MEBIBYTES: Final[Mapping[str, int]] = {"m": 1, "g": 2**10, "t": 2**20, "p": 2**30}

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.adapters import layers, tekton_pipelines, tekton_references, tekton_tasks
+from usher.reading import layers
+from usher.reading.templates import Place, Template
+from usher.reading.values import Reading
+from usher.workloads.adapters import tekton_pipelines, tekton_references, tekton_tasks
 from usher.workloads.adapters.tekton_pipelines import Pipeline
 from usher.workloads.adapters.tekton_references import GROUP, V1BETA1, Task, version_of
 from usher.workloads.adapters.tekton_tasks import Run
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template
 
 _METADATA: Final = "/metadata"
 

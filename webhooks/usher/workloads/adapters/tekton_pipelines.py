@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import paths
-from usher.workloads.adapters import layers, tekton_references, tekton_tasks
-from usher.workloads.adapters.fan_out import NEVER, ONCE, Times, each
+from usher.reading import layers
+from usher.reading.counts import NEVER, ONCE, Times, each
+from usher.reading.templates import NOWHERE, Place, Template
+from usher.reading.values import MAX_DEPTH, Reading
+from usher.workloads.adapters import tekton_references, tekton_tasks
 from usher.workloads.adapters.tekton_references import PARAMETER, Task, Version
 from usher.workloads.adapters.tekton_tasks import Run
-from usher.workloads.reading import MAX_DEPTH, Reading
-from usher.workloads.templates import NOWHERE, Place, Template
 
 _WHEN: Final = "`when` decides whether a task runs"
 _MATRIX: Final = "a matrix takes a parameter that is known only when the pipeline runs"

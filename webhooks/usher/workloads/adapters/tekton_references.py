@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
-from usher.workloads.adapters import layers
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, Place
+from usher.reading import layers
+from usher.reading.lookup import Reference
+from usher.reading.templates import NOWHERE, Place
+from usher.reading.values import Reading
 
 GROUP: Final = "tekton.dev"
 

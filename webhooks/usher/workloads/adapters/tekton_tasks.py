@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.adapters import layers
+from usher.reading import layers
+from usher.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
+from usher.reading.values import Reading
 from usher.workloads.adapters.tekton_references import V1, Task, Version, referenced
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, ContainerPlace, Place, Template, Traits
 
 _POD_FIELDS: Final = (
     "nodeSelector",

@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Final
 
 from usher import model, paths
+from usher.reading.lookup import Reference
+from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits, listed
+from usher.reading.values import Reading
 from usher.workloads.adapters import trainer_patches
 from usher.workloads.adapters.trainer_runtimes import NODE, TRAINER, VARIABLES_OF_ALL, Job, Policy, jobs_of, policy_of
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
-from usher.workloads.templates import LISTS, ContainerPlace, Place, Template, Traits, listed
 
 GROUP: Final = "trainer.kubeflow.org"
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.reading import Reading
-from usher.workloads.templates import ContainerPlace, Place, Template
+from usher.reading.templates import ContainerPlace, Place, Template
+from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, Traits, pod_template
+from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 

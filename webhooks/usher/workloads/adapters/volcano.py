@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.embedded import times
+from usher.reading.embedded import times
+from usher.reading.lookup import Reference
+from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.values import Reading
 from usher.workloads.kinds import Kind, Kueue
-from usher.workloads.lookup import Reference
-from usher.workloads.reading import Reading
-from usher.workloads.templates import Place, Template, Traits, pod_template
 
 _BATCH: Final = "batch.volcano.sh"
 _FLOW: Final = "flow.volcano.sh"

@@ -13,7 +13,7 @@ from usher.accelerators.annotations import (
     GPU_FRACTION_DEVICES,
     GPU_MEMORY,
 )
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 _FRACTIONS: Final = frozenset({GPU_FRACTION, GPU_MEMORY})
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from usher import errors, model, paths, quantities
-from usher.workloads import lookup
+from usher.reading import lookup
 
 if TYPE_CHECKING:
     from usher.workloads.claim_specs import Claim

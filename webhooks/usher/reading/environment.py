@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from usher import model, paths
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 READ_VARIABLES: Final = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_", "RDMAV_", "NPROC_PER_NODE", "PET_NPROC_PER_NODE")
 """The families of variables that rules read. No others leave the manifest: their values may be secrets."""

@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, unknowns
 from usher import paths
-from usher.workloads.lookup import NOTHING, Absence, Objects, Reference
+from usher.reading.lookup import NOTHING, Absence, Objects, Reference
 
 
 def claim(value: int = 0, *, name: str | None = "gpus", namespace: str | None = "ml-research") -> paths.Object:

@@ -3,7 +3,7 @@
 import builders
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
-from usher.workloads import search
+from usher.reading import search
 from usher.workloads.normalise import normalise
 
 POD_SPEC = builders.pod_spec()

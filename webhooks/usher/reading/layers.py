@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from usher import paths
-from usher.workloads import annotated
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, Place
+from usher.reading import annotated_requests
+from usher.reading.templates import NOWHERE, Place
+from usher.reading.values import Reading
 
 _TOLERATION: Final = ("key", "operator", "value", "effect")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -95,7 +95,7 @@ def metadata(layers: Layers, reading: Reading) -> paths.Object:
         texts = reading.strings(value.get("annotations"), layer.path + "/annotations")
         annotations.update({key: (text, f"{layer.path}/annotations") for key, text in texts.items()})
     inner = Reading()
-    annotated.of_pod({key: text for key, (text, _) in annotations.items()}, paths.ROOT, inner)
+    annotated_requests.of_pod({key: text for key, (text, _) in annotations.items()}, paths.ROOT, inner)
     for unknown in inner.found():
         # What asks for accelerators and cannot be read is told where it stands.
         key = paths.split(unknown.path)[-1]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from usher import model, paths
-from usher.workloads.reading import Reading
-from usher.workloads.templates import NOWHERE, Place, Template
+from usher.reading.templates import NOWHERE, Place, Template
+from usher.reading.values import Reading
 
 
 def templates(value: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template] | None:

@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from usher import paths
-from usher.views import pods, registry, shape
+from usher.reading import pod_shapes
+from usher.reading import shapes as reading_shapes
+from usher.views import registry
 
 Told = list[tuple[str, str]]
 
 
-def read(value: object, adapter: TypeAdapter[Any] = pods.POD_SPEC) -> tuple[object, Told]:
+def read(value: object, adapter: TypeAdapter[Any] = pod_shapes.POD_SPEC) -> tuple[object, Told]:
     told: Told = []
-    found = shape.read(adapter, value, "/spec", lambda path, reason: told.append((path, reason)))
+    found = reading_shapes.read(adapter, value, "/spec", lambda path, reason: told.append((path, reason)))
     return found, told
 
 
@@ -97,7 +99,9 @@ json = st.recursive(
     lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=5), children, max_size=4),
     max_leaves=20,
 )
-FIELDS = sorted({*pods.POD_SPEC_FIELDS, *pods.CONTAINER_FIELDS, "name", "spec", "metadata", "value", "emptyDir"})
+FIELDS = sorted(
+    {*pod_shapes.POD_SPEC_FIELDS, *pod_shapes.CONTAINER_FIELDS, "name", "spec", "metadata", "value", "emptyDir"}
+)
 named = st.recursive(
     json,
     lambda children: st.dictionaries(st.sampled_from(FIELDS), children, max_size=5) | st.lists(children, max_size=3),
@@ -106,7 +110,11 @@ named = st.recursive(
 
 @given(value=named)
 def test_any_json_can_be_read(value: object) -> None:
-    shapes: list[TypeAdapter[Any]] = [pods.POD_SPEC, pods.CONTAINER, *(view.shape for view in registry.VIEWS)]
+    shapes: list[TypeAdapter[Any]] = [
+        pod_shapes.POD_SPEC,
+        pod_shapes.CONTAINER,
+        *(view.shape for view in registry.VIEWS),
+    ]
     for adapter in shapes:
         read(value, adapter)
 

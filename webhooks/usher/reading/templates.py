@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.workloads.reading import Reading
+from usher.reading.values import Reading
 
 ONE = model.Count(minimum=1, maximum=1)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from usher import model
-from usher.workloads.reading import MAX_PODS
+from usher.reading.values import MAX_PODS
 
 
 class Times(NamedTuple):

@@ -7,10 +7,37 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Final, Protocol
 
 from usher import paths
-from usher.workloads import compute_domains
+
+GROUP: Final = "resource.nvidia.com"
+KIND: Final = "ComputeDomain"
+
+
+def claim_template(value: paths.Object) -> paths.Object | None:
+    """The ResourceClaimTemplate that `spec.channel.resourceClaimTemplate` names; None where it names none.
+
+    Its claims are for channels between the GPUs of several nodes, not for GPUs (kubernetes-sigs/dra-driver-nvidia-gpu
+    templates/compute-domain-workload-claim-template.tmpl.yaml).
+    """
+    api_version = value.get("apiVersion")
+    if not isinstance(api_version, str) or not api_version.startswith(f"{GROUP}/"):
+        return None
+    try:
+        name = paths.resolve(value, "/spec/channel/resourceClaimTemplate/name")
+        metadata = paths.resolve(value, "/metadata")
+    except LookupError:
+        return None
+    if not isinstance(name, str) or not isinstance(metadata, dict):
+        return None
+    request: paths.Object = {"exactly": {"deviceClassName": "compute-domain-default-channel.nvidia.com"}}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": name, "namespace": metadata.get("namespace")},
+        "spec": {"spec": {"devices": {"requests": [{"name": "channel", **request}]}}},
+    }
 
 
 class Absence(Enum):
@@ -61,8 +88,8 @@ class Objects:
         """By group, kind and name, and then by namespace."""
         for value in values:
             self._add(value, namespace)
-            if value.get("kind") == compute_domains.KIND:
-                made = compute_domains.claim_template(value)
+            if value.get("kind") == KIND:
+                made = claim_template(value)
                 if made is not None:
                     self._add(made, namespace)
 

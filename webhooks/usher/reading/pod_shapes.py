@@ -1,12 +1,37 @@
-"""Of pod specs and their containers: what else rules read beside resources and environment."""
+"""The fields of pod specs and containers that rules read, beside resources and environment."""
 
+import posixpath
+import re
 from typing import Annotated, Final, NotRequired
 
 from pydantic import AfterValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.views.file_paths import clean, on_node
-from usher.views.shape import STRICT, Quantity
+from usher.reading.shapes import STRICT, Quantity
+
+_LINKS: Final = re.compile(
+    r"(?:/proc/(?:[0-9]{1,10}|self|thread-self)/(?:root|cwd)(?=/|\Z))*(?:/var(?=/run(?:/|\Z)))?", re.ASCII
+)
+"""What leads nowhere else on a node: the root of one of its processes is its own, and /var/run is /run."""
+
+
+def clean(path: str) -> str:
+    """The path without repeated and trailing slashes and without `.` and `..`, as container runtimes read it.
+
+    They take a relative path for one from the root. An empty one stays empty.
+    """
+    plain = path.startswith("/") and "//" not in path and "/." not in path and not path.endswith("/")
+    # Of three leading slashes and more, unlike of two, POSIX makes one.
+    return path if plain or not path else posixpath.normpath("///" + path)
+
+
+def on_node(path: str) -> str:
+    """The place on a node that a path leads to, past the links that every node has."""
+    place = clean(path)
+    if not place.startswith(("/proc/", "/var/run")):
+        return place
+    links = _LINKS.match(place)
+    return (place[links.end() :] or "/") if links is not None else place
 
 
 @with_config(STRICT)
