@@ -17,9 +17,9 @@ import generate_rego
 import orjson
 import pydantic
 
+from usher.kinds import view_registry
 from usher.policy import bundle, catalogue, document, metadata
 from usher.policy.engine import Entrypoint
-from usher.views import registry
 
 # What OPA compiles to WebAssembly natively (internal/compiler/wasm/wasm.go), less what a policy should not use:
 # print has no place to go, and walk costs more than any check may.
@@ -84,7 +84,7 @@ NAMES_KINDS = {catalogue.About.OBJECTS: (True,), catalogue.About.CLUSTER_FACTS: 
 
 
 def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
-    known = {view.key for view in registry.VIEWS}
+    known = {view.key for view in view_registry.VIEWS}
     for entry in checks:
         stray = sorted(set(entry.kinds) - known)
         if stray or bool(entry.kinds) not in NAMES_KINDS.get(entry.about, (False,)):

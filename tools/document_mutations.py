@@ -13,9 +13,9 @@ import yaml
 from record_mutations import NAMESPACES, Verdict, file_of
 
 from usher import model, paths
+from usher.kinds.kind import Kind
+from usher.kinds.registry import KINDS
 from usher.policy import catalogue, metadata
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS
 
 INTRODUCTION = """# Mutations
 

@@ -14,14 +14,14 @@ import yaml
 
 from usher import model, paths
 from usher.config import models
+from usher.kinds.kind import Kind
+from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.registry import KINDS
 from usher.mutation import merge, skip_reasons
 from usher.policy import catalogue, explaining
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.workloads import compiled_pipelines
-from usher.workloads.compiled_pipelines import group_version_kind
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS
 
 SITE: Final = "usher.yaml"
 NAMESPACES: Final = ("ml-queued", "ml-routed", "ml-kai")
@@ -59,7 +59,7 @@ class Subject:
     @property
     def name(self) -> str:
         metadata = self.value.get("metadata")
-        return str(metadata["name"]) if isinstance(metadata, dict) else compiled_pipelines.name(self.value)
+        return str(metadata["name"]) if isinstance(metadata, dict) else kubeflow_pipelines_compiled.name(self.value)
 
     def request(self, namespace: str) -> Request:
         """As `usher check` asks about it."""

@@ -11,7 +11,7 @@ import yaml
 
 from e2e import crds
 from e2e.cluster import Object
-from usher.workloads.kinds import Kind
+from usher.kinds.kind import Kind
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 

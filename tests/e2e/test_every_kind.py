@@ -9,8 +9,8 @@ from e2e import corpus, crds
 from e2e.cluster import ApiError, Cluster, Object
 from e2e.registration import decisions, registered
 from server_process import ServerProcess
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS
+from usher.kinds.kind import Kind
+from usher.kinds.registry import KINDS
 
 pytestmark = [crds.needs_published, corpus.needed]
 

@@ -10,9 +10,9 @@ from record_mutations import NAMESPACES, Subject
 
 from e2e import crds
 from e2e.cluster import ApiError, Cluster, Object
+from usher.kinds.kind import Kind
+from usher.kinds.registry import KINDS
 from usher.policy.evaluator import Evaluator
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS
 
 FOLDER = Path(__file__).parents[1] / "data/mutations"
 BUILT_IN = frozenset({"", "apps", "batch"})

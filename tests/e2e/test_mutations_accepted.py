@@ -21,10 +21,10 @@ from server_process import running
 from unit.mutation import generated
 from usher import paths
 from usher.config import models
+from usher.kinds.kind import Kind
+from usher.kinds.registry import KINDS
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS
 
 pytestmark = [crds.needs_published, corpus.needed]
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 
 from usher import paths
-from usher.workloads import registry
+from usher.kinds import registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,9 @@ from integration import command
 from server_process import JSON, ServerProcess
 from usher import paths
 from usher.config.load import load
-from usher.facts import kinds, snapshot
+from usher.facts import snapshot
 from usher.facts.snapshot import Recorded, State
+from usher.kinds import kept_fields
 from usher.policy import assembly
 from usher.scan import sources
 from usher.workloads.normalise import normalise
@@ -142,7 +143,7 @@ FROM_FACTS = 18
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A snapshot of a cluster that holds the facts of all examples: of several of one name those of the last."""
-    by_place: dict[kinds.Key, dict[tuple[str, str], paths.Object]] = {}
+    by_place: dict[kept_fields.Key, dict[tuple[str, str], paths.Object]] = {}
     for folder in EXAMPLES:
         for value in filter(None, yaml.safe_load_all((folder / "cluster.yaml").read_text())):
             key = (value["apiVersion"].rpartition("/")[0], value["kind"])
@@ -152,7 +153,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Recorded(kind=kind, state=State.KNOWN, values=[*map(kind.keep, by_place[kind.key].values())])
         if kind.key in by_place
         else Recorded(kind=kind, state=State.MISSING)
-        for kind in kinds.FACT_KINDS
+        for kind in kept_fields.FACT_KINDS
     ]
     file = tmp_path_factory.mktemp("cluster") / "cluster.json.gz"
     file.write_bytes(snapshot.dumps(recorded))

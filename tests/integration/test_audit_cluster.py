@@ -12,8 +12,8 @@ from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from usher import errors, paths
 from usher.cluster import connection
+from usher.kinds.registry import KINDS
 from usher.scan import batches, cluster
-from usher.workloads.registry import KINDS
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import builders
 from integration import api_server
 from integration.api_server import ApiServer, status
 from integration.command import manifest, usher, write
-from usher.facts.kinds import BY_KEY
+from usher.kinds.kept_fields import BY_KEY
 
 QUEUE = Path(__file__).parents[1] / "data" / "queue"
 SITE = ("--facts", QUEUE / "cluster.yaml", "--config", QUEUE / "usher.yaml")

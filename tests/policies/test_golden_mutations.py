@@ -18,11 +18,11 @@ import reviews
 import structural
 from usher import report
 from usher.admission import service
+from usher.kinds.kind import Kind
+from usher.kinds.registry import KINDS
 from usher.policy.evaluator import Evaluator, Request
 from usher.scan import runner
 from usher.scan.batches import Batch, Item
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests/data/mutations"

@@ -15,9 +15,9 @@ from mutation_properties import Case, case
 from unit.mutation import generated
 from unit.workloads import test_corpus as corpus
 from usher import paths
+from usher.kinds.registry import KINDS
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.workloads.registry import KINDS
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 

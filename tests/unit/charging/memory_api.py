@@ -25,12 +25,12 @@ from usher.charging.reconciler import Reconciler
 from usher.charging.tariffs import Tariff
 from usher.cluster.api import JSON, Answer
 from usher.config import models
-from usher.facts.kinds import BY_KEY
 from usher.facts.store import Store
+from usher.kinds.kept_fields import BY_KEY
+from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.policy.evaluator import Evaluator
 from usher.quota import status
 from usher.quota.ledger import Full, Refused
-from usher.workloads.registry import BY_GROUP_AND_KIND
 
 Place = tuple[str, str, str, str]
 """Root of the API, plural, namespace, name."""

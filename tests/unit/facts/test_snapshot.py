@@ -11,8 +11,8 @@ import pytest
 
 from usher import errors, paths
 from usher.facts import snapshot
-from usher.facts.kinds import BY_KEY, FACT_KINDS, KUEUE_CONFIGURATION, KUEUE_CONFIGURATION_KEY, FactKind
 from usher.facts.snapshot import Recorded, State
+from usher.kinds.kept_fields import BY_KEY, FACT_KINDS, KUEUE_CONFIGURATION, KUEUE_CONFIGURATION_KEY, FactKind
 
 CLASSES = BY_KEY["scheduling.k8s.io", "PriorityClass"]
 QUEUES = BY_KEY["kueue.x-k8s.io", "LocalQueue"]

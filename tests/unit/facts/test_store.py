@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import builders
 from usher import paths
-from usher.facts import kinds
 from usher.facts.store import Store
+from usher.kinds import kept_fields
 from usher.reading.lookup import Absence, Reference
 
 KUEUE = "kueue.x-k8s.io"
@@ -120,7 +120,7 @@ def test_what_was_worked_out_is_kept_until_one_of_its_kinds_changes() -> None:
     )
 )
 def test_no_object_is_too_odd_to_be_trimmed_and_kept(value: paths.Json) -> None:
-    for kind in kinds.FACT_KINDS:
+    for kind in kept_fields.FACT_KINDS:
         odd: paths.Object = {
             "apiVersion": f"{kind.group}/v1",
             "kind": kind.kind,
@@ -136,7 +136,7 @@ def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_r
     runtime = builders.custom(
         "serving.kserve.io/v1alpha1", "ServingRuntime", {"containers": [{"name": "c", "env": variables}]}, name="vllm"
     )
-    kept = kinds.BY_KEY["serving.kserve.io", "ServingRuntime"].keep(runtime)
+    kept = kept_fields.BY_KEY["serving.kserve.io", "ServingRuntime"].keep(runtime)
 
     assert paths.resolve(kept, "/spec/containers/0/env") == [
         {"name": "HF_TOKEN"},
@@ -145,16 +145,16 @@ def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_r
 
 
 def test_of_config_maps_only_the_names_are_kept_and_kueues_own_configuration() -> None:
-    keep = kinds.BY_KEY["", "ConfigMap"].keep
-    namespace, name = kinds.KUEUE_CONFIGURATION
-    data: paths.Object = {kinds.KUEUE_CONFIGURATION_KEY: "integrations: {}", "password": "secret"}
+    keep = kept_fields.BY_KEY["", "ConfigMap"].keep
+    namespace, name = kept_fields.KUEUE_CONFIGURATION
+    data: paths.Object = {kept_fields.KUEUE_CONFIGURATION_KEY: "integrations: {}", "password": "secret"}
     of_kueue: paths.Object = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": name, "namespace": namespace},
     }
 
-    assert keep({**of_kueue, "data": data})["data"] == {kinds.KUEUE_CONFIGURATION_KEY: "integrations: {}"}
+    assert keep({**of_kueue, "data": data})["data"] == {kept_fields.KUEUE_CONFIGURATION_KEY: "integrations: {}"}
     assert "data" not in keep({**of_kueue, "metadata": {"name": name, "namespace": "ml"}, "data": data})
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 
 from usher import paths
-from usher.facts.kinds import FACT_KINDS
+from usher.kinds.kept_fields import FACT_KINDS
 from usher.manifests import roles
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"

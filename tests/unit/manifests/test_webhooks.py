@@ -6,9 +6,9 @@ from typing import Literal
 import pytest
 
 from usher import paths
+from usher.kinds.registry import KINDS, OBJECTS
+from usher.kinds.scales import KINDS as SCALED
 from usher.manifests import webhooks
-from usher.workloads.registry import KINDS, OBJECTS
-from usher.workloads.scales import KINDS as SCALED
 
 OF_THEIR_OWN = {"Namespace", "Binding"}
 """Kinds with a webhook of their own."""

@@ -5,11 +5,11 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, workload
 from usher import model, paths, quantities
+from usher.kinds.kind import Kind
+from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.reading import embedded
 from usher.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template
 from usher.reading.values import MAX_DEPTH, Reading
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import BY_GROUP_AND_KIND
 
 PREFIX = "/spec/components/0/template"
 

@@ -6,8 +6,8 @@ import pytest
 
 from usher import errors, paths
 from usher.facts import snapshot
-from usher.facts.kinds import BY_KEY
 from usher.facts.snapshot import Recorded, State
+from usher.kinds.kept_fields import BY_KEY
 from usher.reading.lookup import Absence, Reference
 from usher.scan import facts
 

@@ -4,7 +4,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from unit.cluster.scripted import ScriptedApi, listed, refused
 from usher.cluster.live import LiveFacts
-from usher.facts.kinds import BY_KEY, FACT_KINDS
+from usher.kinds.kept_fields import BY_KEY, FACT_KINDS
 from usher.server import live_cluster
 from usher.server.metrics import Metrics
 

@@ -4,7 +4,7 @@ from typing import Unpack
 
 import builders
 from usher import model, paths
-from usher.workloads import autoscalers
+from usher.kinds.autoscaling import autoscalers
 from usher.workloads.growth import Growth
 
 

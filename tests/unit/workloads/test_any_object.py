@@ -5,7 +5,7 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unit.workloads.full import FULL_OBJECTS, KNOWN, places
+from unit.kinds.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.mutation.editing import copied

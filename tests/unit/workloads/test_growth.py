@@ -16,7 +16,8 @@ from unit.workloads.growing_objects import (
 )
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.workloads import autoscalers, growth
+from usher.kinds.autoscaling import autoscalers
+from usher.workloads import growth
 from usher.workloads.growth import Growth
 from usher.workloads.normalise import normalise
 

@@ -5,9 +5,9 @@ import pytest
 import builders
 from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, workload
 from usher import model, paths
+from usher.kinds.registry import BY_GROUP_AND_KIND, KINDS
 from usher.workloads.identity import ROLE_LABEL
 from usher.workloads.normalise import normalise
-from usher.workloads.registry import BY_GROUP_AND_KIND, KINDS
 
 
 def test_every_kind_is_registered_once() -> None:

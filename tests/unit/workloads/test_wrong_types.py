@@ -5,7 +5,7 @@ import re
 import pytest
 
 import builders
-from unit.workloads.full import FULL_OBJECTS, KNOWN, places
+from unit.kinds.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import readable_workload, unknowns
 from usher import paths
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from usher import paths
 from usher.admission.review import Review
-from usher.workloads import scales
+from usher.kinds import scales
 
 SUB_RESOURCE: Final = "scale"
 

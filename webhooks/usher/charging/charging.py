@@ -20,8 +20,8 @@ from usher.charging.reconciler import AT_LEAST, Reconciler
 from usher.charging.shelves import Api
 from usher.charging.tariffs import LikePods, Tariff
 from usher.cluster.live import Connection
-from usher.facts.kinds import FactKind
 from usher.facts.store import Store
+from usher.kinds.kept_fields import FactKind
 from usher.policy.evaluator import Evaluator
 from usher.quota import in_force
 from usher.quota.definitions import Quota

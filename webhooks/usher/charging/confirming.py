@@ -13,8 +13,8 @@ from usher.charging.tariffs import Tariff
 from usher.cluster import listing
 from usher.cluster.api import Lists
 from usher.cluster.listing import Target
-from usher.facts.kinds import FactKind
 from usher.facts.store import Store
+from usher.kinds.kept_fields import FactKind
 from usher.policy.evaluator import Evaluator
 from usher.quota.entries import Entry
 from usher.quota.reconciliation import Action, Adopt, Holding, Release, Settle

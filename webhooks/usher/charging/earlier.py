@@ -8,9 +8,9 @@ from usher import paths
 from usher.charging.holdings import Holdings
 from usher.charging.owners import read
 from usher.cluster.api import Lists
+from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.quota.entries import Entry
 from usher.quota.units import ByClasses, together
-from usher.workloads.registry import BY_GROUP_AND_KIND
 
 
 def ending(entry: Entry, *, holdings: Holdings) -> ByClasses:

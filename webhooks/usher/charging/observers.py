@@ -7,7 +7,7 @@ from usher.charging.observing import InHoldings
 from usher.cluster.listing import Target
 from usher.cluster.live import Connection, Reflecting
 from usher.cluster.watching import Reflector
-from usher.facts.kinds import FactKind, Key
+from usher.kinds.kept_fields import FactKind, Key
 
 
 class Observers:

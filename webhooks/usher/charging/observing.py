@@ -5,12 +5,12 @@ from typing import Final, Protocol
 
 from usher import paths
 from usher.charging.holdings import Held, Holdings
-from usher.facts.kinds import FactKind
+from usher.kinds import completion
+from usher.kinds.kept_fields import FactKind
+from usher.kinds.registry import KINDS
 from usher.quota import entries
 from usher.quota.reconciliation import Holding
 from usher.quota.units import ByClasses
-from usher.workloads import lifecycle
-from usher.workloads.registry import KINDS
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 """Prefixes of resources of which no pod gets an accelerator."""
@@ -58,7 +58,7 @@ def kept(value: paths.Object, tariff: Tariff) -> paths.Object:
     charge = tariff.of(value)
     if charge:
         result["charge"] = [[list(classes), dict(of_units)] for classes, of_units in charge.items()]
-        result["finished"] = lifecycle.finished(value)
+        result["finished"] = completion.finished(value)
     return result
 
 

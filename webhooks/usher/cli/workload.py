@@ -75,8 +75,8 @@ def _tell_what_is_missing(batches: "Sequence[Batch]", file: str, *, nothing: boo
     Raises:
         InputError: something could not be read, or there was nothing to show.
     """
+    from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
     from usher.reports import wording
-    from usher.workloads.compiled_pipelines import group_version_kind
 
     notes = [note for batch in batches for note in batch.notes]
     problems = [problem for batch in batches for problem in batch.problems]

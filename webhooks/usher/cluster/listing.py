@@ -6,7 +6,7 @@ from typing import Final, TypeGuard
 
 from usher import paths
 from usher.cluster.api import JSON, Lists, root
-from usher.facts.kinds import FactKind
+from usher.kinds.kept_fields import FactKind
 
 PAGE: Final = 200
 """Objects per request, and so whole in memory at a time, for each kind that is listed: nodes of 14 kB are ten times as

@@ -10,8 +10,8 @@ from usher.cluster import sinks
 from usher.cluster.api import Api
 from usher.cluster.listing import Target
 from usher.cluster.watching import PATIENCE, Reason, Reflector, Sink
-from usher.facts.kinds import CONFIG_MAP, DEFINITION, FACT_KINDS, KUEUE_CONFIGURATION, FactKind, Key
 from usher.facts.store import Store
+from usher.kinds.kept_fields import CONFIG_MAP, DEFINITION, FACT_KINDS, KUEUE_CONFIGURATION, FactKind, Key
 
 
 class Connection(Api, Protocol):

@@ -6,9 +6,9 @@ from usher import paths
 from usher.cluster import listing, sinks
 from usher.cluster.api import Lists
 from usher.cluster.listing import Listed, NotServed, Refused, Target
-from usher.facts.kinds import CONFIG_MAP, FACT_KINDS, KUEUE_CONFIGURATION, FactKind
 from usher.facts.snapshot import Recorded, State
 from usher.facts.store import Store
+from usher.kinds.kept_fields import CONFIG_MAP, FACT_KINDS, KUEUE_CONFIGURATION, FactKind
 
 _ATTEMPTS = 3
 """Of a list whose first page is too old before its last is read."""

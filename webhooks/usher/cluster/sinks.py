@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 from usher import paths
 from usher.cluster.watching import Sink
-from usher.facts.kinds import Key
 from usher.facts.store import Store
+from usher.kinds.kept_fields import Key
 
 
 class InStore:

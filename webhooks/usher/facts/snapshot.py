@@ -15,8 +15,8 @@ from typing import Final
 import orjson
 
 from usher import errors, paths
-from usher.facts import kinds
-from usher.facts.kinds import FactKind
+from usher.kinds import kept_fields
+from usher.kinds.kept_fields import FactKind
 
 API_VERSION: Final = "gpu-usher.io/v1"
 KIND: Final = "FactsSnapshot"
@@ -135,7 +135,7 @@ def _recorded(entry: Mapping[str, paths.Json], source: str) -> Recorded | None:
     group, name, state = entry.get("group"), entry.get("kind"), entry.get("state")
     if not isinstance(group, str) or not isinstance(name, str) or state not in tuple(State):
         raise _damaged(source)
-    kind = kinds.BY_KEY.get((group, name))
+    kind = kept_fields.BY_KEY.get((group, name))
     if kind is None:
         return None
     if state != State.KNOWN:

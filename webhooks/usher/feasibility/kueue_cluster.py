@@ -6,13 +6,13 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from usher import paths
-from usher.facts import kinds
 from usher.facts.store import Store
 from usher.feasibility import kueue_configuration, kueue_flavors, kueue_queues
 from usher.feasibility.kueue_capacity import Capacities
 from usher.feasibility.kueue_configuration import Configuration
 from usher.feasibility.kueue_flavors import Flavor, Topology
 from usher.feasibility.kueue_queues import GROUP, ClusterQueue, LocalQueue
+from usher.kinds import kept_fields
 from usher.reading.lookup import Absence, Reference
 
 _Read = TypeVar("_Read")
@@ -39,12 +39,12 @@ def of(facts: Store) -> Cluster:
 
 def configuration(facts: Store) -> Configuration:
     """Kueue's configuration; UNKNOWN where its ConfigMap is not where it usually is."""
-    namespace, name = kinds.KUEUE_CONFIGURATION
+    namespace, name = kept_fields.KUEUE_CONFIGURATION
     found = facts.find(Reference(group="", kind="ConfigMap", name=name, namespace=namespace))
     if isinstance(found, Absence):
         return kueue_configuration.UNKNOWN
     data = found.get("data")
-    text = data.get(kinds.KUEUE_CONFIGURATION_KEY) if isinstance(data, dict) else None
+    text = data.get(kept_fields.KUEUE_CONFIGURATION_KEY) if isinstance(data, dict) else None
     return _configuration(text) if isinstance(text, str) else kueue_configuration.UNKNOWN
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from usher import paths
-from usher.facts.kinds import FACT_KINDS, KUEUE_CONFIGURATION
+from usher.kinds.kept_fields import FACT_KINDS, KUEUE_CONFIGURATION
+from usher.kinds.registry import KINDS, LISTED
 from usher.quota.definitions import GROUP
-from usher.workloads.registry import KINDS, LISTED
 
 
 def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list[paths.Json]:

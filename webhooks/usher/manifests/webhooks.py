@@ -13,10 +13,10 @@ from typing import Final, Literal
 from usher import paths
 from usher.admission.scaling import SUB_RESOURCE
 from usher.config.models import DEFAULT_EXEMPT_NAMESPACES, DEFAULT_IDENTITIES, EXEMPTION_LABEL
-from usher.views.kinds import View
-from usher.workloads.kinds import Kind
-from usher.workloads.registry import KINDS, OBJECTS
-from usher.workloads.scales import SCALES
+from usher.kinds.kind import Kind
+from usher.kinds.registry import KINDS, OBJECTS
+from usher.kinds.scales import SCALES
+from usher.kinds.view import View
 
 NAME: Final = "gpu-usher"
 Scope = Literal["Namespaced", "Cluster"]

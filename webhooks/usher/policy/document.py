@@ -19,12 +19,12 @@ from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.facts.store import Store
+from usher.kinds import view_registry
 from usher.policy import fabric_documents, mig_facts, nodes, site
 from usher.policy.cluster import document as cluster_document
 from usher.policy.pod_documents import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 from usher.policy.request import Refusal
 from usher.reading.shapes import Amount, amount_of
-from usher.views import registry
 
 
 class Gang(TypedDict):
@@ -94,7 +94,7 @@ class Old(TypedDict):
     asksAccelerators: bool
     labels: dict[str, str]
     queueLabels: NotRequired[dict[str, str]]
-    object: NotRequired[registry.Objects]
+    object: NotRequired[view_registry.Objects]
 
 
 class Review(TypedDict):
@@ -112,7 +112,7 @@ class Input(TypedDict):
     site: site.Site
     fabrics: NotRequired[dict[str, fabric_documents.Fabric]]
     """Profiles of the pools on which the pods could run, by name."""
-    object: NotRequired[registry.Objects]
+    object: NotRequired[view_registry.Objects]
     """What else rules read of the object, as it is written."""
     old: NotRequired[Old]
     review: NotRequired[Review]
@@ -162,7 +162,7 @@ class Documents:
         if fabrics:
             document["fabrics"] = {name: self._fabrics[name] for name in sorted(fabrics)}
         if workload.view:
-            document["object"] = cast(registry.Objects, workload.view)
+            document["object"] = cast(view_registry.Objects, workload.view)
         if old is not None:
             document["old"] = _old(old)
         if review is not None:
@@ -191,7 +191,7 @@ def _old(workload: model.Workload) -> Old:
     if workload.queue_labels is not workload.labels and workload.queue_labels:
         result["queueLabels"] = read_keys(workload.queue_labels)
     if workload.view:
-        result["object"] = cast(registry.Objects, workload.view)
+        result["object"] = cast(view_registry.Objects, workload.view)
     return result
 
 

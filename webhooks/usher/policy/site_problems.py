@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from usher.accelerators import boards
 from usher.config import models, overlaps, selection
+from usher.kinds.registry import KINDS
 from usher.policy import quota_problems
-from usher.workloads.registry import KINDS
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and what is wrong there."""

@@ -9,8 +9,8 @@ from usher import errors, model, paths, quantities
 from usher.reading import lookup
 
 if TYPE_CHECKING:
+    from usher.kinds.kind import Kind
     from usher.workloads.claim_specs import Claim
-    from usher.workloads.kinds import Kind
 
 MAX_DEPTH: Final = 4
 """Workloads in workloads; an AppWrapper in an AppWrapper in an AppWrapper is none that anybody means."""

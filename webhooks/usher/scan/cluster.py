@@ -7,10 +7,10 @@ from typing import Final
 from usher import errors, paths, report
 from usher.cluster.api import Answer, Lists, root
 from usher.config.models import EXEMPTION_LABEL
+from usher.kinds import completion, registry
+from usher.kinds.kind import Kind
+from usher.kinds.view import View
 from usher.scan.batches import Batch, Item
-from usher.views.kinds import View
-from usher.workloads import lifecycle, registry
-from usher.workloads.kinds import Kind
 
 PAGE: Final = 500
 """Objects per request, and so in memory at a time; kubectl takes as many."""
@@ -155,7 +155,7 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
         fresh = [item for item in _items(answer.value, resource) if _uid(item) not in seen or not _uid(item)]
         seen.update(map(_uid, fresh))
         own = [item for item in fresh if not _owners(item) & uids]
-        live = [item for item in own if not lifecycle.finished(item)]
+        live = [item for item in own if not completion.finished(item)]
         yield Batch(
             source=resource.name,
             items=tuple(Item(value=item) for item in live),

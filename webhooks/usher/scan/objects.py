@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from usher import paths
 from usher.config import models
+from usher.kinds import view_registry
+from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.reading import search
-from usher.views import registry
-from usher.workloads import compiled_pipelines
 
 _OWN_GROUP = models.API_VERSION.partition("/")[0]
 
@@ -30,10 +30,12 @@ def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[st
 def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
     """The object before a document, with what that says of it: the settings of a compiled pipeline stand behind it."""
     if not (
-        isinstance(value, dict) and compiled_pipelines.is_platforms(value) and compiled_pipelines.is_pipeline(before)
+        isinstance(value, dict)
+        and kubeflow_pipelines_compiled.is_platforms(value)
+        and kubeflow_pipelines_compiled.is_pipeline(before)
     ):
         return None
-    return compiled_pipelines.with_platforms(before, value)
+    return kubeflow_pipelines_compiled.with_platforms(before, value)
 
 
 def is_list(value: paths.Object) -> bool:
@@ -44,7 +46,7 @@ def is_list(value: paths.Object) -> bool:
 
 def why_none(value: paths.Json) -> str:
     """Why a value is no Kubernetes object; empty when it is one, or a compiled pipeline."""
-    if compiled_pipelines.is_pipeline(value):
+    if kubeflow_pipelines_compiled.is_pipeline(value):
         return ""
     if not isinstance(value, dict):
         return "not a Kubernetes object: no mapping with apiVersion and kind"
@@ -54,8 +56,8 @@ def why_none(value: paths.Json) -> str:
 
 def is_own(value: paths.Object) -> bool:
     """Whether it is a file of ours, usher.yaml or a report: nothing that a cluster has, as it has GPUQuotas."""
-    group, _, kind = compiled_pipelines.group_version_kind(value)
-    return group == _OWN_GROUP and (group, kind) not in registry.BY_GROUP_AND_KIND
+    group, _, kind = kubeflow_pipelines_compiled.group_version_kind(value)
+    return group == _OWN_GROUP and (group, kind) not in view_registry.BY_GROUP_AND_KIND
 
 
 def meant_as_workload(value: paths.Json) -> bool:

@@ -7,13 +7,13 @@ from decimal import Decimal
 
 from usher import __version__, errors, model, paths, quantities, report
 from usher.facts.store import Store
+from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.mutation import merge
 from usher.policy.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 from usher.scan.batches import Batch, Item
 from usher.scan.pointing import Pointer
-from usher.workloads import compiled_pipelines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ def _identity(workload: model.Workload) -> report.Identity:
 
 def _raw_identity(value: paths.Object) -> report.Identity:
     """Of an object that was not normalised; whatever is no text is left out."""
-    group, version, kind = compiled_pipelines.group_version_kind(value)
+    group, version, kind = kubeflow_pipelines_compiled.group_version_kind(value)
     metadata = value.get("metadata")
     fields = metadata if isinstance(metadata, dict) else {}
     namespace, name = (text if isinstance(text, str) else "" for text in (fields.get("namespace"), fields.get("name")))
@@ -169,7 +169,7 @@ def _raw_identity(value: paths.Object) -> report.Identity:
         api_version=f"{group}/{version}" if group else version,
         kind=kind,
         namespace=namespace,
-        name=name or compiled_pipelines.name(value),
+        name=name or kubeflow_pipelines_compiled.name(value),
     )
 
 

@@ -7,11 +7,12 @@ from functools import partial
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.kinds.autoscaling import autoscalers
 from usher.policy.document import Documents
 from usher.reading import lookup
 from usher.scan.batches import Batch
 from usher.shown import Scaler, Shown
-from usher.workloads import autoscalers, growth
+from usher.workloads import growth
 from usher.workloads.grown import grown
 from usher.workloads.growth import Growth
 from usher.workloads.normalise import normalise

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from usher import model, paths
+from usher.kinds import scales
 from usher.reading import lookup
-from usher.workloads import scales
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.kinds.kind import Kind
 from usher.reading.values import Reading
-from usher.workloads.kinds import Kind
 
 ROLE_LABEL: Final = "gpu-usher.io/role"
 

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.kinds import view_registry
+from usher.kinds.kind import Kind
+from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.reading import lookup, search
 from usher.reading.values import Reading
-from usher.views import registry
-from usher.workloads import compiled_pipelines, identity, objects_in_view, totals
-from usher.workloads.compiled_pipelines import group_version_kind
-from usher.workloads.kinds import Kind
+from usher.workloads import identity, objects_in_view, totals
 from usher.workloads.pod_sets import pod_set
-from usher.workloads.registry import BY_GROUP_AND_KIND
 
 
 def normalise(
@@ -27,7 +28,7 @@ def normalise(
     """
     group, version, kind_name = group_version_kind(value)
     known = BY_GROUP_AND_KIND.get((group, kind_name))
-    if known is None and (group, kind_name) in registry.BY_GROUP_AND_KIND:
+    if known is None and (group, kind_name) in view_registry.BY_GROUP_AND_KIND:
         return objects_in_view.read(value, namespace=namespace)
     if known is None or version not in known.versions:
         return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
@@ -53,7 +54,7 @@ def normalise(
         version=version,
         kind=kind_name,
         namespace=namespace,
-        name=_name(metadata, reading) or compiled_pipelines.name(value),
+        name=_name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
         labels=labels,
         annotations=annotations,
         role=role,
@@ -113,7 +114,7 @@ def _unrecognised(
         version=version,
         kind=kind,
         namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
-        name=_name(metadata, reading) or compiled_pipelines.name(value),
+        name=_name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
         labels={},
         annotations={},
         role=model.Role.UNKNOWN,

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from usher import model, paths
+from usher.kinds import view_registry
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.reading import shapes as reading_shapes
 from usher.reading.values import Reading
-from usher.views import registry
-from usher.workloads.compiled_pipelines import group_version_kind
 
 
 def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
     """The shape of an object below the key of its kind; empty for a kind of which rules read nothing else."""
-    known = registry.BY_GROUP_AND_KIND.get((group, kind))
+    known = view_registry.BY_GROUP_AND_KIND.get((group, kind))
     if known is None:
         return {}
     return {known.key: reading_shapes.read(known.shape, value, paths.ROOT, reading.also_unknown)}
@@ -21,7 +21,7 @@ def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mappin
 def read(value: paths.Object, *, namespace: str) -> model.Workload:
     """An object without pods, of a kind that has a shape."""
     group, version, kind = group_version_kind(value)
-    known = registry.BY_GROUP_AND_KIND[group, kind]
+    known = view_registry.BY_GROUP_AND_KIND[group, kind]
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     if version not in known.versions:

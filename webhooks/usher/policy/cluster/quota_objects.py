@@ -8,10 +8,10 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths
 from usher.config import models
 from usher.facts.store import Store
+from usher.kinds.gpu_usher import VIEW
 from usher.quota import definitions, in_force, selection
 from usher.quota.definitions import GROUP, KIND, Quota
 from usher.quota.selection import Labels
-from usher.views.gpu_quotas import VIEW
 
 _ANY_LIMITS: Final[paths.Json] = [{"hard": {"gpus": 0}}]
 """Which namespaces a quota is for does not hang on its limits."""

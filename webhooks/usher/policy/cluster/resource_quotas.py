@@ -12,10 +12,10 @@ from usher.config import models
 from usher.facts import priority_classes
 from usher.facts.store import Objects, Store
 from usher.feasibility import gangs, limit_ranges, quota_usage, resource_lists, resource_quotas, runtime_classes
+from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.policy.cluster import gpu_quotas
 from usher.reading.lookup import Absence
 from usher.reading.shapes import Amount, amount_of
-from usher.workloads.registry import BY_GROUP_AND_KIND
 
 _QUOTA: Final = ("", "ResourceQuota")
 _RANGE: Final = ("", "LimitRange")

@@ -1,0 +1,22 @@
+"""Full objects of the kinds in adapters/core.py but for the Pod."""
+
+import builders
+from unit.kinds.full.parts import METADATA, template
+from usher import paths
+
+
+def _pod_template() -> paths.Object:
+    value = builders.custom("v1", "PodTemplate", {}, **METADATA)
+    del value["spec"]
+    return {**value, "template": template()}
+
+
+OBJECTS: dict[str, paths.Object] = {
+    "ReplicationController": builders.custom(
+        "v1", "ReplicationController", {"replicas": 3, "template": template()}, **METADATA
+    ),
+    "PodTemplate": _pod_template(),
+}
+
+REFERENCED: list[paths.Object] = []
+"""What they refer to by name."""

@@ -1,0 +1,12 @@
+"""Full objects of the kinds in adapters/notebooks.py."""
+
+import builders
+from unit.kinds.full.parts import METADATA, template
+from usher import paths
+
+OBJECTS: dict[str, paths.Object] = {
+    "Notebook": builders.custom("kubeflow.org/v1", "Notebook", {"template": {"spec": template()["spec"]}}, **METADATA),
+}
+
+REFERENCED: list[paths.Object] = []
+"""What they refer to by name."""

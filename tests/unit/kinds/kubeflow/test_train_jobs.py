@@ -1,0 +1,422 @@
+"""TrainJob and its runtimes (gpu-domain 1.1 and 1.5; kubeflow/trainer 2.3)."""
+
+import pytest
+
+import builders
+from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
+from usher import model, paths
+from usher.kinds.kubeflow.runtime_patches import MAX_PATCHES
+from usher.kinds.kubeflow.train_jobs import MAX_JOBS, MAX_TRAINING_JOBS
+from usher.reading.lookup import Objects
+
+API = "trainer.kubeflow.org/v1alpha1"
+REF = "/spec/runtimeRef/name"
+
+
+def step(
+    name: str = "node", role: str | None = "trainer", *containers: paths.Object, **job: builders.JsonValue
+) -> paths.Object:
+    """A replicated job of a runtime, which the label makes one of the steps that the operator knows."""
+    template = builders.template(*(containers or (builders.container("node"),)))
+    replicas, parallelism = job.get("replicas"), job.get("parallelism")
+    value = builders.replicated_job(name, template, replicas=replicas, parallelism=parallelism)
+    labels: paths.Object = {} if role is None else {"trainer.kubeflow.org/trainjob-ancestor-step": role}
+    return builders.replaced(value, "/template/metadata", {"labels": labels})
+
+
+def runtime(
+    *steps: paths.Object,
+    kind: str = "ClusterTrainingRuntime",
+    policy: dict[str, builders.JsonValue] | None = None,
+    namespace: str | None = None,
+) -> paths.Object:
+    policy = {"torch": {}} if policy is None else policy
+    spec: dict[str, builders.JsonValue] = {
+        "mlPolicy": policy,
+        "template": {"spec": {"replicatedJobs": list(steps) or [step()]}},
+    }
+    return builders.custom(API, kind, spec, name="torch", namespace=namespace)
+
+
+def train_job(
+    trainer: dict[str, builders.JsonValue] | None = None, *, kind: str = "", **spec: builders.JsonValue
+) -> paths.Object:
+    ref: dict[str, builders.JsonValue] = {"name": "torch", **({"kind": kind} if kind else {})}
+    return builders.custom(
+        API, "TrainJob", {"runtimeRef": ref, **({} if trainer is None else {"trainer": trainer}), **spec}
+    )
+
+
+def numbers(value: paths.Object, known: paths.Object) -> dict[str, int]:
+    found = {name: low for name, _, low, high in counts(value, objects=Objects([known])) if low == high}
+    assert len(found) == len(workload(value, objects=Objects([known])).pod_sets)
+    return found
+
+
+def test_the_pods_are_those_of_the_runtime_below_its_name() -> None:
+    path = f"{REF}/spec/template/spec/replicatedJobs/0/template/spec/template"
+
+    assert counts(train_job(), objects=Objects([runtime()])) == [("node", path, 1, 1)]
+
+
+def test_nothing_can_be_changed_in_the_templates_of_another_object() -> None:
+    (found,) = readable_workload(train_job(), objects=Objects([runtime()])).pod_sets
+
+    assert not found.changeable
+    assert [container.trains for container in found.containers] == [True]
+
+
+def test_a_patch_is_laid_over_the_pods_of_a_job_that_is_known() -> None:
+    (found,) = readable_workload(train_job(), objects=Objects([runtime()])).pod_sets
+
+    assert found.overrides == (
+        *("spec", "runtimePatches", model.Keyed("manager", "gpu-usher.io/usher")),
+        *("trainingRuntimeSpec", "template", "spec", "replicatedJobs", model.Keyed("name", "node")),
+        *("template", "spec", "template", "spec"),
+    )
+    assert workload(train_job({"numNodes": 2})).pod_sets[0].overrides is None
+
+
+def test_variables_and_resources_are_added_to_the_trainer_for_the_container_that_trains() -> None:
+    known = runtime(step("node", "trainer", builders.container("node"), builders.container("logger")))
+    (found,) = readable_workload(train_job(), objects=Objects([known])).pod_sets
+    (alone,) = workload(train_job({"numNodes": 2})).pod_sets[0].containers
+
+    places = [(each.environment_path, each.resources_path) for each in (*found.containers, alone)]
+    trainer = ("/spec/trainer/env", "/spec/trainer/resourcesPerNode")
+    assert places == [trainer, ("", ""), trainer]
+
+
+def test_a_runtime_in_the_namespace_is_found_there_and_not_elsewhere() -> None:
+    job = train_job(kind="TrainingRuntime")
+    near = runtime(kind="TrainingRuntime", namespace="ml-research")
+    far = runtime(kind="TrainingRuntime", namespace="other")
+
+    assert numbers(job, near) == {"node": 1}
+    assert unknowns(job, objects=Objects([far])) == [
+        (REF, "TrainingRuntime ml-research/torch is not known here: the pods that it makes are not judged")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "trainer", "nodes"),
+    [
+        ({"torch": {}}, {}, 1),
+        ({"torch": {}, "numNodes": 4}, {}, 4),
+        ({"torch": {}, "numNodes": 4}, {"numNodes": 2}, 2),
+        ({"torch": {}, "numNodes": 4}, {"numNodes": 0}, 0),
+        ({"torch": {}, "numNodes": 0}, {}, 1),
+        ({}, {"numNodes": 3}, 3),
+    ],
+)
+def test_the_train_job_says_how_many_nodes_or_else_its_runtime(
+    policy: dict[str, builders.JsonValue], trainer: dict[str, builders.JsonValue], nodes: int
+) -> None:
+    assert numbers(train_job(trainer), runtime(policy=policy)) == {"node": nodes}
+
+
+def test_a_runtime_without_a_policy_keeps_the_parallelism_of_its_jobs() -> None:
+    known = builders.replaced(runtime(step(parallelism=3)), "/spec/mlPolicy", None)
+
+    assert numbers(train_job(), known) == {"node": 3}
+    assert numbers(train_job({"numNodes": 5}), known) == {"node": 5}
+
+
+def test_initialisers_are_one_pod_each_beside_the_nodes() -> None:
+    known = runtime(
+        step("dataset-initializer", "dataset-initializer", replicas=5),
+        step("model-initializer", "model-initializer"),
+        step(replicas=3),
+        step("monitor", None, replicas=2, parallelism=2),
+    )
+
+    assert numbers(train_job({"numNodes": 4}), known) == {
+        "dataset-initializer": 1,
+        "model-initializer": 1,
+        "node": 4,
+        "monitor": 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("launcher_is_node", "nodes", "expected"),
+    [
+        (True, 4, {"node": 3, "launcher": 1}),
+        (True, 1, {"node": 1, "launcher": 1}),
+        (False, 4, {"node": 4, "launcher": 1}),
+        (False, None, {"node": 1, "launcher": 1}),
+    ],
+)
+def test_the_launcher_of_mpi_may_be_one_of_the_nodes(
+    launcher_is_node: bool,
+    nodes: int | None,
+    expected: dict[str, int],
+) -> None:
+    known = runtime(
+        step("node", None), step("launcher", "trainer"), policy={"mpi": {"runLauncherAsNode": launcher_is_node}}
+    )
+
+    assert numbers(train_job({"numNodes": nodes}), known) == expected
+
+
+def test_resources_of_the_train_job_replace_those_of_the_container_node_one_by_one() -> None:
+    known = runtime(step("node", "trainer", builders.container("node", gpus=8, limits={"cpu": 4})))
+    job = train_job({"numNodes": 2, "resourcesPerNode": {"limits": {builders.GPU: 4}}})
+    found = pod_set(job, objects=Objects([known]))
+
+    assert totals(job, objects=Objects([known])) == {builders.GPU: ("8", "8")}
+    assert found.requests[0].path == "/spec/trainer/resourcesPerNode/limits/nvidia.com~1gpu"
+    assert str(found.containers[0].limits["cpu"]) == "4"
+
+
+def test_accelerators_that_only_the_runtime_asks_for_stand_in_it() -> None:
+    known = runtime(step("node", "trainer", builders.container("node", gpus=8)))
+    found = pod_set(train_job({"numNodes": 2}), objects=Objects([known]))
+
+    assert found.requests[0].path.startswith(f"{REF}/spec/template/spec/replicatedJobs/0/")
+
+
+def test_mpi_gives_the_resources_to_the_nodes_only_where_the_launcher_is_one() -> None:
+    job = train_job({"numNodes": 3, "resourcesPerNode": {"limits": {builders.GPU: 8}}})
+    steps = (step("node", None), step("launcher", "trainer"))
+
+    def gpus(launcher_is_node: bool) -> dict[str, tuple[str, str]]:
+        known = runtime(*steps, policy={"mpi": {"runLauncherAsNode": launcher_is_node}})
+        return totals(job, objects=Objects([known]))
+
+    assert gpus(True) == {builders.GPU: ("24", "24")}
+    assert gpus(False) == {builders.GPU: ("8", "8")}
+
+
+def test_the_claims_of_the_train_job_add_up_with_those_of_the_runtime() -> None:
+    known = runtime(step("node", "trainer", builders.container("node", claims=["network"])))
+    entries: paths.Json = [{"name": "gpu", "resourceClaimName": "gpus"}]
+    pod_spec = "/spec/template/spec/replicatedJobs/0/template/spec/template/spec"
+    claim = builders.custom(
+        "resource.k8s.io/v1",
+        "ResourceClaim",
+        {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}},
+        name="gpus",
+    )
+    objects = Objects([builders.replaced(known, f"{pod_spec}/resourceClaims", entries), claim])
+    job = train_job({"resourcesPerNode": {"claims": [{"name": "gpu"}]}})
+
+    assert pod_set(job, objects=objects).containers[0].asks_accelerators
+
+
+def test_variables_of_the_train_job_come_after_those_of_the_runtime() -> None:
+    known = runtime(step("node", "trainer", builders.container("node", env={"NCCL_DEBUG": "WARN"})))
+    job = train_job({"env": [{"name": "NCCL_DEBUG", "value": "INFO"}]})
+    (container,) = pod_set(job, objects=Objects([known])).containers
+
+    assert [(variable.value, variable.path) for variable in container.environment] == [
+        ("WARN", f"{container.path}/env/0"),
+        ("INFO", "/spec/trainer/env/0"),
+    ]
+
+
+PATCH: dict[str, builders.JsonValue] = {
+    "nodeSelector": {"pool": "h100"},
+    "tolerations": [{"key": "gpu"}],
+    "affinity": builders.node_affinity(builders.term(builders.expression("pool", "In", "h100"))),
+    "schedulingGates": [{"name": "example.com/quota"}],
+    "containers": [{"name": "proxy", "env": [{"name": "NCCL_DEBUG", "value": "INFO"}]}],
+}
+
+
+def runtime_patch(
+    spec: builders.JsonValue, *, job: str = "node", metadata: builders.JsonValue = None
+) -> builders.JsonValue:
+    template = {"metadata": metadata, "spec": spec}
+    jobs: builders.JsonValue = [{"name": job, "template": {"spec": {"template": template}}}]
+    return {"manager": "example.com/me", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "path"),
+    [
+        ("podSpecOverrides", {"targetJobs": [{"name": "node"}], **PATCH}, "/spec/podSpecOverrides/0"),
+        (
+            "podTemplateOverrides",
+            {"targetJobs": [{"name": "node"}], "metadata": {"labels": {"team": "a"}}, "spec": PATCH},
+            "/spec/podTemplateOverrides/0/spec",
+        ),
+        (
+            "runtimePatches",
+            runtime_patch(PATCH, metadata={"labels": {"team": "a"}}),
+            "/spec/runtimePatches/0/trainingRuntimeSpec/template/spec/replicatedJobs/0/template/spec/template/spec",
+        ),
+    ],
+)
+def test_patches_of_all_versions_are_merged_into_the_template(field: str, value: paths.Json, path: str) -> None:
+    known = runtime(step("node", "trainer", builders.container("node"), builders.container("proxy")))
+    pod_spec = "/spec/template/spec/replicatedJobs/0/template/spec/template/spec"
+    known = builders.replaced(known, f"{pod_spec}/nodeSelector", {"zone": "a"})
+    known = builders.replaced(known, f"{pod_spec}/tolerations", [{"key": "zone"}])
+    known = builders.replaced(known, f"{pod_spec}/schedulingGates", [{"name": "example.com/first"}])
+    job = builders.replaced(train_job(), f"/spec/{field}", [value])
+    found = pod_set(job, objects=Objects([known]))
+
+    assert found.node_selector == {"zone": "a", "pool": "h100"}
+    assert found.tolerations == ({"key": "gpu"},)
+    assert found.has_required_affinity
+    assert found.scheduling_gates == ("example.com/quota", "example.com/first")
+    assert [variable.path for variable in found.containers[1].environment] == [f"{path}/containers/0/env/0"]
+    assert found.labels == ({} if field == "podSpecOverrides" else {"team": "a"})
+
+
+def test_a_patch_of_another_job_changes_nothing() -> None:
+    known = runtime(step("initialise", None), step())
+    found = readable_workload(
+        train_job(runtimePatches=[runtime_patch(PATCH, job="initialise")]), objects=Objects([known])
+    )
+
+    assert [bool(each.tolerations) for each in found.pod_sets] == [True, False]
+
+
+def test_a_patch_says_nothing_where_it_is_null() -> None:
+    affinity = builders.node_affinity(builders.term(builders.expression("pool", "In", "h100")))
+    patches = [runtime_patch({"affinity": affinity}), runtime_patch({"affinity": {"nodeAffinity": None}})]
+
+    assert pod_set(train_job(runtimePatches=patches), objects=Objects([runtime()])).has_required_affinity
+
+
+def test_more_patches_than_anybody_means_are_not_read() -> None:
+    patches = [runtime_patch({"nodeSelector": {"pool": str(index)}}) for index in range(MAX_PATCHES + 5)]
+    job = train_job(runtimePatches=patches)
+    found = workload(job, objects=Objects([runtime()]))
+
+    assert found.pod_sets[0].node_selector == {"pool": str(MAX_PATCHES - 1)}
+    assert [unknown.reason for unknown in found.unknowns] == [f"more than {MAX_PATCHES} patches of one job: not read"]
+
+
+def test_a_runtime_of_more_jobs_than_anybody_means_is_read_in_part() -> None:
+    known = runtime(*(step(f"job-{index}", None) for index in range(MAX_JOBS + 5)))
+    found = workload(train_job(), objects=Objects([known]))
+
+    assert len(found.pod_sets) == MAX_JOBS
+    assert [(unknown.path, unknown.reason) for unknown in found.unknowns] == [
+        (REF, f"its runtime has more than {MAX_JOBS} jobs: the others are not judged")
+    ]
+
+
+def test_what_the_train_job_asks_is_given_to_a_few_jobs_and_not_to_any_number_of_them() -> None:
+    known = runtime(*(step(f"job-{index}") for index in range(MAX_TRAINING_JOBS + 2)))
+    found = workload(train_job({"resourcesPerNode": {"limits": {builders.GPU: 8}}}), objects=Objects([known]))
+
+    assert [str(total.maximum) for total in found.totals] == [str(8 * MAX_TRAINING_JOBS)]
+    assert [unknown.reason for unknown in found.unknowns] == [
+        f"more than {MAX_TRAINING_JOBS} jobs of its runtime train"
+    ]
+
+
+def test_without_its_runtime_a_train_job_still_asks_for_what_it_says_itself() -> None:
+    job = train_job(
+        trainer={
+            "numNodes": 2,
+            "resourcesPerNode": {"limits": {builders.GPU: 8}},
+            "env": [{"name": "A", "value": "b"}],
+        },
+        runtimePatches=[runtime_patch(PATCH)],
+    )
+    found = workload(job)
+    (nodes,) = found.pod_sets
+
+    assert nodes.count == model.Count(
+        minimum=2, maximum=None, reason="the runtime is not known, which may make more pods"
+    )
+    assert nodes.requests[0].path == "/spec/trainer/resourcesPerNode/limits/nvidia.com~1gpu"
+    assert [(str(total.minimum), total.maximum) for total in found.totals] == [("16", None)]
+    assert nodes.tolerations == ({"key": "gpu"},)
+    assert unknowns(job) == [
+        (REF, "ClusterTrainingRuntime torch is not known here: the pods that it makes are not judged")
+    ]
+
+
+def test_a_train_job_that_says_nothing_of_its_nodes_has_one_at_least() -> None:
+    (found,) = workload(train_job()).pod_sets
+
+    assert (found.path, found.count.minimum, found.containers) == ("/spec/runtimeRef", 1, ())
+
+
+@pytest.mark.parametrize(
+    ("ref", "path", "reason"),
+    [
+        ({}, "/spec/runtimeRef", "it names no runtime: its pods are not known"),
+        ({"name": ""}, REF, "it names no runtime: its pods are not known"),
+        (None, "/spec/runtimeRef", "it names no runtime: its pods are not known"),
+        (
+            {"name": "torch", "kind": "JobSet", "apiGroup": "jobset.x-k8s.io"},
+            "/spec/runtimeRef",
+            "JobSet of jobset.x-k8s.io is no kind of runtime that is known: its pods are not known",
+        ),
+        ({"name": 7}, REF, "expected a string, found a number; quote it"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_unknown(ref: paths.Json, path: str, reason: str) -> None:
+    job = builders.replaced(train_job(), "/spec/runtimeRef", ref)
+
+    assert unknowns(job, objects=Objects([runtime()])) == [(path, reason)]
+
+
+def test_without_any_reference_that_is_told_at_the_spec() -> None:
+    assert unknowns(builders.custom(API, "TrainJob", {"suspend": True})) == [
+        ("/spec", "it names no runtime: its pods are not known")
+    ]
+
+
+def test_what_is_wrong_in_the_runtime_is_told_at_its_name() -> None:
+    pod_spec = "/spec/template/spec/replicatedJobs/0/template/spec/template/spec"
+    known = builders.replaced(runtime(), f"{pod_spec}/tolerations", "gpu")
+
+    assert unknowns(train_job(), objects=Objects([known])) == [
+        (
+            REF,
+            f"ClusterTrainingRuntime torch, {paths.readable(pod_spec)}.tolerations: expected a list, found a string",
+        )
+    ]
+
+
+def test_a_runtime_is_judged_as_one_train_job_that_changes_nothing() -> None:
+    known = runtime(
+        step("model-initializer", "model-initializer"),
+        step("node", "trainer", builders.container("node", gpus=8)),
+        policy={"numNodes": 2, "torch": {}},
+    )
+    found = readable_workload(known)
+
+    assert found.is_template
+    assert [(each.name, each.count.minimum, each.changeable) for each in found.pod_sets] == [
+        ("model-initializer", 1, True),
+        ("node", 2, True),
+    ]
+    assert totals(known) == {builders.GPU: ("16", "16")}
+
+
+@pytest.mark.parametrize(
+    ("framework", "variable"),
+    [
+        ("torch", "PET_NPROC_PER_NODE"),
+        ("torch", "PET_NODE_RANK"),
+        ("jax", "JAX_PROCESS_ID"),
+        ("xgboost", "DMLC_*"),
+        ("mpi", "OMPI_MCA_*"),
+    ],
+)
+def test_the_variables_of_the_operator_depend_on_the_framework(framework: str, variable: str) -> None:
+    found = pod_set(runtime(policy={framework: {}}))
+
+    assert variable in found.operator_environment
+
+
+def test_ranks_of_mpi_see_the_environment_of_the_launcher_alone() -> None:
+    known = runtime(step("node", None), step("launcher", "trainer"), policy={"mpi": {}})
+
+    assert [each.ranks_inherit_environment for each in readable_workload(known).pod_sets] == [False, True]
+
+
+def test_a_train_job_trains_waits_in_a_queue_and_wants_a_gang() -> None:
+    found = readable_workload(train_job({"numNodes": 2}, suspend=True), objects=Objects([runtime()]))
+
+    assert (found.role, found.suspended, found.queue_label_path) == (model.Role.TRAINING, True, "/metadata")
+    assert found.gang.wanted

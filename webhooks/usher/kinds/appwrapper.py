@@ -1,0 +1,143 @@
+"""workload.codeflare.dev: AppWrapper, which holds whole objects of any kind."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.reading import embedded, search
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
+
+Object = Mapping[str, paths.Json]
+
+# AW:pkg/utils/utils.go, getValueAtPath.
+_PATH: Final = re.compile(r"template((?:\.[^.\[\]]+|\[[0-9]{1,9}\])*)", re.ASCII)
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]", re.ASCII)
+
+_NO_PODS: Final = model.Count(minimum=0, maximum=0, reason="a template for others to refer to")
+
+
+class _PodSet(NamedTuple):
+    """What a component declares: a pod template of its object, and how many pods are made of it."""
+
+    replicas: int
+    path: str
+    place: str
+    """Of the path."""
+
+
+def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
+    """The templates of the objects, in the numbers that these make, whatever the components declare.
+
+    What they declare is what Kueue counts, and nobody keeps it in step with the object but for the few kinds that
+    AW:pkg/utils/utils.go knows; it is all there is to go by for an object of an unknown kind.
+    """
+    spec = reading.mapping(app_wrapper.get("spec"), "/spec")
+    for path, component in reading.items(spec.get("components"), "/spec/components"):
+        place = Place(component.get("template"), path + "/template")
+        value = reading.mapping(*place)
+        declared = list(_declared(component, path, reading))
+        if not reading.kinds:
+            reading.unknown(place.path, "it stands too deep in other objects to be judged")
+        elif value:
+            yield from _of_object(value, place.path, declared, reading)
+
+
+def _declared(component: Object, path: str, reading: Reading) -> Iterator[_PodSet]:
+    for pod_set_path, pod_set in reading.items(component.get("podSets"), path + "/podSets"):
+        yield _PodSet(
+            replicas=reading.count(pod_set.get("replicas"), pod_set_path + "/replicas", default=1),
+            path=reading.text(pod_set.get("path"), pod_set_path + "/path"),
+            place=f"{pod_set_path}/path" if "path" in pod_set else pod_set_path,
+        )
+
+
+def _known(value: Object, reading: Reading) -> Kind | None:
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    if not isinstance(api_version, str) or not isinstance(kind, str):
+        return None
+    return reading.kinds.get((api_version.rpartition("/")[0], kind))
+
+
+def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Reading) -> Iterator[Template]:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    prefix = name if isinstance(name, str) else ""
+    known = _known(value, reading)
+    found = embedded.templates(value, path, reading)
+    if found is None:
+        found = iter(_of_unknown_kind(value, path, declared, reading))
+    for template in found:
+        count = _NO_PODS if known is not None and known.is_template else template.count
+        yield replace(template, name="-".join(filter(None, (prefix, template.name))), count=count)
+
+
+def _of_unknown_kind(value: Object, path: str, declared: list[_PodSet], reading: Reading) -> list[Template]:
+    templates: dict[str, Template] = {}
+    for pod_set in declared:
+        pointer = _pointer(pod_set.path)
+        target = None if pointer is None else _resolved(value, pointer)
+        if pointer is None or not isinstance(target, dict):
+            reading.unknown(pod_set.place, "it leads to no pod template of the object, as in template.spec.template")
+        elif pointer in templates:
+            reading.unknown(pod_set.place, "another pod set of the component has the same path")
+        else:
+            count = model.Count(minimum=pod_set.replicas, maximum=pod_set.replicas)
+            templates[pointer] = pod_template(Place(target, path + pointer), reading, count=count)
+    _tell_of_others(value, path, [template.path for template in templates.values()], reading)
+    return list(templates.values())
+
+
+def _pointer(path: str) -> str | None:
+    """The JSON Pointer, into the object, of a path as components write them; None if it is none."""
+    matched = _PATH.fullmatch(path)
+    if matched is None:
+        return None
+    return paths.join(paths.ROOT, *(step[1] or int(step[2]) for step in _STEP.finditer(matched[1])))
+
+
+def _resolved(value: Object, pointer: str) -> paths.Json:
+    try:
+        return paths.resolve(dict(value), pointer)
+    except LookupError:
+        return None
+
+
+def _tell_of_others(value: Object, path: str, known: list[str], reading: Reading) -> None:
+    """Records the pod specs that no declared pod set leads to."""
+    kind, api_version = (each if isinstance(each, str) else "" for each in (value.get("kind"), value.get("apiVersion")))
+    full_name = f"{kind or 'object without kind'} ({api_version or 'no apiVersion'})"
+    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    of_other_version = _known(value, reading)
+    if of_other_version is not None:
+        versions = " and ".join(of_other_version.versions)
+        reason = f"{kind} is known in {versions}, not as {api_version}: its pod spec is not judged"
+    found = search.pod_specs(dict(value))
+    if found is None:
+        reading.unknown(path, f"{full_name} is too large to be searched for pod specs: not judged")
+    for pointer in found or ():
+        if f"{path}{pointer}".removesuffix("/spec") not in known:
+            reading.unknown(path + pointer, reason)
+
+
+KINDS: list[Kind] = [
+    Kind(
+        group="workload.codeflare.dev",
+        versions=("v1beta2",),
+        kind="AppWrapper",
+        plural="appwrappers",
+        templates=_app_wrapper,
+        template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
+        counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
+        source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
+        role=model.Role.BATCH,
+        suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
+        queue_label_path="/metadata",
+        volcano="what makes a gang of the object inside",
+        changes="the pod templates of the objects inside",
+    ),
+]

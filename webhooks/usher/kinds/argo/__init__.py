@@ -1,0 +1,1 @@
+"""argoproj.io: workflows and their templates."""

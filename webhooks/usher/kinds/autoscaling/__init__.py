@@ -1,0 +1,1 @@
+"""What changes the number of pods of a workload: autoscalers, and KEDA."""

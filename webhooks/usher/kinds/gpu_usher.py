@@ -1,0 +1,96 @@
+"""GPUQuotas, our own kind: what their limits name, with what boards have of it."""
+
+from typing import Annotated, Final, NotRequired
+
+from pydantic import BeforeValidator, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher.accelerators import boards, profiles
+from usher.kinds.view import View
+from usher.reading.shapes import STRICT
+
+VIEW: Final = "gpuQuota"
+
+_UNITS = ("gpus", "slices", "memoryGiB")
+_PROFILES = "profiles."
+
+
+@with_config(STRICT)
+class QuotaUnit(TypedDict):
+    """A key of `hard`."""
+
+    known: bool
+    boards: NotRequired[list[str]]
+    """Of a MIG profile, the known boards that have it."""
+    meant: NotRequired[str]
+    """The unit that was probably meant, where it is another spelling of one."""
+
+
+def _units(value: object) -> object:
+    return {unit: _unit(unit) for unit in value if isinstance(unit, str)} if isinstance(value, dict) else value
+
+
+def _unit(unit: str) -> QuotaUnit:
+    profile = profiles.parse(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
+    if profile is not None:
+        name = f"{_PROFILES}{profile}"
+        if name != unit:
+            return {"known": False, "meant": name}
+        return {"known": True, "boards": [board.name for board in boards.boards_with(profile)]}
+    if unit in _UNITS:
+        return {"known": True}
+    resource = profiles.of_resource(unit)
+    if resource is not None:
+        return {"known": False, "meant": f"{_PROFILES}{resource.profile}"}
+    like = [each for each in _UNITS if each.lower().rstrip("s") == unit.lower().rstrip("s")]
+    if unit.rpartition("/")[2] == "gpu":
+        like = ["gpus"]
+    return {"known": False, "meant": like[0]} if like else {"known": False}
+
+
+@with_config(STRICT)
+class QuotaLimit(TypedDict):
+    hard: NotRequired[Annotated[dict[str, QuotaUnit], BeforeValidator(_units)]]
+
+
+@with_config(STRICT)
+class NamespaceRequirement(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+    values: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class NamespaceSelector(TypedDict):
+    matchLabels: NotRequired[dict[str, str]]
+    matchExpressions: NotRequired[list[NamespaceRequirement]]
+
+
+@with_config(STRICT)
+class GpuQuotaSpec(TypedDict):
+    namespaces: NotRequired[list[str]]
+    namespaceSelector: NotRequired[NamespaceSelector]
+    limits: NotRequired[list[QuotaLimit]]
+
+
+@with_config(STRICT)
+class GpuQuota(TypedDict):
+    spec: NotRequired[GpuQuotaSpec]
+
+
+@with_config(STRICT)
+class Objects(TypedDict):
+    gpuQuota: NotRequired[GpuQuota]
+
+
+VIEWS = [
+    View(
+        group="gpu-usher.io",
+        versions=("v1alpha1",),
+        kind="GPUQuota",
+        plural="gpuquotas",
+        key=VIEW,
+        shape=TypeAdapter(GpuQuota),
+        cluster_scoped=True,
+    )
+]

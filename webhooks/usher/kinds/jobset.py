@@ -1,0 +1,44 @@
+"""jobset.x-k8s.io: JobSet."""
+
+from collections.abc import Iterator, Mapping
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kubernetes import batch as kubernetes_batch
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
+
+
+def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(job_set.get("spec"), "/spec")
+    for path, job in reading.items(spec.get("replicatedJobs"), "/spec/replicatedJobs"):
+        replicas = reading.count(job.get("replicas"), path + "/replicas", default=1)
+        job_template = reading.mapping(job.get("template"), path + "/template")
+        job_path = path + "/template/spec"
+        job_spec = reading.mapping(job_template.get("spec"), job_path)
+        pods = replicas * kubernetes_batch.concurrent_pods(job_spec, job_path, reading)
+        yield pod_template(
+            Place(job_spec.get("template"), job_path + "/template"),
+            reading,
+            name=reading.text(job.get("name"), path + "/name"),
+            count=model.Count(minimum=pods, maximum=pods),
+        )
+
+
+KINDS = [
+    Kind(
+        group="jobset.x-k8s.io",
+        versions=("v1alpha2",),
+        kind="JobSet",
+        plural="jobsets",
+        templates=_job_set,
+        template_paths=("spec.replicatedJobs[].template.spec.template",),
+        counted="`replicas` (1 if missing) times the pods of the Job, for every replicated job",
+        source="JS:api/jobset/v1alpha2/jobset_types.go; KQ:pkg/controller/jobs/jobset/jobset_controller.go",
+        role=model.Role.TRAINING,
+        suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
+        queue_label_path="/metadata",
+        needs_gang=True,
+    ),
+]

@@ -1,0 +1,1 @@
+"""serving.kserve.io: inference services, LLM inference services and their runtimes."""

@@ -1,0 +1,227 @@
+"""serving.kserve.io: LLMInferenceService, and LLMInferenceServiceConfig, of which it takes what it does not say itself.
+
+KServe merges presets of its own beneath both (KS:config/llmisvcconfig/). They hold the container `main`, the scheduler
+and the tokenizer, ask for no accelerators and set no tolerations or affinity, so nothing of them is looked up.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kserve import annotated_claims, runtimes
+from usher.kinds.kserve import replicas as kserve_replicas
+from usher.kinds.kserve.components import metadata
+from usher.kinds.kserve.layers import Layers, containers, first, inside, pod_fields, replaces
+from usher.kinds.kserve.runtimes import GROUP
+from usher.reading.templates import ClaimPlace, Place, Template, Traits
+from usher.reading.values import Reading
+
+Object = Mapping[str, paths.Json]
+
+
+# KS:pkg/controller/v1alpha2/llmisvc/workload_single_node.go, propagateDeploymentMetadata.
+_LABELS: Final = ("kueue.x-k8s.io",)
+_ANNOTATIONS: Final = ("k8s.v1.cni.cncf.io", "kueue.x-k8s.io", "prometheus.io")
+
+# KS:pkg/controller/v1alpha2/llmisvc/tokenizer.go; with one of them there is a tokenizer.
+_TOKENIZING: Final = ("token-producer", "precise-prefix-cache-scorer")
+
+_PARALLELISM: Final = "as many as the parallelism of the service needs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Service:
+    """What all pods of a service share."""
+
+    reading: Reading
+    labels: Mapping[str, str]
+    """Those that reach the pods from the object's own metadata."""
+    annotations: Mapping[str, str]
+    claims: tuple[ClaimPlace, ...] = ()
+    stopped: bool = False
+    changeable: bool = False
+    whole: bool = True
+    """Whether KServe's presets complete it."""
+
+
+def _service(service: Object, reading: Reading) -> Iterator[Template]:
+    own = inside((Place(service, paths.ROOT),), "spec", reading)
+    about = reading.mapping(service.get("metadata"), "/metadata")
+    annotations = reading.strings(about.get("annotations"), "/metadata/annotations")
+    labels = reading.strings(about.get("labels"), "/metadata/labels")
+    if not own:
+        return
+    configs, complete = runtimes.named_by(own, reading)
+    shared = _Service(
+        reading=reading,
+        labels={key: text for key, text in labels.items() if key.startswith(_LABELS)},
+        annotations={key: text for key, text in annotations.items() if key.startswith(_ANNOTATIONS)},
+        claims=annotated_claims.claims(annotations, reading),
+        stopped=kserve_replicas.is_stopped(annotations),
+        changeable=complete,
+    )
+    yield from _all((*own, *configs), shared)
+
+
+def _config(config: Object, reading: Reading) -> Iterator[Template]:
+    """Only what it says itself: the service that uses it says the rest."""
+    own = inside((Place(config, paths.ROOT),), "spec", reading)
+    if own:
+        yield from _all(own, _Service(reading=reading, labels={}, annotations={}, whole=False))
+
+
+def _all(spec: Layers, shared: _Service) -> Iterator[Template]:
+    prefill = inside(spec, "prefill", shared.reading)
+    yield from _workload(spec, shared, name="decode" if prefill else "")
+    if prefill:
+        yield from _workload(prefill, shared, name="prefill")
+    router = inside(spec, "router", shared.reading)
+    scheduler = inside(router, "scheduler", shared.reading)
+    if scheduler:
+        yield from _scheduler(scheduler, shared)
+
+
+def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Template]:
+    """A Deployment, or with a worker a LeaderWorkerSet: groups of a leader and its workers.
+
+    KS:pkg/controller/v1alpha2/llmisvc/workload_{single,multi}_node.go.
+    """
+    reading = shared.reading
+    workers = inside(workload, "worker", reading)
+    template = inside(workload, "template", reading)
+    about = metadata(workload, (), labels=shared.labels, annotations=shared.annotations, reading=reading)
+    replicas = kserve_replicas.replicas(workload, reading, stopped=shared.stopped, surge=0 if workers else "25%")
+    if not workers:
+        if template or shared.whole:
+            yield _template(template, shared, above=workload, about=about, name=name, count=replicas)
+        return
+    size, by_data = kserve_replicas.size(workload, reading)
+    # The preset for data parallelism has a leader; for pipelines there is none, so the workers lead themselves.
+    if template or (shared.whole and by_data):
+        yield _template(template, shared, above=workload, about=about, name=f"{name} leader".strip(), count=replicas)
+        size = size and size - 1
+    if size is None:
+        count = model.Count(minimum=0, maximum=None, reason=_PARALLELISM)
+    else:
+        most = None if replicas.maximum is None else replicas.maximum * size
+        count = model.Count(minimum=replicas.minimum * size, maximum=most if size else 0, reason=replicas.reason)
+    name = f"{name} worker".strip()
+    yield _template(workers, shared, above=workload, about=about, name=name, count=count, field="worker")
+
+
+def _template(  # noqa: PLR0913 - all that makes a template
+    layers: Layers,
+    shared: _Service,
+    *,
+    above: Layers,
+    about: Place,
+    name: str,
+    count: model.Count,
+    field: str = "template",
+    claiming: bool = True,
+) -> Template:
+    """A pod spec, of which several layers may say a part, or only KServe's preset."""
+    reading = shared.reading
+    own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
+    spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")
+    fields = pod_fields(layers, reading) if layers else {}
+    claims = shared.claims if claiming else ()
+    if claims and annotated_claims.is_claimed(fields.get("resourceClaims")):
+        claims = ()
+    return Template(
+        name=name,
+        path=spec.path,
+        spec=spec,
+        metadata=about,
+        count=count,
+        traits=Traits(
+            operator_environment=frozenset({"LWS_*", "TPU_*", "OTEL_*", "INFERENCE_POOL_NAME"}),
+            changeable=shared.changeable and own and not replaces(layers),
+            whole=shared.changeable,
+        ),
+        containers=tuple(containers(layers, reading)),
+        fields=fields,
+        claims=claims,
+    )
+
+
+def _scheduler(scheduler: Layers, shared: _Service) -> Iterator[Template]:
+    """The pods that pick an endpoint, which a rollout replaces at once, and those that tokenize for them.
+
+    KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. There are none for a pool that is somebody else's.
+    """
+    reading = shared.reading
+    pool = inside(inside(scheduler, "pool", reading), "ref", reading)
+    if reading.text(*first(pool, "name")):
+        return
+    about = metadata(scheduler, (), labels={}, annotations={}, reading=reading)
+    number = 0 if shared.stopped else reading.count(*first(scheduler, "replicas"), default=1)
+    count = kserve_replicas.STOPPED if shared.stopped else model.Count(minimum=number, maximum=number)
+    template = inside(scheduler, "template", reading)
+    if template or shared.whole:
+        yield _template(template, shared, above=scheduler, about=about, name="scheduler", count=count, claiming=False)
+    tokenizer = inside(scheduler, "tokenizer", reading)
+    template = inside(tokenizer, "template", reading)
+    if template or (shared.whole and (tokenizer or _tokenizes(first(inside(scheduler, "config", reading), "inline")))):
+        count = kserve_replicas.STOPPED if shared.stopped else kserve_replicas.rolling(1, 1, 1)
+        above = tokenizer or (Place({}, scheduler[0].path + "/tokenizer"),)
+        about = Place(None, above[0].path)
+        yield _template(template, shared, above=above, about=about, name="tokenizer", count=count, claiming=False)
+
+
+def _tokenizes(config: Place) -> bool:
+    """Whether the configuration of the scheduler, which is free to have any shape, has a plugin that needs tokens."""
+    plugins = config.value.get("plugins") if isinstance(config.value, dict) else None
+    return isinstance(plugins, list) and any(
+        isinstance(plugin, dict) and plugin.get("type") in _TOKENIZING for plugin in plugins
+    )
+
+
+_TEMPLATE_PATHS: Final = (
+    "spec.{template,worker}, which are pod specs",
+    "spec.prefill.{template,worker}",
+    "spec.router.scheduler.template",
+    "spec.router.scheduler.tokenizer.template",
+)
+_SOURCE: Final = (
+    "KS:pkg/apis/serving/v1alpha2/llm_inference_service_types.go; KS:pkg/controller/v1alpha2/llmisvc/; "
+    "KS:docs/samples/llmisvc/managed-dra/README.md"
+)
+_COUNTED: Final = (
+    "`replicas` (1 if missing), or from `scaling.minReplicas` to `scaling.maxReplicas`, and `maxSurge` (25 % if "
+    "missing, none with a worker) more during a rollout; with a worker times data / dataLocal or pipeline; the same "
+    "for prefill; `router.scheduler.replicas` (1 if missing)"
+)
+
+KINDS = [
+    Kind(
+        group=GROUP,
+        versions=("v1alpha2", "v1alpha1"),
+        kind="LLMInferenceService",
+        plural="llminferenceservices",
+        templates=_service,
+        template_paths=_TEMPLATE_PATHS,
+        counted=_COUNTED,
+        source=_SOURCE,
+        role=model.Role.INFERENCE,
+        kueue=Kueue.CHILDREN,
+        # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
+        queue_label_path="/metadata",
+        changes="the pod specs that it holds itself, unless what a configuration says would be lost by it",
+    ),
+    Kind(
+        group=GROUP,
+        versions=("v1alpha2", "v1alpha1"),
+        kind=runtimes.KIND,
+        plural="llminferenceserviceconfigs",
+        templates=_config,
+        template_paths=_TEMPLATE_PATHS,
+        counted="as a service that says nothing else; workers without bound where it has no parallelism",
+        source=_SOURCE,
+        role=model.Role.INFERENCE,
+        is_template=True,
+        changes="nothing: the services that use it are changed",
+    ),
+]

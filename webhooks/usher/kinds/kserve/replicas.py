@@ -1,0 +1,232 @@
+"""How many pods KServe makes of a component, and how it shares accelerators out over several nodes.
+
+KServe runs an InferenceService as Knative Services, as Deployments (`Standard`, once `RawDeployment`), or leaves it to
+ModelMesh; which of them, an annotation says, or else its configuration, which says Knative as it is shipped.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.kinds.kserve.layers import Layers, first, inside
+from usher.reading.values import Reading
+
+Object = Mapping[str, paths.Json]
+
+STOP: Final = "serving.kserve.io/stop"
+STOPPED: Final = model.Count(minimum=0, maximum=0, reason=f"stopped by the annotation {STOP}")
+
+_MODE: Final = "serving.kserve.io/deploymentMode"
+_AUTOSCALER: Final = "serving.kserve.io/autoscalerClass"
+_AUTOSCALERS: Final = ("hpa", "keda", "external", "none")
+
+_EXTERNAL: Final = "an autoscaler that KServe knows nothing of sets the replicas"
+
+_PERCENTAGE: Final = re.compile(r"([0-9]{1,4})%", re.ASCII)
+_DEFAULT_SURGE: Final = "25%"
+
+
+class Mode(StrEnum):
+    KNATIVE = "Knative"
+    STANDARD = "Standard"
+    MODEL_MESH = "ModelMesh"
+
+
+_MODES: Final[Mapping[str, Mode]] = {
+    **{mode.value: mode for mode in Mode},
+    "Serverless": Mode.KNATIVE,
+    "RawDeployment": Mode.STANDARD,
+}
+"""With their old names (KS:pkg/constants/constants.go)."""
+
+
+class Running(NamedTuple):
+    """How an InferenceService is run."""
+
+    mode: Mode
+    declared: bool
+    """Whether it says so itself, and is not left to KServe's configuration."""
+    autoscaler: str
+    stopped: bool
+
+
+def running(service: Object, annotations: Mapping[str, str], reading: Reading, *, several_nodes: bool) -> Running:
+    """What the status says counts before the annotation (KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go).
+
+    Args:
+        service: the InferenceService.
+        annotations: its annotations.
+        reading: records an autoscaler that KServe refuses.
+        several_nodes: whether a worker belongs to its predictor, which only Deployments have.
+    """
+    status = reading.mapping(service.get("status"), "/status")
+    named = reading.text(status.get("deploymentMode"), "/status/deploymentMode") or annotations.get(_MODE, "")
+    autoscaler = annotations.get(_AUTOSCALER) or "hpa"
+    if autoscaler not in _AUTOSCALERS:
+        known = ", ".join(_AUTOSCALERS)
+        reading.unknown(paths.join("/metadata/annotations", _AUTOSCALER), f"no such class; the classes are {known}")
+    mode = _MODES.get(named)
+    return Running(
+        mode=mode or (Mode.STANDARD if several_nodes else Mode.KNATIVE),
+        declared=mode is not None,
+        autoscaler="none" if several_nodes else autoscaler,
+        stopped=is_stopped(annotations),
+    )
+
+
+def is_stopped(annotations: Mapping[str, str]) -> bool:
+    return annotations.get(STOP, "").lower() == "true"
+
+
+def component(value: Object, path: str, how: Running, reading: Reading) -> model.Count:
+    """The pods of a predictor, a transformer or an explainer.
+
+    KS:pkg/controller/v1beta1/inferenceservice/reconcilers/{hpa,keda,knative,deployment}/, KS:pkg/controller/v1alpha1/
+    utils/utils.go.
+    """
+    lowest = reading.count(value.get("minReplicas"), path + "/minReplicas", default=1)
+    highest = reading.count(value.get("maxReplicas"), path + "/maxReplicas", default=0)
+    if how.stopped:
+        return STOPPED
+    if how.mode is not Mode.STANDARD:
+        percent = reading.count(value.get("canaryTrafficPercent"), path + "/canaryTrafficPercent", default=100)
+        return _knative(lowest, highest, how, canary=percent < 100)
+    if how.autoscaler == "external":
+        return model.Count(minimum=0, maximum=None, reason=_EXTERNAL)
+    if how.autoscaler == "none":
+        highest = lowest
+    elif how.autoscaler != "keda":
+        lowest = max(lowest, 1)
+    highest = max(lowest, highest)
+    strategy = reading.mapping(value.get("deploymentStrategy"), path + "/deploymentStrategy")
+    return rolling(lowest, highest, surge(strategy, path + "/deploymentStrategy", highest, reading))
+
+
+def _knative(lowest: int, highest: int, how: Running, *, canary: bool) -> model.Count:
+    """Bounds hold for each revision; as long as a canary gets but a part of the traffic there are two of them."""
+    if not highest:
+        default = "" if how.declared else ", KServe's default mode,"
+        reason = f"in Knative mode{default} nothing bounds the replicas where maxReplicas is not set"
+        return model.Count(minimum=lowest, maximum=None, reason=reason)
+    lowest = min(lowest, highest)
+    reasons = ["Knative scales between minReplicas and maxReplicas"] if lowest != highest else []
+    if canary:
+        reasons.append("the revision before keeps running beside the canary")
+    return model.Count(minimum=lowest, maximum=highest * (2 if canary else 1), reason=", ".join(reasons))
+
+
+def fixed(number: int, how: Running) -> model.Count:
+    """The pods of a canary, which is not scaled, but for that an autoscaler keeps one at least."""
+    if how.autoscaler == "external":
+        return model.Count(minimum=0, maximum=None, reason=_EXTERNAL)
+    number = max(number, 1) if how.autoscaler == "hpa" else number
+    return rolling(number, number, -(-number // 4))
+
+
+def rolling(lowest: int, highest: int, surging: int) -> model.Count:
+    """A Deployment that is autoscaled between two bounds and replaces its pods one after another."""
+    reasons = ["autoscaled between its bounds"] if lowest != highest else []
+    if surging:
+        reasons.append(f"{surging} more during a rollout")
+    return model.Count(minimum=lowest, maximum=highest + surging, reason=", ".join(reasons))
+
+
+def surge(strategy: Object, path: str, replicas: int, reading: Reading) -> int:
+    """Pods beside the old ones during a rollout of a Deployment; none where there are none, or for Recreate.
+
+    KServe's configuration may have another default than Kubernetes'; which, nobody tells us.
+    """
+    rolling_path = path + "/rollingUpdate"
+    update = reading.mapping(strategy.get("rollingUpdate"), rolling_path)
+    found = share(update.get("maxSurge"), rolling_path + "/maxSurge", replicas, reading, default=_DEFAULT_SURGE)
+    return 0 if reading.text(strategy.get("type"), path + "/type") == "Recreate" else found
+
+
+def share(value: object, path: str, replicas: int, reading: Reading, *, default: int | str = _DEFAULT_SURGE) -> int:
+    """A number of pods, or a percentage of the replicas, rounded up."""
+    if value is None:
+        value = default
+    if not isinstance(value, str):
+        return reading.count(value, path, default=0) if replicas else 0
+    percentage = _PERCENTAGE.fullmatch(value)
+    if percentage is None:
+        reading.unknown(path, "expected a whole number or a percentage such as 25%")
+        return 0
+    return -(-replicas * int(percentage[1]) // 100)
+
+
+class Nodes(NamedTuple):
+    """Nodes that share one model: a head and its workers, with the accelerators of each."""
+
+    number: int
+    head: int
+    worker: int
+
+
+def on_ray(total: int, *, head: int, worker: int) -> Nodes | None:
+    """Shares accelerators out over the nodes of a Ray cluster; None where KServe refuses, because they are too few.
+
+    KS:pkg/controller/v1beta1/inferenceservice/components/predictor.go, computeRayNodeAndGPUs.
+
+    Args:
+        total: accelerators that the model needs.
+        head: what the container of the head requests.
+        worker: what the container of the workers requests.
+    """
+    if worker:
+        number = -(-total // worker)
+        if number == 1 or total <= head:
+            return Nodes(number=1, head=total, worker=0)
+        nodes = Nodes(number=number, head=head or total - worker * (number - 1), worker=worker)
+    elif head:
+        nodes = Nodes(number=max(total - head, 0) + 1, head=head, worker=1)
+    else:
+        nodes = Nodes(number=total, head=1, worker=1)
+    return None if total > nodes.head + nodes.worker * (nodes.number - 1) else nodes
+
+
+def size(workload: Layers, reading: Reading) -> tuple[int | None, bool]:
+    """Pods in a group, None where that is left to the service that uses a configuration; and whether data divide it.
+
+    KS:pkg/apis/serving/v1alpha2/llm_inference_service_types_func.go, GetSize.
+    """
+    parallelism = inside(workload, "parallelism", reading)
+    if not parallelism:
+        return None, False
+    data, local, pipeline = (
+        reading.count(*first(parallelism, name), default=0) for name in ("data", "dataLocal", "pipeline")
+    )
+    if data or local:
+        return max(max(data, 1) // max(local, 1), 1), True
+    return max(pipeline, 1), False
+
+
+def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | str) -> model.Count:
+    """Replicas, or groups of pods, and those that a rollout makes beside them.
+
+    KEDA may keep fewer than `minReplicas` while nothing is asked (KS:pkg/controller/v1alpha2/llmisvc/scaling.go).
+
+    Args:
+        workload: the spec of a service, or its `prefill`.
+        reading: records what cannot be read.
+        stopped: whether the service is.
+        surge: what stands for a missing `maxSurge`.
+    """
+    scaling = inside(workload, "scaling", reading)
+    rollout = first(inside(workload, "rolloutStrategy", reading), "maxSurge")
+    if scaling:
+        lowest = reading.count(*first(scaling, "minReplicas"), default=1)
+        most = first(scaling, "maxReplicas")
+        keda = (*inside(scaling, "keda", reading), *inside(inside(scaling, "wva", reading), "keda", reading))
+        idle = reading.count(*first(keda, "idleReplicaCount"), default=lowest)
+        highest = max(reading.count(*most, default=lowest), lowest)
+        lowest = min(lowest, idle)
+        if most.value is None and not stopped:
+            reason = "nothing bounds the replicas: its scaling has no maxReplicas"
+            return model.Count(minimum=lowest, maximum=None, reason=reason)
+    else:
+        lowest = highest = reading.count(*first(workload, "replicas"), default=1)
+    surging = share(*rollout, highest, reading, default=surge)
+    return STOPPED if stopped else rolling(lowest, highest, surging)

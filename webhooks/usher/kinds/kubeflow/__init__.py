@@ -1,0 +1,1 @@
+"""kubeflow.org and trainer.kubeflow.org: training jobs, TrainJobs and notebooks."""

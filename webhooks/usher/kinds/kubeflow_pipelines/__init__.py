@@ -1,0 +1,1 @@
+"""pipelines.kubeflow.org: compiled pipelines and PipelineVersions."""

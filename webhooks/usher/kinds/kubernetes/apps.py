@@ -1,0 +1,204 @@
+"""The apps group: Deployment, ReplicaSet, StatefulSet and DaemonSet, with the shapes that rules read of them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NotRequired
+
+from pydantic import TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kubernetes.batch import OF_VOLCANO
+from usher.kinds.view import View
+from usher.reading.pod_shapes import Present
+from usher.reading.shapes import STRICT, IntOrString
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
+
+
+@with_config(STRICT)
+class Container(TypedDict):
+    ports: NotRequired[list[Present]]
+    """What tells a server from a job that never ends."""
+
+
+@with_config(STRICT)
+class PodSpec(TypedDict):
+    containers: NotRequired[list[Container]]
+
+
+@with_config(STRICT)
+class PodTemplate(TypedDict):
+    spec: NotRequired[PodSpec]
+
+
+@with_config(STRICT)
+class RollingUpdate(TypedDict):
+    maxUnavailable: NotRequired[IntOrString]
+
+
+@with_config(STRICT)
+class Strategy(TypedDict):
+    type: NotRequired[str]
+    rollingUpdate: NotRequired[RollingUpdate]
+
+
+@with_config(STRICT)
+class DeploymentSpec(TypedDict):
+    strategy: NotRequired[Strategy]
+    template: NotRequired[PodTemplate]
+
+
+@with_config(STRICT)
+class Deployment(TypedDict):
+    spec: NotRequired[DeploymentSpec]
+
+
+@with_config(STRICT)
+class StatefulSetSpec(TypedDict):
+    podManagementPolicy: NotRequired[str]
+    template: NotRequired[PodTemplate]
+
+
+@with_config(STRICT)
+class StatefulSet(TypedDict):
+    spec: NotRequired[StatefulSetSpec]
+
+
+@with_config(STRICT)
+class Objects(TypedDict):
+    deployment: NotRequired[Deployment]
+    statefulSet: NotRequired[StatefulSet]
+
+
+VIEWS = [
+    View(
+        group="apps",
+        versions=("v1",),
+        kind="Deployment",
+        plural="deployments",
+        key="deployment",
+        shape=TypeAdapter(Deployment),
+    ),
+    View(
+        group="apps",
+        versions=("v1",),
+        kind="StatefulSet",
+        plural="statefulsets",
+        key="statefulSet",
+        shape=TypeAdapter(StatefulSet),
+    ),
+]
+
+
+DEFAULT_SURGE = "25%"
+_PERCENTAGE = re.compile(r"([0-9]{1,4})%", re.ASCII)
+
+
+def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    yield pod_template(
+        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
+    )
+
+
+def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """A rollout runs `maxSurge` pods beside the old ones, rounded up; Recreate does not, nor does one of no pods."""
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")
+    rolling = reading.mapping(strategy.get("rollingUpdate"), "/spec/strategy/rollingUpdate")
+    surge = share_of(replicas, rolling.get("maxSurge"), "/spec/strategy/rollingUpdate/maxSurge", reading)
+    if reading.text(strategy.get("type"), "/spec/strategy/type") == "Recreate" or not replicas:
+        surge = 0
+    count = model.Count(
+        minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
+    )
+    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
+
+
+def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
+    replicas: int,
+    value: object,
+    path: str,
+    reading: Reading,
+    *,
+    default: int | str = DEFAULT_SURGE,
+    rounded_up: bool = True,
+) -> int:
+    """Some of the replicas: a number, or a percentage. Surges are rounded up, what may be missing is rounded down."""
+    if value is None:
+        value = default
+    if not isinstance(value, str):
+        return reading.count(value, path, default=0)
+    percentage = _PERCENTAGE.fullmatch(value)
+    if percentage is None:
+        reading.unknown(path, "expected a whole number or a percentage such as 25%")
+        return 0
+    hundredths = replicas * int(percentage[1])
+    return -(-hundredths // 100) if rounded_up else hundredths // 100
+
+
+def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    count = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
+    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
+
+
+KINDS = [
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="Deployment",
+        plural="deployments",
+        templates=_deployment,
+        template_paths=("spec.template",),
+        counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
+        source="API:apps/v1/types.go",
+        role=model.Role.SERVICE,
+        kueue=Kueue.DEFAULT,
+        queue_label_path="/metadata",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
+        gang_places=OF_VOLCANO,
+    ),
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="StatefulSet",
+        plural="statefulsets",
+        templates=_replicated,
+        template_paths=("spec.template",),
+        counted="`replicas` (1 if missing)",
+        source="API:apps/v1/types.go",
+        role=model.Role.SERVICE,
+        kueue=Kueue.DEFAULT,
+        queue_label_path="/metadata",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
+        "`podManagementPolicy: Parallel`",
+        gang_places=OF_VOLCANO,
+    ),
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="ReplicaSet",
+        plural="replicasets",
+        templates=_replicated,
+        template_paths=("spec.template",),
+        counted="`replicas` (1 if missing)",
+        source="API:apps/v1/types.go",
+        role=model.Role.SERVICE,
+    ),
+    Kind(
+        group="apps",
+        versions=("v1",),
+        kind="DaemonSet",
+        plural="daemonsets",
+        templates=_daemon_set,
+        template_paths=("spec.template",),
+        counted="one on every node that fits: without bound",
+        source="API:apps/v1/types.go",
+        role=model.Role.SYSTEM,
+    ),
+]

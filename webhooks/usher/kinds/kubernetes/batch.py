@@ -1,0 +1,135 @@
+"""The batch group: Job and CronJob, with the shapes that rules read of them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NotRequired
+
+from pydantic import TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.kinds.view import View
+from usher.reading.shapes import STRICT
+from usher.reading.templates import Place, Template, pod_template
+from usher.reading.values import Reading
+
+
+@with_config(STRICT)
+class JobSpec(TypedDict):
+    activeDeadlineSeconds: NotRequired[int]
+
+
+@with_config(STRICT)
+class Job(TypedDict):
+    """A Job, or the template of one."""
+
+    spec: NotRequired[JobSpec]
+
+
+@with_config(STRICT)
+class CronJobSpec(TypedDict):
+    concurrencyPolicy: NotRequired[str]
+    jobTemplate: NotRequired[Job]
+
+
+@with_config(STRICT)
+class CronJob(TypedDict):
+    spec: NotRequired[CronJobSpec]
+
+
+@with_config(STRICT)
+class Objects(TypedDict):
+    job: NotRequired[Job]
+    cronJob: NotRequired[CronJob]
+
+
+VIEWS = [
+    View(
+        group="batch",
+        versions=("v1",),
+        kind="Job",
+        plural="jobs",
+        key="job",
+        shape=TypeAdapter(Job),
+    ),
+    View(
+        group="batch",
+        versions=("v1",),
+        kind="CronJob",
+        plural="cronjobs",
+        key="cronJob",
+        shape=TypeAdapter(CronJob),
+    ),
+]
+
+
+OF_VOLCANO: Final = model.GangPlaces(
+    queue="/spec/template/metadata/annotations/scheduling.volcano.sh~1queue-name",
+    minimum="/metadata/annotations/scheduling.volcano.sh~1group-min-member",
+    on_templates=True,
+    counted_by_operator=False,
+)
+"""Volcano's controller makes the PodGroup itself: the number is read of what owns the pods, the queue of the pods."""
+
+
+def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
+    """Pods of a JobSpec that run at one time: parallelism, but never more than completions."""
+    parallelism = reading.count(spec.get("parallelism"), path + "/parallelism", default=1)
+    completions = reading.count(spec.get("completions"), path + "/completions", default=parallelism)
+    return min(parallelism, completions)
+
+
+def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(job.get("spec"), "/spec")
+    pods = concurrent_pods(spec, "/spec", reading)
+    yield pod_template(
+        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=pods, maximum=pods)
+    )
+
+
+def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(cron_job.get("spec"), "/spec")
+    job_template = reading.mapping(spec.get("jobTemplate"), "/spec/jobTemplate")
+    job_path = "/spec/jobTemplate/spec"
+    job_spec = reading.mapping(job_template.get("spec"), job_path)
+    pods = concurrent_pods(job_spec, job_path, reading)
+    if reading.text(spec.get("concurrencyPolicy"), "/spec/concurrencyPolicy") in ("Forbid", "Replace"):
+        count = model.Count(minimum=0, maximum=pods)
+    else:
+        count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
+    yield pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
+
+
+KINDS = [
+    Kind(
+        group="batch",
+        versions=("v1",),
+        kind="Job",
+        plural="jobs",
+        templates=_job,
+        template_paths=("spec.template",),
+        counted="the smaller of `parallelism` (1 if missing) and `completions`",
+        source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
+        role=model.Role.BATCH,
+        suspend_path="/spec/suspend",
+        kueue=Kueue.DEFAULT,
+        queue_label_path="/metadata",
+        volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
+        gang_places=OF_VOLCANO,
+    ),
+    Kind(
+        group="batch",
+        versions=("v1",),
+        kind="CronJob",
+        plural="cronjobs",
+        templates=_cron_job,
+        template_paths=("spec.jobTemplate.spec.template",),
+        counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
+        source="API:batch/v1/types.go",
+        role=model.Role.BATCH,
+        suspend_path="/spec/suspend",
+        kueue=Kueue.CHILDREN,
+        # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.
+        queue_label_path="/spec/jobTemplate/metadata",
+    ),
+]

@@ -1,0 +1,96 @@
+"""Device claims and their templates (DRA).
+
+Version v1beta1 has the fields of a request in the request itself; the versions after it have them in `exactly`.
+"""
+
+from typing import Annotated, NotRequired
+
+from pydantic import AfterValidator, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher.accelerators import device_classes
+from usher.kinds.view import View
+from usher.reading.shapes import STRICT
+
+
+@with_config(STRICT)
+class SubRequest(TypedDict):
+    """What devices are asked for, as an alternative or as the only ones."""
+
+    name: NotRequired[str]
+    deviceClassName: NotRequired[str]
+    allocationMode: NotRequired[str]
+    count: NotRequired[int]
+    adminAccess: NotRequired[bool]
+    accelerator: NotRequired[bool]
+    """Whether the devices of the class are accelerators, where that is known; not of the manifest."""
+
+
+def _with_accelerator(value: SubRequest) -> SubRequest:
+    value.pop("accelerator", None)
+    known = device_classes.device_class(value.get("deviceClassName", "")).accelerator
+    if known is not None:
+        value["accelerator"] = known
+    return value
+
+
+Alternative = Annotated[SubRequest, AfterValidator(_with_accelerator)]
+
+
+@with_config(STRICT)
+class Request(SubRequest):
+    exactly: NotRequired[Alternative]
+    firstAvailable: NotRequired[list[Alternative]]
+
+
+@with_config(STRICT)
+class DeviceClaim(TypedDict):
+    requests: NotRequired[list[Annotated[Request, AfterValidator(_with_accelerator)]]]
+
+
+@with_config(STRICT)
+class ClaimSpec(TypedDict):
+    devices: NotRequired[DeviceClaim]
+
+
+@with_config(STRICT)
+class ResourceClaim(TypedDict):
+    apiVersion: NotRequired[str]
+    spec: NotRequired[ClaimSpec]
+
+
+@with_config(STRICT)
+class TemplateSpec(TypedDict):
+    spec: NotRequired[ClaimSpec]
+
+
+@with_config(STRICT)
+class ResourceClaimTemplate(TypedDict):
+    apiVersion: NotRequired[str]
+    spec: NotRequired[TemplateSpec]
+
+
+@with_config(STRICT)
+class Objects(TypedDict):
+    resourceClaim: NotRequired[ResourceClaim]
+    resourceClaimTemplate: NotRequired[ResourceClaimTemplate]
+
+
+VIEWS = [
+    View(
+        group="resource.k8s.io",
+        versions=("v1", "v1beta2", "v1beta1"),
+        kind="ResourceClaim",
+        plural="resourceclaims",
+        key="resourceClaim",
+        shape=TypeAdapter(ResourceClaim),
+    ),
+    View(
+        group="resource.k8s.io",
+        versions=("v1", "v1beta2", "v1beta1"),
+        kind="ResourceClaimTemplate",
+        plural="resourceclaimtemplates",
+        key="resourceClaimTemplate",
+        shape=TypeAdapter(ResourceClaimTemplate),
+    ),
+]

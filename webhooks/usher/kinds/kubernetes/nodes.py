@@ -1,0 +1,99 @@
+"""Nodes, and the binding of pods to them."""
+
+from typing import Annotated, Final, NotRequired
+
+from pydantic import BeforeValidator, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher.accelerators import names
+from usher.kinds.view import View
+from usher.reading.shapes import STRICT, Quantity
+
+_LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
+"""What the labels begin with by which operators tell of the accelerators of a node."""
+
+
+def _of_accelerators(labels: object) -> object:
+    if not isinstance(labels, dict):
+        return labels
+    return {key: value for key, value in labels.items() if isinstance(key, str) and key.startswith(_LABELS)}
+
+
+def _accelerators(resources: object) -> object:
+    if not isinstance(resources, dict):
+        return resources
+    return {name: amount for name, amount in resources.items() if isinstance(name, str) and _is_accelerator(name)}
+
+
+def _is_accelerator(name: str) -> bool:
+    meaning = names.meaning(name)
+    return meaning is not None and meaning.unit in names.GIVING
+
+
+@with_config(STRICT)
+class NodeMetadata(TypedDict):
+    labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_of_accelerators)]]
+    """Only those that tell of accelerators."""
+
+
+@with_config(STRICT)
+class NodeTaint(TypedDict):
+    key: NotRequired[str]
+    value: NotRequired[str]
+    effect: NotRequired[str]
+
+
+@with_config(STRICT)
+class NodeSpec(TypedDict):
+    taints: NotRequired[list[NodeTaint]]
+
+
+@with_config(STRICT)
+class NodeStatus(TypedDict):
+    capacity: NotRequired[Annotated[dict[str, Quantity], BeforeValidator(_accelerators)]]
+    """Only accelerators, healthy or not, of those names that are known without usher.yaml."""
+
+
+@with_config(STRICT)
+class Node(TypedDict):
+    metadata: NotRequired[NodeMetadata]
+    spec: NotRequired[NodeSpec]
+    status: NotRequired[NodeStatus]
+
+
+@with_config(STRICT)
+class BindingTarget(TypedDict):
+    name: NotRequired[str]
+
+
+@with_config(STRICT)
+class Binding(TypedDict):
+    target: NotRequired[BindingTarget]
+
+
+@with_config(STRICT)
+class Objects(TypedDict):
+    node: NotRequired[Node]
+    binding: NotRequired[Binding]
+
+
+VIEWS = [
+    View(
+        group="",
+        versions=("v1",),
+        kind="Node",
+        plural="nodes",
+        key="node",
+        shape=TypeAdapter(Node),
+        cluster_scoped=True,
+    ),
+    View(
+        group="",
+        versions=("v1",),
+        kind="Binding",
+        plural="bindings",
+        key="binding",
+        shape=TypeAdapter(Binding),
+        listed=False,
+    ),
+]

@@ -1,0 +1,149 @@
+"""leaderworkerset.x-k8s.io: LeaderWorkerSet; disaggregatedset.x-k8s.io: DisaggregatedSet, which is made of several."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kubernetes.apps import share_of
+from usher.reading.embedded import times
+from usher.reading.templates import ONE, Place, Template, Traits, pod_template
+from usher.reading.values import Reading
+
+Object = Mapping[str, paths.Json]
+
+# LW:pkg/utils/pod/pod_utils.go; those for TPUs only in pods that ask for them: LW:pkg/utils/accelerators/tpu.go.
+_TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
+
+
+def _one_group(spec: Object, path: str, reading: Reading) -> Iterator[Template]:
+    """The templates of one group of a LeaderWorkerSetSpec: a leader and `size` - 1 workers.
+
+    Without a template of its own the leader is made from that of the workers, so that there is one template for all
+    (LW:pkg/controllers/leaderworkerset_controller.go, constructLeaderStatefulSetApplyConfiguration).
+    """
+    path += "/leaderWorkerTemplate"
+    template = reading.mapping(spec.get("leaderWorkerTemplate"), path)
+    workers = max(reading.count(template.get("size"), path + "/size", default=1), 1)
+    if template.get("leaderTemplate") is not None:
+        place = Place(template["leaderTemplate"], path + "/leaderTemplate")
+        yield pod_template(place, reading, name="leader", count=ONE, traits=_TRAITS)
+        workers -= 1
+    count = model.Count(minimum=workers, maximum=workers)
+    place = Place(template.get("workerTemplate"), path + "/workerTemplate")
+    yield pod_template(place, reading, name="worker", count=count, traits=_TRAITS)
+
+
+def _replicas(spec: Object, path: str, reading: Reading) -> int:
+    return reading.count(spec.get("replicas"), path + "/replicas", default=1)
+
+
+def _rolling(spec: Object, path: str, reading: Reading) -> tuple[Object | None, str]:
+    """The settings of a rolling update, None where there are none, and their place."""
+    path += "/rolloutStrategy"
+    strategy = reading.mapping(spec.get("rolloutStrategy"), path)
+    path += "/rollingUpdateConfiguration"
+    given = strategy.get("rollingUpdateConfiguration")
+    rolling = reading.mapping(given, path)
+    return (None if given is None else rolling), path
+
+
+def _groups(replicas: int, surge: int) -> model.Count:
+    noun = "group" if surge == 1 else "groups"
+    reason = f"{surge} more {noun} during a rollout" if surge else ""
+    return model.Count(minimum=replicas, maximum=replicas + surge, reason=reason)
+
+
+def _leader_worker_set(leader_worker_set: Object, reading: Reading) -> Iterator[Template]:
+    """A rollout makes up to `maxSurge` more groups, but never more than there are.
+
+    LW:pkg/controllers/leaderworkerset_controller.go, rollingUpdateParameters.
+    """
+    spec = reading.mapping(leader_worker_set.get("spec"), "/spec")
+    replicas = _replicas(spec, "/spec", reading)
+    rolling, path = _rolling(spec, "/spec", reading)
+    surge = share_of(replicas, (rolling or {}).get("maxSurge"), path + "/maxSurge", reading, default=0)
+    groups = _groups(replicas, min(surge, replicas))
+    for template in _one_group(spec, "/spec", reading):
+        yield times(template, groups) if template.count.maximum else template
+
+
+def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[Template]:
+    """Every slice has the groups of all roles (LW:pkg/controllers/disaggregatedset/executor.go and planner.go)."""
+    spec = reading.mapping(disaggregated_set.get("spec"), "/spec")
+    slices = reading.count(spec.get("slices"), "/spec/slices", default=1)
+    for path, role in reading.items(spec.get("roles"), "/spec/roles"):
+        name = reading.text(role.get("name"), path + "/name")
+        template = reading.mapping(role.get("spec"), path + "/spec")
+        groups = _groups_of_role(role, template, path, reading)
+        for each in _one_group(template, path + "/spec", reading):
+            named = replace(each, name=f"{name}-{each.name}" if name else each.name)
+            if named.count.maximum:
+                named = times(times(named, groups), model.Count(minimum=slices, maximum=slices))
+            yield named
+
+
+def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> model.Count:
+    """How many groups a role has; its own number does not count where an autoscaler sets it.
+
+    Without any settings a rollout makes one group more; with settings the defaults of the CRD hold, by which a group
+    less is enough and none more is made.
+    """
+    scaling = reading.mapping(role.get("scaling"), path + "/scaling")
+    external = reading.text(scaling.get("mode"), path + "/scaling/mode") == "External"
+    replicas = _replicas(spec, path + "/spec", reading)
+    rolling, rolling_path = _rolling(spec, path + "/spec", reading)
+    surge = 1
+    if rolling is not None:
+        surge = share_of(replicas, rolling.get("maxSurge"), rolling_path + "/maxSurge", reading, default=0)
+        unavailable = rolling.get("maxUnavailable")
+        path_of_unavailable = rolling_path + "/maxUnavailable"
+        if not share_of(replicas, unavailable, path_of_unavailable, reading, default=1, rounded_up=False):
+            surge = max(surge, 1)
+    if external:
+        return model.Count(minimum=0, maximum=None, reason="an autoscaler sets the replicas of the role")
+    return _groups(replicas, surge if replicas else 0)
+
+
+_COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pods, one of them the leader"
+
+KINDS: list[Kind] = [
+    Kind(
+        group="leaderworkerset.x-k8s.io",
+        versions=("v1",),
+        kind="LeaderWorkerSet",
+        plural="leaderworkersets",
+        templates=_leader_worker_set,
+        template_paths=("spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"),
+        counted=_COUNTED + "; `maxSurge` (0 if missing, at most `replicas`) more groups during a rollout",
+        source="LW:api/leaderworkerset/v1/leaderworkerset_types.go, LW:pkg/controllers/leaderworkerset_controller.go",
+        role=model.Role.INFERENCE,
+        kueue=Kueue.DEFAULT,
+        queue_label_path="/metadata",
+        volcano="its operator's PodGroup for every group, when it is configured with `schedulerProvider: volcano`",
+        gang_places=model.GangPlaces(
+            queue="/metadata/annotations/scheduling.volcano.sh~1queue-name", on_templates=True
+        ),
+        gang_minimum_path="/spec/leaderWorkerTemplate/size",
+        needs_gang=True,
+    ),
+    Kind(
+        group="disaggregatedset.x-k8s.io",
+        versions=("v1",),
+        kind="DisaggregatedSet",
+        plural="disaggregatedsets",
+        templates=_disaggregated_set,
+        template_paths=(
+            "spec.roles[].spec.leaderWorkerTemplate.leaderTemplate",
+            "spec.roles[].spec.leaderWorkerTemplate.workerTemplate",
+        ),
+        counted=f"for every role and each of `slices` (1 if missing): {_COUNTED}; 1 more group during a rollout, or "
+        "`maxSurge` where there are settings for it; without bound where `scaling.mode` is External",
+        source="LW:api/disaggregatedset/v1/disaggregatedset_types.go, LW:pkg/controllers/disaggregatedset/",
+        role=model.Role.INFERENCE,
+        kueue=Kueue.CHILDREN,
+        volcano="as its LeaderWorkerSets",
+        needs_gang=True,
+    ),
+]

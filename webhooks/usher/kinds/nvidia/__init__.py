@@ -1,0 +1,1 @@
+"""NVIDIA's operators: GPU operator, NIM and NeMo."""

@@ -1,0 +1,1 @@
+"""ray.io: clusters, jobs, services and cron jobs."""

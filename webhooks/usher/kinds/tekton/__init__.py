@@ -1,0 +1,1 @@
+"""tekton.dev: runs, pipelines and tasks."""

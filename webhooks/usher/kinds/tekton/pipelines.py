@@ -1,0 +1,210 @@
+"""The tasks of a Tekton pipeline, and how often each of them runs.
+
+Sources: TK:pkg/apis/pipeline/v1/{pipeline,matrix,pipelinerun}_types.go, TK:pkg/reconciler/pipelinerun/pipelinerun.go,
+TK:pkg/reconciler/pipelinerun/resources/pipelinerunresolution.go.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from usher import paths
+from usher.kinds.tekton import references, tasks
+from usher.kinds.tekton.references import PARAMETER, Task, Version
+from usher.kinds.tekton.tasks import Run
+from usher.reading import layers
+from usher.reading.counts import NEVER, ONCE, Times, each
+from usher.reading.templates import NOWHERE, Place, Template
+from usher.reading.values import MAX_DEPTH, Reading
+
+_WHEN: Final = "`when` decides whether a task runs"
+_MATRIX: Final = "a matrix takes a parameter that is known only when the pipeline runs"
+_TOO_LARGE: Final = "too many tasks share too large an object: not all of them are judged"
+_UNKNOWN: Final = "the pipeline is not known"
+_TOO_DEEP: Final = "a pipeline in a pipeline in a pipeline: its pods are not judged"
+_WHOLE_LIST: Final = "[*]"
+
+# What even the smallest task costs that is read in vain, so that references to it cannot be too many.
+_REFERENCED: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """A PipelineSpec, and what the run of it adds to its tasks."""
+
+    spec: Place
+    version: Version
+    metadata: tuple[Place, ...]
+    """What the run hands on to its pods, the nearest first."""
+    default_pod_template: Place
+    run_version: Version
+    task_runs: Mapping[str, tuple[Place, Place]]
+    """For tasks by their names, what their runs get and the pod template therein."""
+    is_own: bool = True
+    """Whether it stands in the object itself."""
+    times: Times = ONCE
+    depth: int = 0
+
+
+def templates(pipeline: Pipeline, budget: layers.Budget, reading: Reading) -> Iterator[Template]:
+    """The pods of one run of a pipeline."""
+    spec = reading.mapping(*pipeline.spec)
+    for field in ("tasks", "finally"):
+        for path, task in reading.items(spec.get(field), f"{pipeline.spec.path}/{field}"):
+            if budget.is_spent:
+                # It has been told where it was.
+                return
+            yield from _of_task(task, path, pipeline, budget, reading)
+
+
+def of_reference(ref: Place, pipeline: Pipeline, budget: layers.Budget, reading: Reading) -> Iterator[Template]:
+    """The pods of one run of the pipeline that a `pipelineRef` names, run as another is.
+
+    Where it is not to be had, the run may still say what some of its tasks ask for.
+    """
+    found = references.referenced(ref, "Pipeline", for_want="its pods are not judged", reading=reading)
+    if found is not None:
+        (spec,), (metadata,) = layers.field((found,), "spec"), layers.field((found,), "metadata")
+        version = references.version_of(reading.mapping(*found))
+        handed_on = (*pipeline.metadata, metadata)
+        known = replace(pipeline, spec=spec, version=version, metadata=handed_on, is_own=False)
+        yield from templates(known, budget, reading)
+        return
+    for name, (run_spec, _) in pipeline.task_runs.items():
+        task = Task(spec=Place(None, run_spec.path), version=pipeline.run_version, is_own=False, is_known=False)
+        times = Times(0, None, (_UNKNOWN,))
+        yield from _pods(task, pipeline, name=name, times=times, budget=budget, reading=reading)
+
+
+def _of_task(
+    task: Mapping[str, paths.Json], path: str, pipeline: Pipeline, budget: layers.Budget, reading: Reading
+) -> Iterator[Template]:
+    name = reading.text(task.get("name"), path + "/name")
+    times = each(pipeline.times, _times(task, path, reading))
+    spec = Place(task.get("pipelineSpec"), path + "/pipelineSpec")
+    ref = Place(task.get("pipelineRef"), path + "/pipelineRef")
+    if spec.value is None and ref.value is None:
+        found = _task_of(task, path, pipeline, reading)
+        if found is not None:
+            yield from _pods(found, pipeline, name=name, times=times, budget=budget, reading=reading)
+        return
+    # What the run says of single tasks is not handed on (createChildPipelineRun).
+    child = replace(pipeline, spec=spec, task_runs={}, times=times, depth=pipeline.depth + 1)
+    if not (budget.spend(spec.value) and budget.spend(times=_REFERENCED)):
+        reading.unknown(path, _TOO_LARGE)
+    elif child.depth >= MAX_DEPTH:
+        reading.unknown(path, _TOO_DEEP)
+    elif spec.value is not None:
+        yield from templates(child, budget, reading)
+    else:
+        yield from of_reference(ref, child, budget, reading)
+
+
+def _pods(  # noqa: PLR0913 - a task of a pipeline, and how often it runs
+    task: Task, pipeline: Pipeline, *, name: str, times: Times, budget: layers.Budget, reading: Reading
+) -> Iterator[Template]:
+    run_spec, pod_template = pipeline.task_runs.get(name, (NOWHERE, NOWHERE))
+    pod_templates = tuple(place for place in (pod_template, pipeline.default_pod_template) if place != NOWHERE)
+    metadata = [*layers.field((run_spec,), "metadata"), *pipeline.metadata, task.metadata]
+    metadata = [place for place in metadata if place.value is not None]
+    shared = [place.value for place in (run_spec, *pod_templates, *metadata)]
+    if not task.is_own:
+        shared.append(task.spec.value)
+        budget.spend(times=_REFERENCED)
+    if not budget.spend(*shared):
+        reading.unknown(task.spec.path, _TOO_LARGE)
+        return
+    template = tasks.template(
+        task,
+        Run(pod_templates=pod_templates, version=pipeline.run_version, overrides=run_spec),
+        name=name,
+        metadata=Place(layers.metadata(metadata, reading), pipeline.metadata[0].path),
+        # What is written into the pod template of all tasks would reach others that must not have it.
+        changeable=pod_template.value is not None,
+        budget=budget,
+        reading=reading,
+    )
+    yield replace(template, count=times.of_pods())
+
+
+def _task_of(task: Mapping[str, paths.Json], path: str, pipeline: Pipeline, reading: Reading) -> Task | None:
+    """What a task of a pipeline runs in a pod; None for a custom task, whose controller is not Tekton's."""
+    for field in ("taskRef", "taskSpec"):
+        place = Place(task.get(field), f"{path}/{field}")
+        value = reading.mapping(*place)
+        if not isinstance(place.value, dict):
+            continue
+        kind = reading.text(value.get("kind"), place.path + "/kind")
+        if reading.text(value.get("apiVersion"), place.path + "/apiVersion") and kind:
+            return None
+        if field == "taskRef":
+            return references.task_of_reference(place, reading)
+        metadata = Place(value.get("metadata"), place.path + "/metadata")
+        return Task(spec=place, version=pipeline.version, is_own=pipeline.is_own, metadata=metadata)
+    return None
+
+
+def _times(task: Mapping[str, paths.Json], path: str, reading: Reading) -> Times:
+    matrix = reading.mapping(task.get("matrix"), path + "/matrix")
+    times = _matrix(matrix, path + "/matrix", reading)
+    expressions = list(reading.items(task.get("when"), path + "/when"))
+    return times.perhaps(_WHEN) if expressions else times
+
+
+def _matrix(matrix: Mapping[str, paths.Json], path: str, reading: Reading) -> Times:
+    """Every combination of the parameters, and every included one that adds to none of these."""
+    params = list(reading.items(matrix.get("params"), path + "/params"))
+    include = list(reading.items(matrix.get("include"), path + "/include"))
+    if not params and not include:
+        return ONCE
+    if not params:
+        return Times(len(include), len(include))
+    product = ONCE
+    known: dict[str, set[str]] = {}
+    for param_path, param in params:
+        name = reading.text(param.get("name"), param_path + "/name")
+        values = _values(param.get("value"), param_path + "/value", reading)
+        if values is None:
+            product = each(product, Times(0, None, (_MATRIX,)))
+        else:
+            product = each(product, Times(len(values), len(values)))
+            known[name] = set(values)
+    if product.high in (0, None):
+        return product if product.high is None else NEVER
+    added = _added(include, known, reading)
+    return product._replace(low=product.low + added, high=product.high + added)
+
+
+def _values(value: object, path: str, reading: Reading) -> tuple[str, ...] | None:
+    """The values of a parameter of a matrix; None if they are not known before it runs."""
+    if isinstance(value, str) and PARAMETER in value:
+        return None
+    found = reading.texts(value, path)
+    if not isinstance(value, list):
+        return None
+    return None if any(PARAMETER in text and _WHOLE_LIST in text for text in found) else found
+
+
+def _added(include: list[tuple[str, Mapping[str, paths.Json]]], known: dict[str, set[str]], reading: Reading) -> int:
+    """How many included combinations are new: those of which no value is in any combination yet."""
+    new = []
+    for path, entry in include:
+        pairs = {
+            reading.text(param.get("name"), param_path + "/name"): reading.text(
+                param.get("value"), param_path + "/value"
+            )
+            for param_path, param in reading.items(entry.get("params"), path + "/params")
+        }
+        if all(value in known[name] for name, value in pairs.items() if name in known):
+            # It adds its other values to the combinations that it fits.
+            for name, value in pairs.items():
+                known.setdefault(name, set()).add(value)
+        else:
+            new.append(pairs)
+    added = 0
+    for pairs in new:
+        if not any(value in known.get(name, ()) for name, value in pairs.items()):
+            added += 1
+            for name, value in pairs.items():
+                known.setdefault(name, set()).add(value)
+    return added

@@ -1,0 +1,210 @@
+"""The pod of a Tekton task: its steps are containers of one pod.
+
+Sources: TK:pkg/pod/pod.go (Build, makeLabels), TK:pkg/apis/pipeline/v1/merge.go,
+TK:pkg/internal/computeresources/tasklevel/tasklevel.go, TK:pkg/reconciler/taskrun/resources/taskspec.go.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher import model, paths
+from usher.kinds.tekton.references import V1, Task, Version, referenced
+from usher.reading import layers
+from usher.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
+from usher.reading.values import Reading
+
+_POD_FIELDS: Final = (
+    "nodeSelector",
+    "tolerations",
+    "affinity",
+    "schedulerName",
+    "priorityClassName",
+    "runtimeClassName",
+)
+_CONTAINER_FIELDS: Final = ("envFrom", "securityContext", "volumeDevices", "volumeMounts")
+"""What Tekton hands on as it is; commands, variables and resources it changes."""
+_WHOLE: Final = frozenset({"memory", "ephemeral-storage"})
+"""Resources of which Tekton counts no thousandths."""
+
+_TOO_LARGE: Final = "too many steps share too large a template: they are not judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What the run of a task adds to it."""
+
+    pod_templates: tuple[Place, ...]
+    """The nearest first, which is where a field that is missing would be written."""
+    version: Version = V1
+    overrides: Place = NOWHERE
+    """What holds the resources of the run, and those of its steps and sidecars."""
+
+
+def template(  # noqa: PLR0913 - a task, its run, and what is told about its pods
+    task: Task,
+    run: Run,
+    *,
+    name: str,
+    metadata: Place,
+    changeable: bool,
+    budget: layers.Budget,
+    reading: Reading,
+) -> Template:
+    """The pod that one run of a task makes."""
+    pod_path = run.pod_templates[0].path
+    for place in run.pod_templates:
+        reading.mapping(*place)
+    fields = {}
+    for each in _POD_FIELDS:
+        found = _nearest(layers.field(run.pod_templates, each))
+        fields[each] = Place(None, f"{pod_path}/{each}") if found.value is None else found
+    # What comes from elsewhere would be replaced by what is written into the nearest pod template.
+    stand_there = all(place.path == f"{pod_path}/{each}" for each, place in fields.items())
+    fields["volumes"] = Place(reading.mapping(*task.spec).get("volumes"), task.spec.path + "/volumes")
+    return Template(
+        name=name,
+        path=task.spec.path,
+        spec=Place({}, pod_path),
+        metadata=metadata,
+        traits=Traits(changeable=changeable and task.is_own and stand_there, whole=task.is_known),
+        containers=tuple(_containers(task, run, budget, reading)),
+        fields=fields,
+    )
+
+
+def _nearest(places: Sequence[Place]) -> Place:
+    """The first that is there, be it with nothing in it (TK:pkg/apis/pipeline/pod/template.go)."""
+    return next((place for place in places if place.value is not None), places[0] if places else NOWHERE)
+
+
+def _containers(task: Task, run: Run, budget: layers.Budget, reading: Reading) -> Iterator[ContainerPlace]:
+    spec, path = reading.mapping(*task.spec), task.spec.path
+    defaults = Place(spec.get("stepTemplate"), path + "/stepTemplate")
+    reading.mapping(*defaults)
+    of_run = layers.field((run.overrides,), "computeResources")
+    whole = next((place for place in of_run if reading.mapping(*place)), None)
+    steps = list(reading.items(spec.get("steps"), path + "/steps"))
+    environments = [*reversed(layers.field(run.pod_templates, "env"))]
+    shared = [place.value for place in (defaults, *environments, *of_run)]
+    specs = _by_name(layers.field((run.overrides,), run.version.step_specs), run.version, reading)
+    if not budget.spend(*shared, times=len(steps) if task.is_known else len(specs)):
+        reading.unknown(path, _TOO_LARGE)
+        return
+    if not task.is_known:
+        yield from _of_run(whole, specs, "step", environments, reading)
+    for index, (step_path, step) in enumerate(steps):
+        name = reading.text(step.get("name"), step_path + "/name")
+        own = Place(step.get(task.version.resources), f"{step_path}/{task.version.resources}")
+        resources = (*specs.get(name, ()), own, *layers.field((defaults,), task.version.resources))
+        requests, limits = _resources(resources, own.path, reading)
+        if whole is not None:
+            requests, limits = _of_task(requests, limits, whole, len(steps), reading)
+        yield ContainerPlace(
+            value=_handed_on(step),
+            path=step_path,
+            name=f"step-{name or f'unnamed-{index}'}",
+            requests=requests,
+            limits=limits,
+            environment=(*layers.field((defaults,), "env"), _environment(step, step_path, reading), *environments),
+        )
+    yield from _sidecars(task, run, reading)
+
+
+def _of_run(
+    whole: Place | None,
+    specs: Mapping[str, tuple[Place]],
+    prefix: str,
+    environments: Sequence[Place],
+    reading: Reading,
+) -> Iterator[ContainerPlace]:
+    """What the run of a task asks for that is not known: as a whole, or else for some containers by their names."""
+    found = {"": (whole,)} if whole is not None else specs
+    for name, (resources,) in found.items():
+        requests, limits = _resources((resources,), resources.path, reading)
+        yield ContainerPlace(
+            value={},
+            path=resources.path if name == "" else resources.path.rpartition("/")[0],
+            type=model.ContainerType.SIDECAR if prefix == "sidecar" else model.ContainerType.APP,
+            name=f"{prefix}-{name}".rstrip("-"),
+            requests=requests,
+            limits=limits,
+            environment=tuple(environments),
+        )
+
+
+def _handed_on(container: Mapping[str, paths.Json]) -> Mapping[str, paths.Json]:
+    return {field: container[field] for field in _CONTAINER_FIELDS if field in container}
+
+
+def _sidecars(task: Task, run: Run, reading: Reading) -> Iterator[ContainerPlace]:
+    spec = reading.mapping(*task.spec)
+    specs = _by_name(layers.field((run.overrides,), run.version.sidecar_specs), run.version, reading)
+    if not task.is_known:
+        yield from _of_run(None, specs, "sidecar", (), reading)
+    for path, sidecar in reading.items(spec.get("sidecars"), task.spec.path + "/sidecars"):
+        name = reading.text(sidecar.get("name"), path + "/name")
+        own = Place(sidecar.get(task.version.resources), f"{path}/{task.version.resources}")
+        requests, limits = _resources((*specs.get(name, ()), own), own.path, reading)
+        yield ContainerPlace(
+            value=_handed_on(sidecar),
+            path=path,
+            type=model.ContainerType.SIDECAR,
+            name=f"sidecar-{name}",
+            requests=requests,
+            limits=limits,
+            environment=(Place(sidecar.get("env"), path + "/env"),),
+        )
+
+
+def _by_name(overrides: Sequence[Place], version: Version, reading: Reading) -> dict[str, tuple[Place]]:
+    """Resources of steps or sidecars by their names, the last of one name."""
+    return {
+        reading.text(entry.get("name"), path + "/name"): (
+            Place(entry.get(version.resources), f"{path}/{version.resources}"),
+        )
+        for place in overrides
+        for path, entry in reading.items(*place)
+    }
+
+
+def _resources(found: Sequence[Place], own_path: str, reading: Reading) -> tuple[Place, Place]:
+    for place in found:
+        reading.mapping(*place)
+    requests = layers.resources(layers.field(found, "requests"), reading)
+    limits = layers.resources(layers.field(found, "limits"), reading)
+    return (
+        requests if requests.path else Place(None, own_path + "/requests"),
+        limits if limits.path else Place(None, own_path + "/limits"),
+    )
+
+
+def _of_task(requests: Place, limits: Place, of_run: Place, steps: int, reading: Reading) -> tuple[Place, Place]:
+    """Resources of the task as a whole: every step gets its part of the requests, and all of the limits."""
+    reading.mapping(*of_run)
+    (asked,) = layers.field((of_run,), "requests") or (NOWHERE,)
+    (limited,) = layers.field((of_run,), "limits") or (NOWHERE,)
+    if asked.value is None and limited.value is None:
+        return requests, limits
+    divided = limited if asked.value is None and requests.value is None else asked
+    return Place(_parts(divided, steps, reading), divided.path), limited
+
+
+def _parts(whole: Place, steps: int, reading: Reading) -> paths.Object:
+    return {
+        name: str(quantity.value // steps) if name in _WHOLE else f"{quantity.milli // steps}m"
+        for name, quantity in reading.resources(*whole).items()
+    }
+
+
+def _environment(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Place:
+    """The variables of a step, or those of the StepAction that it takes its container from."""
+    own = Place(step.get("env"), path + "/env")
+    ref = Place(step.get("ref"), path + "/ref")
+    action = referenced(ref, "StepAction", for_want="its variables are not judged", reading=reading)
+    if action is None:
+        return own
+    (spec,) = layers.field((action,), "spec")
+    reading.mapping(*spec)
+    env = layers.nearest(layers.field((spec,), "env"))
+    return own if env.value is None else env

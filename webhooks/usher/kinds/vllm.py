@@ -1,0 +1,138 @@
+"""Operators that serve models: production-stack.vllm.ai; apps.nvidia.com stands in nim_operator.py and nemo.py."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kubernetes.apps import DEFAULT_SURGE, share_of
+from usher.kinds.nvidia import nemo, nim_operator
+from usher.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
+from usher.reading.values import Reading
+
+Object = Mapping[str, paths.Json]
+
+_DEPLOYMENT: Final = "/spec/deploymentConfig"
+_DEFAULT_GPU: Final = "nvidia.com/gpu"
+_DEFAULT_RUNTIME_CLASS: Final = "nvidia"
+
+# Nothing stands where a pod has it: what is written into the places of a pod would be refused or dropped.
+_TRAITS: Final = Traits(trains="vllm", changeable=False)
+
+
+def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
+    """A Deployment of one template, made up of fields with other names.
+
+    operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack, deploymentForVLLMRuntime.
+    """
+    spec = reading.mapping(runtime.get("spec"), "/spec")
+    deployment = reading.mapping(spec.get("deploymentConfig"), _DEPLOYMENT)
+    runtime_class = deployment.get("runtimeClass")
+    fields = {
+        "tolerations": Place(deployment.get("toleration"), _DEPLOYMENT + "/toleration"),
+        "runtimeClassName": Place(
+            _DEFAULT_RUNTIME_CLASS if runtime_class is None else runtime_class, _DEPLOYMENT + "/runtimeClass"
+        ),
+    }
+    if deployment.get(TERMS) is not None:
+        fields[TERMS] = Place(deployment[TERMS], f"{_DEPLOYMENT}/{TERMS}")
+    yield Template(
+        name="",
+        path=_DEPLOYMENT,
+        spec=Place(None, _DEPLOYMENT),
+        metadata=_metadata(runtime, deployment, reading),
+        count=_count(spec, deployment, reading),
+        traits=_TRAITS,
+        containers=tuple(_containers(spec, deployment, reading)) if deployment else (),
+        fields=fields,
+    )
+
+
+def _metadata(runtime: Object, deployment: Object, reading: Reading) -> Place:
+    """Pods carry the labels of the object, and annotations from another place."""
+    metadata = reading.mapping(runtime.get("metadata"), "/metadata")
+    labels = reading.strings(metadata.get("labels"), "/metadata/labels")
+    annotations = reading.strings(deployment.get("podAnnotations"), _DEPLOYMENT + "/podAnnotations")
+    return Place({"labels": dict(labels), "annotations": dict(annotations)}, _DEPLOYMENT)
+
+
+def _containers(spec: Object, deployment: Object, reading: Reading) -> Iterator[ContainerPlace]:
+    vllm = reading.mapping(spec.get("vllmConfig"), "/spec/vllmConfig")
+    asked = _resources(deployment, _DEPLOYMENT, reading)
+    yield ContainerPlace(
+        value={},
+        path=_DEPLOYMENT,
+        name="vllm",
+        requests=asked,
+        limits=asked,
+        environment=(Place(vllm.get("env"), "/spec/vllmConfig/env"),),
+    )
+    path = _DEPLOYMENT + "/sidecarConfig"
+    sidecar = reading.mapping(deployment.get("sidecarConfig"), path)
+    if reading.flag(sidecar.get("enabled"), path + "/enabled"):
+        asked = _resources(sidecar, path, reading, cpu="0.5", memory="128Mi")
+        yield ContainerPlace(
+            value={},
+            path=path,
+            name=reading.text(sidecar.get("name"), path + "/name") or "sidecar",
+            requests=asked,
+            limits=asked,
+            environment=(Place(sidecar.get("env"), path + "/env"),),
+        )
+
+
+def _resources(holder: Object, path: str, reading: Reading, **defaults: str) -> Place:
+    """Requests, to which the limits are the same; the name of the GPU resource is a value."""
+    path += "/resources"
+    resources = reading.mapping(holder.get("resources"), path)
+    # The operator takes an empty text for a missing one.
+    given = {name: resources.get(name) for name in ("cpu", "memory", "gpu") if resources.get(name) not in (None, "")}
+    found = {**defaults, **{name: str(quantity) for name, quantity in reading.resources(given, path).items()}}
+    gpu = found.pop("gpu", None)
+    gpu_type = resources.get("gpuType")
+    name = reading.text(gpu_type, path + "/gpuType") or ("" if gpu_type else _DEFAULT_GPU)
+    if gpu is not None and name:
+        found[name] = gpu
+    return Place(found, path)
+
+
+def _count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
+    """The replicas of the Deployment, or of its autoscaler; a rollout makes more of them, unless it is Recreate."""
+    path = "/spec/autoscalingConfig"
+    autoscaling = reading.mapping(spec.get("autoscalingConfig"), path)
+    replicas = reading.count(deployment.get("replicas"), _DEPLOYMENT + "/replicas", default=1)
+    lowest, most = replicas, replicas
+    reasons = []
+    if reading.flag(autoscaling.get("enabled"), path + "/enabled"):
+        lowest = min(reading.count(autoscaling.get("minReplicas"), path + "/minReplicas", default=1), replicas)
+        most = max(reading.count(autoscaling.get("maxReplicas"), path + "/maxReplicas", default=replicas), replicas)
+        if autoscaling.get("maxReplicas") is None:
+            return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
+        reasons.append("autoscaling")
+    strategy = reading.text(deployment.get("deploymentStrategy"), _DEPLOYMENT + "/deploymentStrategy")
+    surge = 0 if strategy == "Recreate" else share_of(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
+    if surge:
+        reasons.append(f"{surge} more during a rollout")
+    return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons))
+
+
+KINDS: list[Kind] = [
+    Kind(
+        group="production-stack.vllm.ai",
+        versions=("v1alpha1",),
+        kind="VLLMRuntime",
+        plural="vllmruntimes",
+        templates=_vllm_runtime,
+        template_paths=("spec.deploymentConfig",),
+        counted="`deploymentConfig.replicas` (1 if missing), up to `autoscalingConfig.maxReplicas` with autoscaling, "
+        "and 25 % more during a rollout that is not Recreate",
+        source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
+        role=model.Role.INFERENCE,
+        kueue=Kueue.CHILDREN,
+        # The pods carry the labels of the VLLMRuntime.
+        queue_label_path="/metadata",
+        changes="labels of the object; its fields are not those of a pod",
+    ),
+    *nim_operator.KINDS,
+    *nemo.KINDS,
+]

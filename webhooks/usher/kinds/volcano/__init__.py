@@ -1,0 +1,1 @@
+"""batch.volcano.sh and scheduling.volcano.sh: jobs, queues and pod groups."""

@@ -1,0 +1,204 @@
+"""batch.volcano.sh and flow.volcano.sh: the Volcano Job, its CronJob, JobTemplate and JobFlow."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue
+from usher.reading.embedded import times
+from usher.reading.lookup import Reference
+from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.values import Reading
+
+_BATCH: Final = "batch.volcano.sh"
+_FLOW: Final = "flow.volcano.sh"
+
+_DEFAULT_SCHEDULER: Final = model.Scheduler(name="volcano", reason="Volcano's own default for its Jobs")
+
+# Of the plugins env and svc, which the other ones bring with them (VC:pkg/controllers/job/plugins/{env,svc}/const.go).
+_VARIABLES: Final = frozenset({"VC_*", "VK_TASK_INDEX"})
+
+# VC:pkg/controllers/job/plugins/distributed-framework/; the plugins ray, ssh and hcclrank set no variables.
+_VARIABLES_OF_PLUGINS: Final[Mapping[str, frozenset[str]]] = {
+    "pytorch": frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}),
+    "tensorflow": frozenset({"TF_CONFIG"}),
+    "mpi": frozenset({"MPI_HOST"}),
+}
+_MPI_WORKER_OPTION: Final = "--worker="
+
+_MOST_FLOWS: Final = 1_000
+"""Each is looked up and read as a whole; nobody means more."""
+
+_ONE_RUN: Final = model.Count(minimum=0, maximum=1)
+_OVERLAPPING: Final = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
+
+
+def _tasks(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template]:
+    """One template for every task of a JobSpec.
+
+    Pods take the scheduler and the priority class of the Job where their template names none
+    (VC:pkg/controllers/job/job_controller_util.go). All replicas are made at once, `minAvailable` is only how many of
+    them have to be placed together.
+    """
+    named = reading.text(spec.get("schedulerName"), path + "/schedulerName")
+    scheduler = model.Scheduler(name=named, reason="schedulerName of the Job") if named else _DEFAULT_SCHEDULER
+    priority = Place(spec.get("priorityClassName"), path + "/priorityClassName")
+    plugins = reading.mapping(spec.get("plugins"), path + "/plugins")
+    ranks = _started_through_ssh(plugins, path + "/plugins", reading)
+    variables = _VARIABLES.union(*(_VARIABLES_OF_PLUGINS.get(plugin, ()) for plugin in plugins))
+    for task_path, task in reading.items(spec.get("tasks"), path + "/tasks"):
+        # A plain number in Volcano's API, which no default fills in: missing means none.
+        replicas = reading.count(task.get("replicas"), task_path + "/replicas", default=0)
+        name = reading.text(task.get("name"), task_path + "/name")
+        template = pod_template(
+            Place(task.get("template"), task_path + "/template"),
+            reading,
+            name=name,
+            count=model.Count(minimum=replicas, maximum=replicas),
+            traits=Traits(
+                operator_environment=variables, scheduler=scheduler, ranks_inherit_environment=name not in ranks
+            ),
+        )
+        counts = priority.value is not None and _has_no_priority(template)
+        yield replace(template, fields={"priorityClassName": priority}) if counts else template
+
+
+def _has_no_priority(template: Template) -> bool:
+    spec = template.spec.value
+    return not isinstance(spec, dict) or spec.get("priorityClassName") in (None, "")
+
+
+def _started_through_ssh(plugins: Mapping[str, paths.Json], path: str, reading: Reading) -> frozenset[str]:
+    """The task in which the plugin mpi has ranks started by sshd, which does not hand the environment on."""
+    if "mpi" not in plugins:
+        return frozenset()
+    options = reading.texts(plugins["mpi"], path + "/mpi")
+    named = [option.removeprefix(_MPI_WORKER_OPTION) for option in options if option.startswith(_MPI_WORKER_OPTION)]
+    return frozenset(named[-1:] or ["worker"])
+
+
+def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    yield from _tasks(reading.mapping(job.get("spec"), "/spec"), "/spec", reading)
+
+
+def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(cron_job.get("spec"), "/spec")
+    job_template = reading.mapping(spec.get("jobTemplate"), "/spec/jobTemplate")
+    policy = reading.text(spec.get("concurrencyPolicy"), "/spec/concurrencyPolicy")
+    runs = _ONE_RUN if policy in ("Forbid", "Replace") else _OVERLAPPING
+    path = "/spec/jobTemplate/spec"
+    for template in _tasks(reading.mapping(job_template.get("spec"), path), path, reading):
+        yield times(template, runs)
+
+
+def _job_flow(job_flow: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The tasks of one Job for each flow, made from the JobTemplate of its name.
+
+    A flow waits until its targets have completed. Of two flows of one name only the first makes a Job, and `patch` is
+    read by nobody (VC:pkg/controllers/jobflow/jobflow_controller_action.go).
+    """
+    spec = reading.mapping(job_flow.get("spec"), "/spec")
+    seen: set[str] = set()
+    for path, flow in reading.items(spec.get("flows"), "/spec/flows"):
+        name = reading.text(flow.get("name"), path + "/name")
+        depends_on = reading.mapping(flow.get("dependsOn"), path + "/dependsOn")
+        waits = bool(reading.texts(depends_on.get("targets"), path + "/dependsOn/targets"))
+        if name and name not in seen:
+            if len(seen) == _MOST_FLOWS:
+                reading.unknown("/spec/flows", f"it has more than {_MOST_FLOWS} flows: the others are not judged")
+                return
+            seen.add(name)
+            yield from _of_job_template(name, path + "/name", waits=waits, reading=reading)
+
+
+def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> Iterator[Template]:
+    reference = Reference(group=_FLOW, kind="JobTemplate", name=name, namespace=reading.namespace)
+    found = reading.referenced(reference, path, for_want="the pods of this flow are not judged")
+    if found is None:
+        return
+    reading.stands_for(path, reference)
+    for template in _tasks(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec", reading):
+        count = template.count
+        if waits:
+            count = replace(count, minimum=0, reason="the flow waits for others to complete")
+        traits = template.traits._replace(changeable=False)
+        yield replace(template, name=f"{name}/{template.name}", count=count, traits=traits)
+
+
+def _places(spec: str) -> model.GangPlaces:
+    """Of a JobSpec, whose pods take the scheduler of the Job where their template names none."""
+    return model.GangPlaces(
+        queue=spec + "/queue",
+        minimum=spec + "/minAvailable",
+        priority_class=spec + "/priorityClassName",
+        scheduler=spec + "/schedulerName",
+    )
+
+
+_COUNTED: Final = "the sum of `tasks[].replicas` (0 if missing)"
+_SOURCE: Final = "VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go"
+
+KINDS = [
+    Kind(
+        group=_BATCH,
+        versions=("v1alpha1",),
+        kind="Job",
+        plural="jobs",
+        templates=_job,
+        template_paths=("spec.tasks[].template",),
+        counted=_COUNTED,
+        source=_SOURCE,
+        role=model.Role.TRAINING,
+        volcano="always: it is Volcano's own kind",
+        gang_places=_places("/spec"),
+        gang_native=True,
+        # VC:pkg/webhooks/admission/jobs/validate/admit_job.go
+        changes="the pod templates, when it is created: Volcano refuses later changes",
+    ),
+    Kind(
+        group=_BATCH,
+        versions=("v1alpha1",),
+        kind="CronJob",
+        plural="cronjobs",
+        templates=_cron_job,
+        template_paths=("spec.jobTemplate.spec.tasks[].template",),
+        counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
+        source="VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go",
+        role=model.Role.TRAINING,
+        suspend_path="/spec/suspend",
+        kueue=Kueue.NEVER,
+        volcano="always: it makes Volcano's own Jobs",
+        gang_places=_places("/spec/jobTemplate/spec"),
+        gang_native=True,
+    ),
+    Kind(
+        group=_FLOW,
+        versions=("v1alpha1",),
+        kind="JobTemplate",
+        plural="jobtemplates",
+        templates=_job,
+        template_paths=("spec.tasks[].template",),
+        counted=f"of one Job made from it: {_COUNTED}",
+        source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobtemplate_types.go",
+        role=model.Role.TRAINING,
+        is_template=True,
+        volcano="always: Volcano's own Jobs are made from it",
+        gang_places=_places("/spec"),
+        gang_native=True,
+    ),
+    Kind(
+        group=_FLOW,
+        versions=("v1alpha1",),
+        kind="JobFlow",
+        plural="jobflows",
+        templates=_job_flow,
+        template_paths=("those of the JobTemplates that spec.flows[].name refer to",),
+        counted="the Jobs of all flows together; those of flows that wait for others may not be there yet",
+        source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobflow_types.go; VC:pkg/controllers/jobflow/",
+        role=model.Role.TRAINING,
+        volcano="always: each flow is a Job of Volcano's own kind",
+        gang_native=True,
+        changes="nothing: its pod templates stand in JobTemplates",
+    ),
+]
