@@ -5,7 +5,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher import digests
+from usher.workloads import fingerprints
 
 
 @given(text=st.binary(max_size=64), times=st.integers(0, 200))
@@ -13,4 +13,4 @@ def test_a_digest_is_that_of_the_whole_text(text: bytes, times: int) -> None:
     """However it is taken in pieces."""
     whole = text * times
 
-    assert digests.of(whole) == hashlib.blake2b(whole, digest_size=digests.SIZE).digest()
+    assert fingerprints.of(whole) == hashlib.blake2b(whole, digest_size=fingerprints.SIZE).digest()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from usher import model
-from usher.workloads.growth import Growth
+from usher.workloads.grown_workloads import Growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy import likeness
 from usher.policy.cluster.document import Cluster, Slices
 from usher.policy.nodes import AllNodes
+from usher.workloads import fingerprints
 from usher.workloads.normalise import normalise
 
 CONFIG = models.Config()
@@ -70,7 +70,7 @@ CHANGES: list[Callable[[Store], None]] = [
 
 def remembered(all_slices: Slices, value: paths.Object, facts: Store) -> Cluster | None:
     found = workload(value)
-    return all_slices.of(found, facts, likeness=likeness.of_pod(value, found))
+    return all_slices.of(found, facts, likeness=fingerprints.of_pod(value, found))
 
 
 def pod(name: str = "a", **labels: str) -> paths.Object:
@@ -92,7 +92,7 @@ def test_variables_tell_no_pods_apart_but_by_what_they_get_by_them() -> None:
         return builders.replaced(pod(), "/spec/containers/0/env", [{"name": name, "value": value}])
 
     def key(value: paths.Object) -> bytes | None:
-        return likeness.of_pod(value, workload(value))
+        return fingerprints.of_pod(value, workload(value))
 
     assert key(having("RANK", "0")) == key(having("RANK", "1")) == key(pod())
 
@@ -100,13 +100,13 @@ def test_variables_tell_no_pods_apart_but_by_what_they_get_by_them() -> None:
 def test_a_pod_with_device_claims_is_not_remembered() -> None:
     claiming = builders.replaced(pod(), "/spec/resourceClaims", [{"name": "gpu", "resourceClaimName": "a"}])
 
-    assert likeness.of_pod(claiming, workload(claiming)) is None
+    assert fingerprints.of_pod(claiming, workload(claiming)) is None
 
 
 def test_a_pod_that_no_json_of_ours_can_hold_is_not_remembered() -> None:
     for odd in ("\ud800", 2**70):
         value = builders.replaced(pod(), "/spec/hostname", odd)
-        assert likeness.of_pod(value, workload(value)) is None
+        assert fingerprints.of_pod(value, workload(value)) is None
 
 
 def test_what_is_used_is_looked_at_anew_for_every_pod() -> None:
@@ -144,4 +144,4 @@ def test_a_slice_is_that_of_the_pod_itself(
             continue
         expected = slices().of(found, facts)
         for _ in range(2):
-            assert all_slices.of(found, facts, likeness=likeness.of_pod(value, found)) == expected
+            assert all_slices.of(found, facts, likeness=fingerprints.of_pod(value, found)) == expected

@@ -9,9 +9,8 @@ import builders
 from unit.workloads.growing_objects import growth_of, horizontal_pod_autoscaler, readable_growth, scaled_object
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.workloads import growth
-from usher.workloads.grown import grown
-from usher.workloads.growth import Growth
+from usher.workloads import grown_workloads
+from usher.workloads.grown_workloads import Growth, grown
 from usher.workloads.normalise import normalise
 
 
@@ -139,7 +138,7 @@ def test_its_pods_are_those_of_the_range(replicas: int, bounds: list[list[int]],
         for number, (low, high) in enumerate(bounds)
     ]
 
-    expected = growth.range_of(value, growths, normalise=read)
+    expected = grown_workloads.range_of(value, growths, normalise=read)
     found = workload(value, *growths).pods
 
     assert expected is not None

@@ -17,8 +17,8 @@ from unit.workloads.growing_objects import (
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.kinds.autoscaling import autoscalers
-from usher.workloads import growth
-from usher.workloads.growth import Growth
+from usher.workloads import grown_workloads
+from usher.workloads.grown_workloads import Growth
 from usher.workloads.normalise import normalise
 
 
@@ -28,7 +28,7 @@ def workload(value: paths.Object) -> model.Workload | None:
 
 def pods(value: paths.Object, *growths: Growth) -> tuple[int, int | None, str]:
     """Least and most pods, and why."""
-    count = growth.range_of(value, growths, normalise=workload)
+    count = grown_workloads.range_of(value, growths, normalise=workload)
     assert count is not None
     return count.minimum, count.maximum, count.reason
 
@@ -44,7 +44,7 @@ DEPLOYMENT_SCALER = scaler("Deployment", "apps/v1")
 
 @pytest.mark.parametrize("version", ["v1", "v1beta2"])
 def test_the_target_is_met_by_group_kind_namespace_and_name_in_any_version(version: str) -> None:
-    assert growth.matches(DEPLOYMENT_SCALER, builders.custom(f"apps/{version}", "Deployment", {}, name="vllm"))
+    assert grown_workloads.matches(DEPLOYMENT_SCALER, builders.custom(f"apps/{version}", "Deployment", {}, name="vllm"))
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,24 @@ def test_the_target_is_met_by_group_kind_namespace_and_name_in_any_version(versi
     ],
 )
 def test_any_other_object_is_not_the_target(value: paths.Object) -> None:
-    assert not growth.matches(DEPLOYMENT_SCALER, value)
+    assert not grown_workloads.matches(DEPLOYMENT_SCALER, value)
 
 
 def test_objects_without_a_namespace_meet_in_the_one_assumed() -> None:
     value = builders.deployment(name="vllm", namespace=None)
     scaling = growth_of(horizontal_pod_autoscaler(namespace=None), namespace="staging")
 
-    assert growth.matches(scaling, value, namespace="staging")
-    assert growth.matches(growth_of(horizontal_pod_autoscaler(namespace=None)), value)
-    assert not growth.matches(scaling, value, namespace="other")
+    assert grown_workloads.matches(scaling, value, namespace="staging")
+    assert grown_workloads.matches(growth_of(horizontal_pod_autoscaler(namespace=None)), value)
+    assert not grown_workloads.matches(scaling, value, namespace="other")
 
 
 def test_a_growth_without_a_target_meets_nothing() -> None:
     unread = growth_of(builders.custom("autoscaling/v2", "HorizontalPodAutoscaler", {"maxReplicas": 1}))
 
-    assert not growth.matches(unread, {"apiVersion": "", "kind": "", "metadata": {"name": "", "namespace": ""}})
+    assert not grown_workloads.matches(
+        unread, {"apiVersion": "", "kind": "", "metadata": {"name": "", "namespace": ""}}
+    )
 
 
 def lws(replicas: int) -> paths.Object:
@@ -103,7 +105,7 @@ def test_the_grown_target_differs_in_nothing_but_its_number(
 ) -> None:
     before = builders.replaced(small, "/kind", small["kind"])
 
-    assert growth.applied(small, scaler(str(small["kind"]), api_version), replicas=9) == grown
+    assert grown_workloads.applied(small, scaler(str(small["kind"]), api_version), replicas=9) == grown
     assert small == before
 
 
@@ -117,7 +119,7 @@ def test_the_grown_target_differs_in_nothing_but_its_number(
     ids=["a kind without a scale", "nothing to set it in", "held"],
 )
 def test_what_cannot_grow_stays_the_object_that_it_is(value: paths.Object, scaling: Growth) -> None:
-    assert growth.applied(value, scaling, replicas=9) is value
+    assert grown_workloads.applied(value, scaling, replicas=9) is value
 
 
 def test_without_any_growth_the_objects_own_pods_count() -> None:
@@ -182,14 +184,14 @@ def test_an_autoscaler_of_a_kind_without_a_scale_changes_nothing() -> None:
 
 
 def test_what_makes_no_pods_has_no_range() -> None:
-    assert growth.range_of(builders.custom("v1", "ConfigMap", {}), [], normalise=workload) is None
+    assert grown_workloads.range_of(builders.custom("v1", "ConfigMap", {}), [], normalise=workload) is None
 
 
 def test_nobody_knows_the_range_of_a_kind_that_we_do_not_know() -> None:
     value = builders.custom("example.com/v1", "Widget", {"replicas": 3, "template": builders.template()})
 
     assert workload(value) is not None
-    assert growth.range_of(value, [], normalise=workload) is None
+    assert grown_workloads.range_of(value, [], normalise=workload) is None
 
 
 def disaggregated_set(*roles: paths.Object) -> paths.Object:
@@ -203,7 +205,7 @@ STATIC: paths.Object = {"name": "prefill", "spec": {"replicas": 2}}
 def test_a_role_scaler_settles_the_number_of_its_role() -> None:
     value = disaggregated_set(STATIC, EXTERNAL)
 
-    grown = growth.applied(value, readable_growth(role_scaler(4)), replicas=4)
+    grown = grown_workloads.applied(value, readable_growth(role_scaler(4)), replicas=4)
 
     assert grown == disaggregated_set(STATIC, {"name": "decode", "spec": {"replicas": 4}})
     assert value == disaggregated_set(STATIC, EXTERNAL)
@@ -213,13 +215,13 @@ def test_a_role_scaler_settles_the_number_of_its_role() -> None:
 def test_a_role_with_a_spec_that_is_none_cannot_be_set(spec: paths.Json) -> None:
     value = disaggregated_set(EXTERNAL | {"spec": spec})
 
-    assert growth.applied(value, readable_growth(role_scaler(4)), replicas=4) is value
+    assert grown_workloads.applied(value, readable_growth(role_scaler(4)), replicas=4) is value
 
 
 def test_a_role_without_a_spec_gets_one() -> None:
     value = disaggregated_set({"name": "decode", "scaling": {"mode": "External"}})
 
-    assert growth.applied(value, readable_growth(role_scaler(4)), replicas=4) == disaggregated_set(
+    assert grown_workloads.applied(value, readable_growth(role_scaler(4)), replicas=4) == disaggregated_set(
         {"name": "decode", "spec": {"replicas": 4}}
     )
 
@@ -227,21 +229,21 @@ def test_a_role_without_a_spec_gets_one() -> None:
 def test_a_role_without_external_scaling_has_no_scaler() -> None:
     value = disaggregated_set(STATIC, EXTERNAL)
 
-    assert growth.applied(value, readable_growth(role_scaler(4, role="prefill")), replicas=4) is value
-    assert growth.applied(value, readable_growth(role_scaler(4, role="other")), replicas=4) is value
+    assert grown_workloads.applied(value, readable_growth(role_scaler(4, role="prefill")), replicas=4) is value
+    assert grown_workloads.applied(value, readable_growth(role_scaler(4, role="other")), replicas=4) is value
 
 
 def test_an_autoscaler_of_a_role_reaches_the_set_through_the_scaler() -> None:
     scaling = scaler("DisaggregatedSetRoleScaler", "disaggregatedset.x-k8s.io/v1", minimum=2, maximum=6)
     between = role_scaler(1, name="vllm")
-    assert growth.matches(scaling, between)
+    assert grown_workloads.matches(scaling, between)
 
-    through = growth.passed_on(scaling, readable_growth(between))
+    through = grown_workloads.passed_on(scaling, readable_growth(between))
 
     value = disaggregated_set(STATIC, EXTERNAL)
-    assert growth.matches(through, value)
+    assert grown_workloads.matches(through, value)
     assert (through.source, through.minimum, through.maximum) == (scaling.source, 2, 6)
-    assert growth.applied(value, through, replicas=6) == disaggregated_set(
+    assert grown_workloads.applied(value, through, replicas=6) == disaggregated_set(
         STATIC, {"name": "decode", "spec": {"replicas": 6}}
     )
 
@@ -279,9 +281,9 @@ def test_any_target_is_survived_and_never_changed(
     }
     before = repr(value)
 
-    growth.matches(scaling, value)
-    growth.applied(value, scaling, replicas=replicas)
-    count = growth.range_of(value, [scaling], normalise=workload)
+    grown_workloads.matches(scaling, value)
+    grown_workloads.applied(value, scaling, replicas=replicas)
+    count = grown_workloads.range_of(value, [scaling], normalise=workload)
 
     assert repr(value) == before
     assert count is None or count.maximum is None or count.minimum <= count.maximum
@@ -293,7 +295,7 @@ def test_more_replicas_never_make_fewer_pods(few: int, many: int) -> None:
     few, many = sorted((few, many))
 
     def most(replicas: int) -> int:
-        found = workload(growth.applied(value, DEPLOYMENT_SCALER, replicas=replicas))
+        found = workload(grown_workloads.applied(value, DEPLOYMENT_SCALER, replicas=replicas))
         assert found is not None
         assert found.pods.maximum is not None
         return found.pods.maximum

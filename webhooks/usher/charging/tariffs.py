@@ -7,7 +7,7 @@ from typing import Final
 
 import orjson
 
-from usher import digests, model, paths
+from usher import model, paths
 from usher.charging import observing
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator, Request
@@ -15,6 +15,7 @@ from usher.quota import entries, in_force, ledger, units
 from usher.quota.definitions import GROUP, KIND, Quota
 from usher.quota.selection import Undecided
 from usher.quota.units import ByClasses, Charge
+from usher.workloads import fingerprints
 
 _ASSIGNMENT: Final = [("", "Namespace"), (GROUP, KIND)]
 
@@ -108,6 +109,6 @@ def _likeness(pod: paths.Object) -> bytes | None:
         return None
     asked = {key: value for key, value in spec.items() if key != "nodeName"}
     try:
-        return digests.of(orjson.dumps((asked, metadata.get("annotations"))))
+        return fingerprints.of(orjson.dumps((asked, metadata.get("annotations"))))
     except orjson.JSONEncodeError:  # of what Python's own parser took: half surrogates, very large integers
         return None

@@ -14,13 +14,14 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models, selection
 from usher.facts.store import Store
 from usher.mutation import merge
-from usher.policy import catalogue, decision, document, enforcement, likeness, partial, staleness
+from usher.policy import catalogue, decision, document, enforcement, partial, staleness
 from usher.policy.cluster import gpu_quotas
 from usher.policy.engine import Engine, Entrypoint
 from usher.policy.identities import Identities
 from usher.policy.mutation_rules import MutationRules
 from usher.policy.request import Operation, Refusal, Request, User
 from usher.reading import lookup
+from usher.workloads import fingerprints
 from usher.workloads.normalise import normalise
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
@@ -105,7 +106,7 @@ class Evaluator:
             old=old,
             review=self._review(request),
             refusal=request.refusal,
-            like=None if facts.empty else likeness.of_pod(request.value, workload),
+            like=None if facts.empty else fingerprints.of_pod(request.value, workload),
         )
         before = self._findings(old, facts)[0] if findings and old is not None else []
         return model.Decision(
@@ -185,7 +186,7 @@ class Evaluator:
         value = request.value
         if request.operation is not Operation.CREATE or request.sub_resource or value.get("kind") != "Pod":
             return self.mutate(request)
-        key = likeness.key(value)
+        key = fingerprints.key(value)
         if key is None:
             return self.mutate(request)
         return self._patches(_LikePod((request.namespace, self.facts.revision, key), [request]))

@@ -12,9 +12,8 @@ from usher.policy.document import Documents
 from usher.reading import lookup
 from usher.scan.batches import Batch
 from usher.shown import Scaler, Shown
-from usher.workloads import growth
-from usher.workloads.grown import grown
-from usher.workloads.growth import Growth
+from usher.workloads import grown_workloads
+from usher.workloads.grown_workloads import Growth, grown
 from usher.workloads.normalise import normalise
 
 
@@ -59,7 +58,7 @@ def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, 
         by_target[each.target.name].append(each)
         through = by_source.get(each.target)
         if through is not None and through is not each:
-            by_target[through.target.name].append(growth.passed_on(each, through))
+            by_target[through.target.name].append(grown_workloads.passed_on(each, through))
     return by_target
 
 
@@ -67,8 +66,8 @@ def _of(value: paths.Object, by_target: Mapping[str, Sequence[Growth]], *, names
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     known = by_target.get(name, ()) if isinstance(name, str) else ()
-    return tuple(each for each in known if growth.matches(each, value, namespace=namespace))
+    return tuple(each for each in known if grown_workloads.matches(each, value, namespace=namespace))
 
 
 def _changes(value: paths.Object, each: Growth) -> bool:
-    return growth.applied(value, each, replicas=each.minimum) is not value
+    return grown_workloads.applied(value, each, replicas=each.minimum) is not value

@@ -13,8 +13,7 @@ from usher.reading.lookup import Reference
 from usher.reading.templates import Place
 from usher.reading.values import Reading
 from usher.workloads import claim_specs
-from usher.workloads.claim_specs import Claim, Entry
-from usher.workloads.device_classes import GROUP
+from usher.workloads.claim_specs import GROUP, Claim, Entry
 
 POD_GROUPS: Final = "scheduling.k8s.io"
 

@@ -1,6 +1,7 @@
 """Any object -> Workload. Pure, never raises on what a manifest holds, never changes it."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
@@ -10,9 +11,53 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.reading import lookup, search
+from usher.reading import shapes as reading_shapes
 from usher.reading.values import Reading
-from usher.workloads import identity, objects_in_view, totals
+from usher.workloads import identity, totals
 from usher.workloads.pod_sets import pod_set
+
+
+def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
+    """The shape of an object below the key of its kind; empty for a kind of which rules read nothing else."""
+    known = view_registry.BY_GROUP_AND_KIND.get((group, kind))
+    if known is None:
+        return {}
+    return {known.key: reading_shapes.read(known.shape, value, paths.ROOT, reading.also_unknown)}
+
+
+def read(value: paths.Object, *, namespace: str) -> model.Workload:
+    """An object without pods, of a kind that has a shape."""
+    group, version, kind = group_version_kind(value)
+    known = view_registry.BY_GROUP_AND_KIND[group, kind]
+    reading = Reading()
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    if version not in known.versions:
+        versions = " and ".join(known.versions)
+        reading.unknown("/apiVersion", f"{kind} is known in {versions}, not in {version or 'none'}: not judged")
+    named = reading.text(metadata.get("name"), "/metadata/name")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
+    if (group, kind) == ("", "Namespace"):
+        within = named  # usher.yaml says of a namespace what it says of the objects in it
+    elif known.cluster_scoped:
+        within = ""
+    return model.Workload(
+        group=group,
+        version=version,
+        kind=kind,
+        namespace=within,
+        name=named or reading.text(metadata.get("generateName"), "/metadata/generateName"),
+        labels=reading.strings(metadata.get("labels"), "/metadata/labels"),
+        annotations=reading.strings(metadata.get("annotations"), "/metadata/annotations"),
+        role=model.Role.UNKNOWN,
+        owner=None,
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
+        suspended=False,
+        pod_sets=(),
+        gang=model.Gang(wanted=False),
+        view=view(value, group, kind, reading) if version in known.versions else {},
+        makes_pods=False,
+        unknowns=reading.found(),
+    )
 
 
 def normalise(
@@ -29,7 +74,7 @@ def normalise(
     group, version, kind_name = group_version_kind(value)
     known = BY_GROUP_AND_KIND.get((group, kind_name))
     if known is None and (group, kind_name) in view_registry.BY_GROUP_AND_KIND:
-        return objects_in_view.read(value, namespace=namespace)
+        return read(value, namespace=namespace)
     if known is None or version not in known.versions:
         return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
     reading = Reading(objects=objects, kinds=BY_GROUP_AND_KIND)
@@ -75,7 +120,7 @@ def normalise(
         is_template=known.is_template,
         queue_label_path=known.queue_label_path,
         queue_labels=_queue_labels(value, labels, known, reading),
-        view=objects_in_view.view(value, group, kind_name, reading),
+        view=view(value, group, kind_name, reading),
         gang_places=known.gang_places,
         exists=bool(metadata.get("uid")),
         gang_native=known.gang_native,

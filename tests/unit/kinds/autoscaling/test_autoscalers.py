@@ -16,7 +16,7 @@ from unit.workloads.growing_objects import (
 from usher import paths
 from usher.kinds.autoscaling import autoscalers
 from usher.reading import lookup
-from usher.workloads.growth import Growth
+from usher.workloads.grown_workloads import Growth
 
 MAXIMUM = "/spec/maxReplicas"
 MAXIMUM_COUNT = "/spec/maxReplicaCount"

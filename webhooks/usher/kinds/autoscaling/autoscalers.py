@@ -18,7 +18,7 @@ from usher.kinds import scales
 from usher.kinds.autoscaling import bounds
 from usher.reading import lookup
 from usher.reading.values import Reading
-from usher.workloads.growth import Growth
+from usher.workloads.grown_workloads import Growth
 
 PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"

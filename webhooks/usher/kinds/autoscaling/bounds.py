@@ -7,7 +7,7 @@ from types import NoneType
 from usher import paths
 from usher.reading import lookup
 from usher.reading.values import Reading
-from usher.workloads.growth import Growth
+from usher.workloads.grown_workloads import Growth
 
 UNUSABLE = -1
 """Stands for a number that is missing or wrong, where no default may stand in."""

@@ -9,7 +9,7 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.reading.lookup import Objects
 from usher.reading.values import Reading
-from usher.workloads.device_classes import gives_accelerators
+from usher.workloads.claim_specs import gives_accelerators
 
 SITE = "big-gpu.example.org"
 IMPLICIT = f"deviceclass.resource.kubernetes.io/{SITE}"

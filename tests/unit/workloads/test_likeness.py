@@ -8,8 +8,9 @@ from unit.mutation import generated
 from usher import paths
 from usher.config import models
 from usher.mutation.editing import copied
-from usher.policy import assembly, likeness
+from usher.policy import assembly
 from usher.policy.evaluator import Request
+from usher.workloads import fingerprints
 
 EVALUATOR = assembly.embedded(models.Config())
 
@@ -22,7 +23,7 @@ def pod(name: str, *, token: str = "abcde", uid: str = "1") -> paths.Object:
 
 
 def test_pods_that_differ_in_name_identity_and_token_are_alike() -> None:
-    assert likeness.key(pod("a")) == likeness.key(pod("b", token="fghij", uid="2"))
+    assert fingerprints.key(pod("a")) == fingerprints.key(pod("b", token="fghij", uid="2"))
 
 
 def test_pods_that_differ_in_anything_else_are_not() -> None:
@@ -35,15 +36,15 @@ def test_pods_that_differ_in_anything_else_are_not() -> None:
         builders.replaced(one, "/status", {"conditions": [{}]}),
     ]
 
-    assert len({likeness.key(each) for each in (one, *others)}) == len(others) + 1
+    assert len({fingerprints.key(each) for each in (one, *others)}) == len(others) + 1
 
 
 def test_a_large_pod_is_not_remembered() -> None:
-    assert likeness.key(builders.replaced(pod("a"), "/spec/hostname", "x" * likeness.LARGEST)) is None
+    assert fingerprints.key(builders.replaced(pod("a"), "/spec/hostname", "x" * fingerprints.LARGEST)) is None
 
 
 def test_what_has_no_metadata_is_not_remembered() -> None:
-    assert likeness.key({"kind": "Pod"}) is None
+    assert fingerprints.key({"kind": "Pod"}) is None
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
