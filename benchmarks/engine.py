@@ -11,11 +11,12 @@ from pathlib import Path
 import objects
 import sections
 import yardstick
-from usher.admission import review, service
 from usher.config.load import load
 from usher.policy import assembly, bundle
 from usher.policy._wasm import WasmEngine
 from usher.policy.engine import Entrypoint
+from usher.review import mutate as review_mutate
+from usher.review import parsing
 from usher.workloads.normalise import normalise
 
 ROOT = Path(__file__).parents[1]
@@ -57,7 +58,7 @@ def report() -> list[str]:
 def input_document() -> bytes:
     """Of the pod of the other benchmarks, as the webhook asks about it."""
     evaluator = assembly.embedded(load(ROOT / "examples" / "usher.yaml"))
-    request = service.request_of(review.parse(objects.review(objects.gpu_pod())))
+    request = review_mutate.request_of(parsing.parse(objects.review(objects.gpu_pod())))
     workload = normalise(request.value, vocabulary=evaluator.vocabulary, namespace=request.namespace)
     assert workload is not None
     return evaluator.documents.build(workload, review={"operation": "CREATE", "subResource": "", "by": []})

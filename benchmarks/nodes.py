@@ -10,10 +10,12 @@ import sections
 import yardstick
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.nodes import judge as nodes_judge
+from usher.authorities.nodes import places as nodes_places
+from usher.authorities.nodes import pod_demand
+from usher.authorities.nodes.places import Places
 from usher.config import models
 from usher.facts.node_table import NodeTable
-from usher.feasibility import asks, nodes, places
-from usher.feasibility.places import Places
 from usher.workloads.normalise import normalise
 
 ROUNDS = 9
@@ -44,7 +46,7 @@ def report() -> list[str]:
 def _row(number: int) -> str:
     values = [node(index) for index in range(number)]
     kept, table = _size(partial(_table, values))
-    found = places.of_cluster(table.now, [], VOCABULARY)
+    found = nodes_places.of_cluster(table.now, [], VOCABULARY)
     questions = [pod(8, "h100"), pod(16, "h100"), pod(8, "h100", host=f"node-{number // 5 * 5 - 5}")]
     ratios = [_ratio(partial(judge, question, found)) for question in questions]
     changed = [node(7, gpus=4), node(7)] * yardstick.REPETITIONS
@@ -93,9 +95,9 @@ def pod(gpus: int, pool: str, *, host: str = "") -> model.PodSet:
     return found.pod_sets[0]
 
 
-def judge(question: model.PodSet, found: Places) -> nodes.Feasibility:
+def judge(question: model.PodSet, found: Places) -> nodes_judge.Feasibility:
     """As for a pod that is like no other: nothing is remembered."""
-    return nodes.judge(asks.of_pod_set(question, VOCABULARY), found)
+    return nodes_judge.judge(pod_demand.of_pod_set(question, VOCABULARY), found)
 
 
 def _table(values: Iterable[paths.Object]) -> NodeTable:

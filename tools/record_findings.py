@@ -10,11 +10,12 @@ import orjson
 import yaml
 
 from usher import model, paths
-from usher.admission import review, service
 from usher.config import load, models
 from usher.facts.store import Store
 from usher.policy import assembly, configuration
 from usher.policy.evaluator import Evaluator, Request
+from usher.review import mutate as review_mutate
+from usher.review import parsing
 
 
 def main() -> None:
@@ -62,8 +63,8 @@ def request_of(file: Path) -> Request:
     value: paths.Object = yaml.safe_load(file.read_text())
     if value["kind"] != "AdmissionReview":
         return Request(value=value, place="check")
-    complete = {"apiVersion": review.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
-    return service.request_of(review.parse(orjson.dumps(complete)))
+    complete = {"apiVersion": parsing.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
+    return review_mutate.request_of(parsing.parse(orjson.dumps(complete)))
 
 
 def asked(value: paths.Object) -> paths.Object:

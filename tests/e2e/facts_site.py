@@ -9,7 +9,7 @@ import builders
 from builders import GPU
 from e2e import accounts, api_server_alone, crds
 from e2e.cluster import Cluster, Object
-from unit.feasibility.kueue_objects import (
+from unit.authorities.kueue_objects import (
     cluster_queue,
     cohort,
     configuration,

@@ -11,7 +11,8 @@ from builders import GPU
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.feasibility import limit_ranges, resource_quotas
+from usher.authorities.limit_range import judge as limit_range_judge
+from usher.authorities.resource_quota import judge as resource_quota_judge
 
 PODS: Final = 60
 """For each namespace: enough that every outcome comes up."""
@@ -95,11 +96,11 @@ def accepted(cluster: Cluster, value: Object) -> bool | None:
 
 def expected(value: Object, objects: list[Object]) -> bool:
     named = {str(paths.resolve(each, "/metadata/name")): each for each in objects}
-    ranges = limit_ranges.read({name: each for name, each in named.items() if each["kind"] == "LimitRange"})
-    quotas = resource_quotas.read({name: each for name, each in named.items() if each["kind"] == "ResourceQuota"})
+    ranges = limit_range_judge.read({name: each for name, each in named.items() if each["kind"] == "LimitRange"})
+    quotas = resource_quota_judge.read({name: each for name, each in named.items() if each["kind"] == "ResourceQuota"})
     of = workload(value)
-    found = resource_quotas.assess(of, quotas.all, ranges, default_class="")
-    return not (found.shortages or found.unsaid or limit_ranges.refusals(of.pod_sets[0], ranges))
+    found = resource_quota_judge.assess(of, quotas.all, ranges, default_class="")
+    return not (found.shortages or found.unsaid or limit_range_judge.refusals(of.pod_sets[0], ranges))
 
 
 def counted(cluster: Cluster, namespace: str) -> Iterator[bool]:

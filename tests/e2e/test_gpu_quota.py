@@ -8,11 +8,13 @@ import pytest
 import yaml
 
 from e2e.cluster import ApiError, Cluster, wait_until
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.ledger import Full, Ledger, Limit
 from usher.quantities import NANO
-from usher.quota import definitions, ledger, status
-from usher.quota.definitions import Quota
-from usher.quota.entries import Entry
-from usher.quota.ledger import Full, Ledger, Limit
 
 DEFINITION = Path(__file__).parents[2] / "manifests" / "base" / "gpu-quota-crd.yaml"
 API_VERSION = "gpu-usher.io/v1alpha1"
@@ -95,12 +97,12 @@ def test_a_good_quota_is_stored_as_it_is_and_read(site: Cluster) -> None:
     stored = site.create(gpu_quota("good", GOOD), strict=True)
 
     assert stored["spec"] == GOOD
-    assert isinstance(definitions.of_object(stored), Quota)
+    assert isinstance(gpu_quota_definitions.of_object(stored), Quota)
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_our_reader_refuses_the_api_server_refuses_as_well(site: Cluster, name: str) -> None:
-    assert isinstance(definitions.of_object(gpu_quota(name, BAD[name])), definitions.Malformed)
+    assert isinstance(gpu_quota_definitions.of_object(gpu_quota(name, BAD[name])), gpu_quota_definitions.Malformed)
 
     with pytest.raises(ApiError) as refused:
         site.create(gpu_quota(name, BAD[name]))
@@ -115,16 +117,16 @@ def test_a_suspended_workload_is_charged_by_default(site: Cluster) -> None:
 
 
 def test_an_object_takes_as_many_charges_as_a_ledger_does_and_shows_what_is_used(site: Cluster) -> None:
-    quota = definitions.of_object(site.create(gpu_quota("full", GOOD)))
+    quota = gpu_quota_definitions.of_object(site.create(gpu_quota("full", GOOD)))
     assert isinstance(quota, Quota)
     made = full_ledger()
 
     value = site.get("GPUQuota", "full", api_version=API_VERSION)
-    value["status"] = status.encode(made, quota.limits)
+    value["status"] = gpu_quota_status.encode(made, quota.limits)
     path = f"/apis/{API_VERSION}/gpuquotas/full/status"
     stored = site.request("PUT", path, body=value).body
 
-    assert status.decode(stored["status"]) == status.Decoded(ledger=made)
+    assert gpu_quota_status.decode(stored["status"]) == gpu_quota_status.Decoded(ledger=made)
     assert len(made.entries) > 5000
     columns = site.kubectl("get", "gpuquotas", "full").splitlines()
     assert columns[0].split() == ["NAME", "HARD", "USED", "READY", "AGE"]

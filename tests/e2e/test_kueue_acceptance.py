@@ -14,7 +14,7 @@ from e2e.cluster import Cluster, Object
 from e2e.facts_site import CONFIG, NAMESPACE
 from integration import command
 from server_process import ServerProcess
-from unit.feasibility.kueue_objects import cluster_queue, cohort, configuration, flavor, group, local_queue, quota
+from unit.authorities.kueue_objects import cluster_queue, cohort, configuration, flavor, group, local_queue, quota
 
 pytestmark = crds.needs_published
 

@@ -8,7 +8,7 @@ from e2e.cluster import Object
 from e2e.facts_site import NAMESPACE
 from integration import command
 from usher import model
-from usher.admission import response
+from usher.review import response
 
 Identity = tuple[str, str]
 """API version and kind in one, and name."""

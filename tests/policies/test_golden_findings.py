@@ -12,8 +12,8 @@ import record_findings
 import yaml
 
 import reviews
-from usher import report
-from usher.admission import service
+from usher.review import mutate as review_mutate
+from usher.scan import findings as scan_findings
 from usher.scan import runner
 from usher.scan.batches import Batch, Item
 
@@ -75,7 +75,7 @@ def test_the_webhook_says_what_is_recorded(file: Path) -> None:
         value, namespace=metadata.get("namespace") or "", name=metadata.get("name") or "", userInfo=None
     )
 
-    answer = service.validate(body, record_findings.evaluator_of(file.parent))
+    answer = review_mutate.validate(body, record_findings.evaluator_of(file.parent))
 
     response = orjson.loads(answer.body)["response"]
     expected = by_outcome(recorded(file)["findings"])
@@ -86,9 +86,9 @@ def test_the_webhook_says_what_is_recorded(file: Path) -> None:
     assert codes == expected
 
 
-@pytest.mark.parametrize("command", report.Command)
+@pytest.mark.parametrize("command", scan_findings.Command)
 @pytest.mark.parametrize("file", MANIFESTS, ids=identify)
-def test_check_and_audit_say_what_is_recorded(file: Path, command: report.Command) -> None:
+def test_check_and_audit_say_what_is_recorded(file: Path, command: scan_findings.Command) -> None:
     batch = Batch(source=file.name, items=(Item(value=yaml.safe_load(file.read_text())),))
     settings = runner.Settings(command=command, namespace="")
 

@@ -16,12 +16,11 @@ from record_mutations import NAMESPACES, Subject, Verdict
 
 import reviews
 import structural
-from usher import report
-from usher.admission import service
 from usher.kinds.kind import Kind
 from usher.kinds.registry import KINDS
 from usher.policy.evaluator import Evaluator, Request
-from usher.scan import runner
+from usher.review import mutate as review_mutate
+from usher.scan import findings, runner
 from usher.scan.batches import Batch, Item
 
 ROOT = Path(__file__).parents[2]
@@ -110,7 +109,7 @@ def test_the_webhook_sends_the_patch(subject: Subject) -> None:
     for namespace in namespaces(subject):
         expected = evaluator().mutate(Request(value=subject.value, namespace=namespace))
 
-        answer = service.mutate(reviews.body(subject.value, namespace=namespace, name=subject.name), evaluator())
+        answer = review_mutate.mutate(reviews.body(subject.value, namespace=namespace, name=subject.name), evaluator())
 
         response = orjson.loads(answer.body)["response"]
         patch = orjson.loads(base64.b64decode(response["patch"])) if "patch" in response else []
@@ -122,7 +121,7 @@ def test_the_webhook_sends_the_patch(subject: Subject) -> None:
 def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
     batch = Batch(source=subject.file.name, items=tuple(Item(value=value) for value in subject.objects))
     for namespace in namespaces(subject):
-        settings = runner.Settings(command=report.Command.CHECK, namespace=namespace, changes=True)
+        settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, changes=True)
 
         found = runner.run([batch], evaluator=evaluator(), settings=settings)
 

@@ -15,8 +15,8 @@ import orjson
 import engines
 from reviews import body
 from usher import errors, paths
-from usher.admission.review import Review, parse
-from usher.admission.service import request_of
+from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.ledger import Full, Refused
 from usher.charging import observing
 from usher.charging.gate import Gate
 from usher.charging.holdings import Holdings
@@ -29,8 +29,8 @@ from usher.facts.store import Store
 from usher.kinds.kept_fields import BY_KEY
 from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.policy.evaluator import Evaluator
-from usher.quota import status
-from usher.quota.ledger import Full, Refused
+from usher.review.mutate import request_of
+from usher.review.parsing import Review, parse
 
 Place = tuple[str, str, str, str]
 """Root of the API, plural, namespace, name."""
@@ -308,7 +308,7 @@ def gpu_quota(
 
 def charges(api: MemoryApi, quota: str = "research") -> dict[str, int]:
     """GPUs by the object that is charged for them."""
-    found = status.decode(api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", quota].get("status"))
+    found = gpu_quota_status.decode(api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", quota].get("status"))
     assert found.writable
     return {
         key: sum(units.get("gpus", 0) for units in entry.amounts.values()) // 10**9
@@ -318,7 +318,7 @@ def charges(api: MemoryApi, quota: str = "research") -> dict[str, int]:
 
 def reserved(api: MemoryApi, quota: str = "research") -> set[str]:
     """The objects for which something is reserved."""
-    found = status.decode(api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", quota].get("status"))
+    found = gpu_quota_status.decode(api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", quota].get("status"))
     return {key for key, entry in found.ledger.entries.items() if entry.reserved_until is not None}
 
 

@@ -9,9 +9,9 @@ import pytest
 import builders
 from unit.charging.memory_api import MemoryApi, Replica, charges, gpu_quota, owned, refusal, reserved, unreachable
 from usher import errors, paths
-from usher.admission.service import request_of
+from usher.authorities.gpu_quota.ledger import Full, Refused
 from usher.cluster.api import Answer
-from usher.quota.ledger import Full, Refused
+from usher.review.mutate import request_of
 
 
 def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:

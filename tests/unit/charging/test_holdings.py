@@ -1,9 +1,9 @@
 """Who answers for what exists."""
 
+from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.charging.holdings import Held, Holdings
-from usher.quota.entries import Entry
-from usher.quota.reconciliation import Holding
-from usher.quota.units import ByClasses
 
 G = 10**9
 

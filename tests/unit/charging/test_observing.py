@@ -7,10 +7,10 @@ import pytest
 import builders
 from unit.charging.memory_api import owned
 from usher import paths
+from usher.authorities.gpu_quota.charge import ByClasses
 from usher.charging import observing
 from usher.charging.holdings import Holdings
 from usher.charging.observing import InHoldings
-from usher.quota.units import ByClasses
 
 G = 10**9
 EIGHT: ByClasses = {("",): {"gpus": 8 * G}}

@@ -6,12 +6,13 @@ import pytest
 
 from unit.charging.memory_api import MemoryApi
 from usher import errors, paths
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.entries import Entry
 from usher.charging.books import Page, Shelf
 from usher.charging.shelves import Account, ConfigMaps, Statuses
 from usher.config import quotas
-from usher.quota import definitions, ledger
-from usher.quota.definitions import Quota
-from usher.quota.entries import Entry
 
 G = 10**9
 NAMESPACE = "gpu-usher"
@@ -19,7 +20,7 @@ NAMESPACE = "gpu-usher"
 
 def declared() -> Quota:
     spec = {"name": "research", "namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]}
-    return definitions.of_entry(quotas.Quota.model_validate(spec))
+    return gpu_quota_definitions.of_entry(quotas.Quota.model_validate(spec))
 
 
 def with_object(api: MemoryApi) -> Statuses:

@@ -7,14 +7,14 @@ import pytest
 
 import builders
 from builders import GPU
-from unit.feasibility.kueue_objects import cluster_queue, group, local_queue, quota
+from unit.authorities.kueue_objects import cluster_queue, group, local_queue, quota
 from usher import paths
+from usher.authorities.outlook import Answer, Outlook, Section
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
-from usher.policy.queueing.looking import Looker
-from usher.policy.queueing.outlook import Answer, Outlook, Section
+from usher.policy.queue_outlook import Looker
 from usher.reading import lookup
 
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}

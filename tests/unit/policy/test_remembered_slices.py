@@ -10,10 +10,10 @@ from builders import GPU
 from unit.mutation import generated
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
+from usher.authorities.nodes.pool_slice import AllNodes
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.cluster.document import Cluster, Slices
-from usher.policy.nodes import AllNodes
 from usher.workloads import fingerprints
 from usher.workloads.normalise import normalise
 

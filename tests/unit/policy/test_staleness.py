@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from usher import model
-from usher.admission import response
 from usher.policy import bundle, staleness
+from usher.review import response
 
 ENTRIES = bundle.load().catalogue
 MINUTE = 60.0

@@ -3,19 +3,20 @@
 from collections.abc import Sequence
 from datetime import date
 
-from usher import model, paths, report
+from usher import model, paths
 from usher.mutation.editing import Operation
 from usher.mutation.merge import Merged, Skipped
+from usher.scan import findings as scan_findings
 
 GPU = "nvidia.com/gpu"
-WORKER = report.PodSet(name="Worker", pods=model.Count(minimum=8, maximum=8))
+WORKER = scan_findings.PodSet(name="Worker", pods=model.Count(minimum=8, maximum=8))
 
 
-def place(line: int, text: str, marked: str) -> report.Place:
+def place(line: int, text: str, marked: str) -> scan_findings.Place:
     """Where `marked` stands in a line."""
     column = text.index(marked) + 1
-    excerpt = report.Excerpt(text=text, column=column, end_column=column + len(marked))
-    return report.Place(line=line, column=column, excerpt=excerpt)
+    excerpt = scan_findings.Excerpt(text=text, column=column, end_column=column + len(marked))
+    return scan_findings.Place(line=line, column=column, excerpt=excerpt)
 
 
 LIMIT = place(41, '                  nvidia.com/gpu: "4"', '"4"')
@@ -30,15 +31,15 @@ def finding(
     remedy: str = "set both to the same number",
     because: str = "",
     path: str = "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-    at: report.Place | None = LIMIT,
-    pod_set: report.PodSet | None = WORKER,
-) -> report.Finding:
+    at: scan_findings.Place | None = LIMIT,
+    pod_set: scan_findings.PodSet | None = WORKER,
+) -> scan_findings.Finding:
     found = model.Finding(check=f"resources/{name.replace('-', '_')}", path=path, message=message, remedy=remedy)
     judgement = model.Judgement(finding=found, outcome=outcome, code=code, name=name, because=because)
-    return report.Finding(judgement=judgement, place=at, pod_set=pod_set)
+    return scan_findings.Finding(judgement=judgement, place=at, pod_set=pod_set)
 
 
-def toleration_missing(**changes: report.Place | None) -> report.Finding:
+def toleration_missing(**changes: scan_findings.Place | None) -> scan_findings.Finding:
     return finding(
         "Worker does not tolerate the taint nvidia.com/gpu",
         outcome=model.Outcome.WARN,
@@ -51,30 +52,32 @@ def toleration_missing(**changes: report.Place | None) -> report.Finding:
     )
 
 
-def not_judged(reason: str, *, path: str, check: str = "", at: report.Place | None = None) -> report.NotJudged:
-    return report.NotJudged(unknown=model.Unknown(path=path, reason=reason, check=check), place=at)
+def not_judged(
+    reason: str, *, path: str, check: str = "", at: scan_findings.Place | None = None
+) -> scan_findings.NotJudged:
+    return scan_findings.NotJudged(unknown=model.Unknown(path=path, reason=reason, check=check), place=at)
 
 
 def result(
-    *findings: report.Finding,
+    *findings: scan_findings.Finding,
     source: str = "jobs/bert.yaml",
     line: int = 1,
     kind: str = "PyTorchJob",
     namespace: str = "ml-research",
     name: str = "bert",
     pods: model.Count = WORKER.pods,
-    accelerators: report.Devices | None = None,
-    unknowns: Sequence[report.NotJudged] = (),
+    accelerators: scan_findings.Devices | None = None,
+    unknowns: Sequence[scan_findings.NotJudged] = (),
     exemption: str = "",
-    change: report.Change | None = None,
-) -> report.Result:
-    return report.Result(
+    change: scan_findings.Change | None = None,
+) -> scan_findings.Result:
+    return scan_findings.Result(
         source=source,
         line=line,
-        identity=report.Identity(api_version="kubeflow.org/v1", kind=kind, namespace=namespace, name=name),
+        identity=scan_findings.Identity(api_version="kubeflow.org/v1", kind=kind, namespace=namespace, name=name),
         role=model.Role.TRAINING,
         pods=pods,
-        accelerators={GPU: report.Amount(number=72)} if accelerators is None else accelerators,
+        accelerators={GPU: scan_findings.Amount(number=72)} if accelerators is None else accelerators,
         findings=findings,
         not_judged=tuple(unknowns),
         exemption=exemption,
@@ -83,22 +86,22 @@ def result(
 
 
 def made(
-    *results: report.Result,
-    command: report.Command = report.Command.CHECK,
+    *results: scan_findings.Result,
+    command: scan_findings.Command = scan_findings.Command.CHECK,
     origin: str = "",
-    failures: Sequence[report.Failure] = (),
-    problems: Sequence[report.Problem] = (),
-    notes: Sequence[report.Note] = (),
-    not_evaluated: Sequence[report.NotEvaluated] = (),
-    exceptions: Sequence[report.ExceptionUse] = (),
+    failures: Sequence[scan_findings.Failure] = (),
+    problems: Sequence[scan_findings.Problem] = (),
+    notes: Sequence[scan_findings.Note] = (),
+    not_evaluated: Sequence[scan_findings.NotEvaluated] = (),
+    exceptions: Sequence[scan_findings.ExceptionUse] = (),
     configuration: str = "",
     admitted: bool = False,
     owned: int = 0,
     ignored: int = 0,
-) -> report.Report:
+) -> scan_findings.Report:
     """A report whose totals fit its results."""
     outcomes = [each.judgement.outcome for one in results for each in one.findings]
-    return report.Report(
+    return scan_findings.Report(
         command=command,
         version="1.2.3",
         configuration=configuration,
@@ -111,11 +114,11 @@ def made(
         notes=tuple(notes),
         exceptions=tuple(exceptions),
         not_evaluated=tuple(not_evaluated),
-        totals=report.Totals(
+        totals=scan_findings.Totals(
             files=len({one.source for one in results}),
             objects=len(results) + len(failures) + owned,
             workloads=len(results),
-            pods=report.total(report.Amount(number=one.pods.maximum or 0) for one in results),
+            pods=scan_findings.total(scan_findings.Amount(number=one.pods.maximum or 0) for one in results),
             accelerators=_summed(results),
             accelerators_with_errors=_summed([one for one in results if one.worst is model.Outcome.DENY]),
             errors=outcomes.count(model.Outcome.DENY),
@@ -128,15 +131,15 @@ def made(
     )
 
 
-def _summed(results: Sequence[report.Result]) -> report.Devices:
+def _summed(results: Sequence[scan_findings.Result]) -> scan_findings.Devices:
     resources = sorted({resource for one in results for resource in one.accelerators})
     return {
-        resource: report.total(one.accelerators.get(resource, report.Amount()) for one in results)
+        resource: scan_findings.total(one.accelerators.get(resource, scan_findings.Amount()) for one in results)
         for resource in resources
     }
 
 
-def full(command: report.Command = report.Command.CHECK) -> report.Report:
+def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_findings.Report:
     """One of everything that a report can hold."""
     second = place(57, '                  nvidia.com/gpu: "2"', '"2"')
     key = not_judged("expected a mapping, found a text", path="/spec/template/spec", at=place(9, "    spec: x", "x"))
@@ -146,7 +149,7 @@ def full(command: report.Command = report.Command.CHECK) -> report.Report:
             finding("container sidecar of Worker: nvidia.com/gpu requests 1, limits 2", at=second),
             toleration_missing(),
         ),
-        result(source="jobs/fine.yaml", name="fine", accelerators={GPU: report.Amount(number=24)}),
+        result(source="jobs/fine.yaml", name="fine", accelerators={GPU: scan_findings.Amount(number=24)}),
         result(
             finding(
                 "no label team",
@@ -163,26 +166,28 @@ def full(command: report.Command = report.Command.CHECK) -> report.Report:
             namespace="team-b",
             name="tune",
             pods=model.Count(minimum=1, maximum=None, reason="grows with its input"),
-            accelerators={"nvidia.com/mig-1g.10gb": report.Amount(number=1, unbounded=True)},
+            accelerators={"nvidia.com/mig-1g.10gb": scan_findings.Amount(number=1, unbounded=True)},
             unknowns=[key],
         ),
         result(source="jobs/more.yaml", line=40, namespace="kube-system", name="exempt", exemption="it is exempt"),
         command=command,
         configuration="usher.yaml",
         failures=[
-            report.Failure(
+            scan_findings.Failure(
                 source="jobs/slow.yaml",
                 line=3,
-                identity=report.Identity(api_version="v1", kind="Pod", namespace="team-b", name="slow"),
+                identity=scan_findings.Identity(api_version="v1", kind="Pod", namespace="team-b", name="slow"),
                 reason="the policy engine took longer than 1 s",
             )
         ],
         problems=[
-            report.Problem(source="jobs/broken.yaml", line=7, column=3, reason="the quote that opens here never closes")
+            scan_findings.Problem(
+                source="jobs/broken.yaml", line=7, column=3, reason="the quote that opens here never closes"
+            )
         ],
-        notes=[report.Note(source="charts/llm", reason="a Helm chart, whose templates are not rendered here")],
+        notes=[scan_findings.Note(source="charts/llm", reason="a Helm chart, whose templates are not rendered here")],
         not_evaluated=[
-            report.NotEvaluated(
+            scan_findings.NotEvaluated(
                 check="placement/gpu_node_affinity_present",
                 code="USH302",
                 name="gpu-node-affinity-present",
@@ -191,18 +196,18 @@ def full(command: report.Command = report.Command.CHECK) -> report.Report:
             )
         ],
         exceptions=[
-            excused(report.ExceptionState.USED, ticket="OPS-1", findings=2),
-            excused(report.ExceptionState.UNUSED, ticket="OPS-2"),
-            excused(report.ExceptionState.EXPIRED, ticket="OPS-3"),
+            excused(scan_findings.ExceptionState.USED, ticket="OPS-1", findings=2),
+            excused(scan_findings.ExceptionState.UNUSED, ticket="OPS-2"),
+            excused(scan_findings.ExceptionState.EXPIRED, ticket="OPS-3"),
         ],
         owned=3,
         ignored=2,
     )
 
 
-def excused(state: report.ExceptionState, *, ticket: str, findings: int = 0) -> report.ExceptionUse:
+def excused(state: scan_findings.ExceptionState, *, ticket: str, findings: int = 0) -> scan_findings.ExceptionUse:
     """An exception of usher.yaml for the check privileged-container."""
-    return report.ExceptionUse(
+    return scan_findings.ExceptionUse(
         checks=("privileged-container",),
         namespaces=("legacy-*",),
         ticket=ticket,
@@ -213,7 +218,7 @@ def excused(state: report.ExceptionState, *, ticket: str, findings: int = 0) -> 
     )
 
 
-def changed() -> report.Report:
+def changed() -> scan_findings.Report:
     """A workload that the webhook would change, with an intent that it would skip and two that disagree."""
     before: paths.Object = {
         "apiVersion": "v1",
@@ -282,7 +287,7 @@ def changed() -> report.Report:
         "fabric/topology_file": "topology-file",
     }
     places = {"": "the pod", "/spec/containers/0": "container main"}
-    change = report.Change(before=before, merged=merged, names=names, places=places)
+    change = scan_findings.Change(before=before, merged=merged, names=names, places=places)
     one = model.Count(minimum=1, maximum=1)
     return made(
         result(
@@ -290,7 +295,7 @@ def changed() -> report.Report:
             kind="Pod",
             name="notebook",
             pods=one,
-            accelerators={GPU: report.Amount(number=1)},
+            accelerators={GPU: scan_findings.Amount(number=1)},
             change=change,
         )
     )

@@ -11,26 +11,26 @@ from pathlib import Path
 import pytest
 
 from unit.reports import made
-from usher import report
 from usher.reports import json, text
-from usher.reports.reporter import Reporter
+from usher.reports.formats import Reporter
+from usher.scan import findings
 
 GOLDEN = Path(__file__).parents[2] / "data" / "reports"
 
-CASES: dict[str, tuple[report.Report, Reporter]] = {
+CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "check.txt": (made.full(), partial(text.write, width=100)),
     "check-narrow.txt": (made.full(), partial(text.write, width=60)),
     "check-color.txt": (made.full(), partial(text.write, width=100, color=True)),
     "check.json": (made.full(), json.write),
-    "audit.txt": (made.full(report.Command.AUDIT), partial(text.write, width=100)),
-    "audit.json": (made.full(report.Command.AUDIT), json.write),
+    "audit.txt": (made.full(findings.Command.AUDIT), partial(text.write, width=100)),
+    "audit.json": (made.full(findings.Command.AUDIT), json.write),
     "clean.txt": (made.made(made.result()), partial(text.write, width=100)),
     "diff.txt": (made.changed(), partial(text.write, width=100)),
     "diff.json": (made.changed(), json.write),
 }
 
 
-def rendered(found: report.Report, reporter: Reporter) -> str:
+def rendered(found: findings.Report, reporter: Reporter) -> str:
     stream = io.StringIO()
     reporter(found, stream)
     return stream.getvalue()
@@ -62,7 +62,7 @@ def test_text_without_colour_holds_no_control_characters(name: str) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    lines = rendered(made.full(report.Command.CHECK), partial(text.write, width=width)).splitlines()
+    lines = rendered(made.full(findings.Command.CHECK), partial(text.write, width=width)).splitlines()
 
     # Codes, names and tables are not broken; everything else keeps to the width.
     assert [line for line in lines if len(line) > width and "USH" not in line] == []

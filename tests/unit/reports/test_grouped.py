@@ -4,18 +4,18 @@ import dataclasses
 import io
 
 from unit.reports import made
-from usher import report
 from usher.reports import text
+from usher.scan import findings
 
 
-def rendered(*results: report.Result) -> list[str]:
+def rendered(*results: findings.Result) -> list[str]:
     stream = io.StringIO()
-    text.write(made.made(*results, command=report.Command.AUDIT), stream, width=100)
+    text.write(made.made(*results, command=findings.Command.AUDIT), stream, width=100)
     return stream.getvalue().splitlines()
 
 
-def gpus(number: int) -> report.Devices:
-    return {made.GPU: report.Amount(number=number)}
+def gpus(number: int) -> findings.Devices:
+    return {made.GPU: findings.Amount(number=number)}
 
 
 def test_one_mistake_in_a_thousand_workloads_is_told_once() -> None:
@@ -65,7 +65,7 @@ def test_checks_of_one_outcome_come_in_the_order_of_their_numbers() -> None:
 def test_an_object_that_makes_no_pods_is_no_workload_and_hangs_on_nothing() -> None:
     namespace = dataclasses.replace(
         made.result(made.finding(at=None, path=""), accelerators={}),
-        identity=report.Identity(api_version="v1", kind="Namespace", namespace="team", name="team"),
+        identity=findings.Identity(api_version="v1", kind="Namespace", namespace="team", name="team"),
         makes_pods=False,
     )
 

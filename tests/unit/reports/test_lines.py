@@ -9,18 +9,18 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from unit.reports import made
-from usher import report
 from usher.reports import text
 from usher.reports.lines import Lines, fitted
+from usher.scan import findings
 
 HOSTILE = "\x1b[31m[red]::error::\u202e##vso[x]\n:smile:"
 
 
-def excerpt(line: str, marked: str) -> report.Excerpt:
+def excerpt(line: str, marked: str) -> findings.Excerpt:
     return made.place(1, line, marked).excerpt
 
 
-def rendered(found: report.Report, *, color: bool = False) -> str:
+def rendered(found: findings.Report, *, color: bool = False) -> str:
     stream = io.StringIO()
     text.write(found, stream, color=color, width=100)
     return stream.getvalue()
@@ -54,7 +54,7 @@ def test_tabs_and_wide_characters_keep_the_underline_in_place() -> None:
 def test_no_source_line_breaks_the_width_or_reaches_the_terminal_raw(
     before: str, marked: str, after: str, width: int
 ) -> None:
-    line = report.Excerpt(text=before + marked + after, column=len(before) + 1, end_column=len(before + marked) + 1)
+    line = findings.Excerpt(text=before + marked + after, column=len(before) + 1, end_column=len(before + marked) + 1)
 
     parts = fitted(line, width=width)
 
@@ -72,20 +72,20 @@ def test_nothing_in_a_report_obeys_hostile_data(*, color: bool) -> None:
             kind=HOSTILE,
             namespace=HOSTILE,
             name=HOSTILE,
-            accelerators={HOSTILE: report.Amount(number=1)},
+            accelerators={HOSTILE: findings.Amount(number=1)},
             unknowns=[made.not_judged(HOSTILE, path=f"/{HOSTILE}")],
         ),
-        command=report.Command.AUDIT,
+        command=findings.Command.AUDIT,
         origin=HOSTILE,
         configuration=HOSTILE,
-        problems=[report.Problem(source=HOSTILE, reason=HOSTILE)],
-        notes=[report.Note(source=HOSTILE, reason=HOSTILE)],
-        not_evaluated=[report.NotEvaluated(check=HOSTILE, code="", name=HOSTILE, reason=HOSTILE, workloads=1)],
+        problems=[findings.Problem(source=HOSTILE, reason=HOSTILE)],
+        notes=[findings.Note(source=HOSTILE, reason=HOSTILE)],
+        not_evaluated=[findings.NotEvaluated(check=HOSTILE, code="", name=HOSTILE, reason=HOSTILE, workloads=1)],
         failures=[
-            report.Failure(
+            findings.Failure(
                 source=HOSTILE,
                 line=1,
-                identity=report.Identity(api_version=HOSTILE, kind=HOSTILE, namespace=HOSTILE, name=HOSTILE),
+                identity=findings.Identity(api_version=HOSTILE, kind=HOSTILE, namespace=HOSTILE, name=HOSTILE),
                 reason=HOSTILE,
             )
         ],
@@ -125,7 +125,7 @@ def test_findings_of_one_check_are_told_under_one_heading_with_every_place() -> 
 
 
 def test_notes_without_end_are_cut_and_the_way_to_all_of_them_told() -> None:
-    notes = [report.Note(source=f"{number}.yaml", reason="left out") for number in range(30)]
+    notes = [findings.Note(source=f"{number}.yaml", reason="left out") for number in range(30)]
 
     out = rendered(made.made(made.result(), notes=notes))
 

@@ -16,15 +16,15 @@ from typing_extensions import is_typeddict
 
 from unit.reports.test_workloads import assert_golden
 from usher import paths
+from usher.authorities.outlook import Outlook
 from usher.config import load
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
-from usher.policy.queueing.looking import Looker
-from usher.policy.queueing.outlook import Outlook
+from usher.policy.queue_outlook import Looker
 from usher.reports import queue_json, queue_shapes, queue_text
 from usher.reports.lines import LOG_WIDTH
 from usher.reports.queue_text import Shown
-from usher.scan import facts, sources
+from usher.scan import fact_files, sources
 
 QUEUE = Path(__file__).parents[2] / "data" / "queue"
 CLUSTER, CONFIG = QUEUE / "cluster.yaml", QUEUE / "usher.yaml"
@@ -33,7 +33,7 @@ NAMES = sorted(file.stem for file in QUEUE.glob("*.yaml") if file not in (CLUSTE
 
 @cache
 def site() -> Evaluator:
-    return assembly.embedded(load.load(CONFIG), file=CONFIG, facts=facts.from_files([str(CLUSTER)]))
+    return assembly.embedded(load.load(CONFIG), file=CONFIG, facts=fact_files.from_files([str(CLUSTER)]))
 
 
 def look(value: paths.Object) -> Outlook:

@@ -4,15 +4,16 @@ from decimal import Decimal
 
 import pytest
 
-from usher import model, report
+from usher import model
 from usher.reports import wording
+from usher.scan import findings
 
 GPU = "nvidia.com/gpu"
 MIG = "nvidia.com/mig-1g.10gb"
 
 
-def amount(number: int, *, unbounded: bool = False) -> report.Amount:
-    return report.Amount(number=number, unbounded=unbounded)
+def amount(number: int, *, unbounded: bool = False) -> findings.Amount:
+    return findings.Amount(number=number, unbounded=unbounded)
 
 
 @pytest.mark.parametrize(
@@ -58,12 +59,12 @@ def test_what_a_ci_system_would_take_for_a_command_is_none(line: str, shown: str
         ({GPU: amount(1200), "amd.com/gpu": amount(34)}, "1,234 GPUs"),
         ({MIG: amount(4)}, f"4 {MIG}"),
         ({"google.com/tpu": amount(0), GPU: amount(8), MIG: amount(2, unbounded=True)}, f"8 GPUs, 2+ {MIG}"),
-        ({"gpu-fraction": report.Amount(number=Decimal("1.50"))}, "1.5 gpu-fraction"),
-        ({"gpu-fraction": report.Amount(number=Decimal("2.000"))}, "2 gpu-fraction"),
+        ({"gpu-fraction": findings.Amount(number=Decimal("1.50"))}, "1.5 gpu-fraction"),
+        ({"gpu-fraction": findings.Amount(number=Decimal("2.000"))}, "2 gpu-fraction"),
         ({"evil\x1b[2J": amount(3)}, "3 evil\\x1b[2J"),
     ],
 )
-def test_accelerators_are_named_gpus_first(devices: report.Devices, shown: str) -> None:
+def test_accelerators_are_named_gpus_first(devices: findings.Devices, shown: str) -> None:
     assert wording.devices(devices) == shown
 
 
@@ -85,7 +86,7 @@ def test_pods_are_counted_as_far_as_is_known(minimum: int, maximum: int | None, 
 )
 def test_findings_are_counted_by_what_follows_from_them(numbers: tuple[int, int, int], shown: str) -> None:
     errors, warnings, notes = numbers
-    totals = report.Totals(
+    totals = findings.Totals(
         accelerators={},
         accelerators_with_errors={GPU: amount(8)} if errors else {},
         errors=errors,

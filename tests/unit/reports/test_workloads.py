@@ -23,9 +23,9 @@ from usher import model, paths
 from usher.config import models
 from usher.reports import workload_json, workload_shapes, workload_text
 from usher.reports.lines import LOG_WIDTH
-from usher.scan import showing, sources
+from usher.scan import shown_workloads, sources
 from usher.scan.batches import Batch, Item
-from usher.shown import Shown
+from usher.scan.shown_workloads import Shown
 
 WORKLOADS = Path(__file__).parents[2] / "data" / "workloads"
 MANIFESTS = sorted(WORKLOADS.glob("*.yaml"))
@@ -37,7 +37,7 @@ def shown(name: str) -> tuple[Shown, ...]:
     batches = list(sources.read([str(WORKLOADS / f"{name}.yaml")], stdin=io.BytesIO()))
     assert [problem for batch in batches for problem in batch.problems] == []
     named = [replace(batch, source=f"{name}.yaml") for batch in batches]
-    return tuple(showing.workloads(named, config=models.Config(), vocabulary=VOCABULARY, namespace="default"))
+    return tuple(shown_workloads.workloads(named, config=models.Config(), vocabulary=VOCABULARY, namespace="default"))
 
 
 def as_text(name: str, *, width: int = 100) -> str:
@@ -157,7 +157,7 @@ def test_the_example_of_the_documentation_is_what_is_shown() -> None:
     batch = Batch(source="web.yaml:1", items=(Item(value=web), Item(value=scaler)))
     stream = io.StringIO()
 
-    found = showing.workloads([batch], config=models.Config(), vocabulary=VOCABULARY, namespace="default")
+    found = shown_workloads.workloads([batch], config=models.Config(), vocabulary=VOCABULARY, namespace="default")
     workload_text.write(found, stream, vocabulary=VOCABULARY, width=LOG_WIDTH)
 
     assert stream.getvalue() in DOCUMENTATION.read_text()

@@ -6,12 +6,12 @@ from decimal import Decimal
 import pytest
 
 import builders
-from usher import errors, model, paths, report
+from usher import errors, model, paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.scan import runner
+from usher.scan import findings, runner
 from usher.scan.batches import Batch, Item
 
 MIG = "nvidia.com/mig-1g.10gb"
@@ -33,14 +33,14 @@ def run(
     changes: bool = False,
     admitted: bool = False,
     only_namespace: str = "",
-) -> report.Report:
+) -> findings.Report:
     settings = runner.Settings(
-        command=report.Command.CHECK, changes=changes, admitted=admitted, only_namespace=only_namespace
+        command=findings.Command.CHECK, changes=changes, admitted=admitted, only_namespace=only_namespace
     )
     return runner.run(batches, evaluator=evaluator, settings=settings)
 
 
-def unread(found: report.Report) -> list[str]:
+def unread(found: findings.Report) -> list[str]:
     """Paths of what could not be read of the last object, whatever its checks say."""
     *_, result = found.results
     return [each.unknown.path for each in result.not_judged if not each.unknown.check]
@@ -56,9 +56,9 @@ def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Ev
     assert found.totals.files == 2
     assert found.totals.objects == 3
     assert found.totals.workloads == 2
-    assert found.totals.pods == report.Amount(number=7)
-    assert found.totals.accelerators == {builders.GPU: report.Amount(number=38)}
-    assert found.totals.accelerators_with_errors == {builders.GPU: report.Amount(number=6)}
+    assert found.totals.pods == findings.Amount(number=7)
+    assert found.totals.accelerators == {builders.GPU: findings.Amount(number=38)}
+    assert found.totals.accelerators_with_errors == {builders.GPU: findings.Amount(number=6)}
     assert found.totals.errors == 1
     assert found.denies
 
@@ -66,8 +66,8 @@ def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Ev
 def test_slices_are_counted_by_their_own_name_and_are_no_gpus(evaluator: Evaluator) -> None:
     found = run(evaluator, [batch(builders.pod(builders.container(limits={MIG: 2})))])
 
-    assert found.totals.accelerators == {MIG: report.Amount(number=2)}
-    assert report.gpus(found.totals.accelerators) == report.Amount()
+    assert found.totals.accelerators == {MIG: findings.Amount(number=2)}
+    assert findings.gpus(found.totals.accelerators) == findings.Amount()
 
 
 def test_shares_of_gpus_are_no_gpus_and_fractions_stay_fractions(evaluator: Evaluator) -> None:
@@ -77,9 +77,9 @@ def test_shares_of_gpus_are_no_gpus_and_fractions_stay_fractions(evaluator: Eval
     found = run(evaluator, [batch(share, fraction)])
 
     assert found.totals.accelerators == {
-        "gpu-fraction": report.Amount(number=Decimal("0.5")),
-        "nvidia.com/gpumem": report.Amount(number=3000),
-        f"shares of {builders.GPU}": report.Amount(number=1),
+        "gpu-fraction": findings.Amount(number=Decimal("0.5")),
+        "nvidia.com/gpumem": findings.Amount(number=3000),
+        f"shares of {builders.GPU}": findings.Amount(number=1),
     }
 
 
@@ -90,8 +90,8 @@ def test_what_others_refer_to_makes_no_pods_of_its_own(evaluator: Evaluator) -> 
     found = run(evaluator, [batch(template)])
 
     assert [result.is_template for result in found.results] == [True]
-    assert found.results[0].accelerators == {builders.GPU: report.Amount(number=8)}
-    assert found.totals.pods == report.Amount()
+    assert found.results[0].accelerators == {builders.GPU: findings.Amount(number=8)}
+    assert found.totals.pods == findings.Amount()
     assert found.totals.accelerators == {}
 
 
@@ -104,7 +104,7 @@ def test_the_objects_of_one_file_may_refer_to_each_other(evaluator: Evaluator) -
     together = run(evaluator, [batch(template, pod)])
     apart = run(evaluator, [batch(template), batch(pod)])
 
-    assert together.totals.accelerators == {"gpu.nvidia.com": report.Amount(number=1)}
+    assert together.totals.accelerators == {"gpu.nvidia.com": findings.Amount(number=1)}
     assert unread(together) == []
     assert unread(apart) == ["/spec/resourceClaims/0/resourceClaimTemplateName"]
 
@@ -122,7 +122,7 @@ def test_a_finding_says_in_which_pod_set_it_is(evaluator: Evaluator) -> None:
 
     ((finding, *_),) = [result.findings for result in run(evaluator, [batch(job)]).results]
 
-    assert finding.pod_set == report.PodSet(name="Worker", pods=model.Count(minimum=3, maximum=3))
+    assert finding.pod_set == findings.PodSet(name="Worker", pods=model.Count(minimum=3, maximum=3))
 
 
 def test_objects_without_a_namespace_are_in_the_one_that_is_said(evaluator: Evaluator) -> None:
@@ -180,7 +180,7 @@ def test_what_the_webhook_would_change_is_told_when_asked_for(evaluator: Evaluat
 def test_an_object_can_be_judged_as_the_webhook_would_leave_it(evaluator: Evaluator) -> None:
     pods = [batch(builders.pod(builders.container(gpus=1)))]
 
-    def codes(found: report.Report) -> list[str]:
+    def codes(found: findings.Report) -> list[str]:
         return [finding.judgement.code for result in found.results for finding in result.findings]
 
     assert "USH301" in codes(run(evaluator, pods))
@@ -231,7 +231,7 @@ def test_a_failure_is_told_even_of_an_object_that_is_none(evaluator: Evaluator) 
 
     (failure,) = run(failing, [batch(odd)]).failures
 
-    assert failure.identity == report.Identity(api_version="v1", kind="Pod", namespace="", name="")
+    assert failure.identity == findings.Identity(api_version="v1", kind="Pod", namespace="", name="")
 
 
 def test_numbers_that_nobody_means_are_counted_all_the_same(evaluator: Evaluator) -> None:

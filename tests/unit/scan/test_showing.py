@@ -10,9 +10,9 @@ from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.config import models
 from usher.policy.document import Documents
-from usher.scan import showing
+from usher.scan import shown_workloads
 from usher.scan.batches import Batch, Item
-from usher.shown import Shown
+from usher.scan.shown_workloads import Shown
 
 CONFIG = models.Config()
 
@@ -23,7 +23,7 @@ def shown(*files: Sequence[paths.Object], namespace: str = "default") -> list[Sh
         Batch(source=f"{number}.yaml", items=tuple(Item(value=value) for value in values))
         for number, values in enumerate(files)
     ]
-    return list(showing.workloads(batches, config=CONFIG, vocabulary=VOCABULARY, namespace=namespace))
+    return list(shown_workloads.workloads(batches, config=CONFIG, vocabulary=VOCABULARY, namespace=namespace))
 
 
 def pods(*values: paths.Object) -> tuple[int, int | None]:

@@ -9,7 +9,7 @@ from usher.facts import snapshot
 from usher.facts.snapshot import Recorded, State
 from usher.kinds.kept_fields import BY_KEY
 from usher.reading.lookup import Absence, Reference
-from usher.scan import facts
+from usher.scan import fact_files
 
 CLASSES = BY_KEY["scheduling.k8s.io", "PriorityClass"]
 QUEUES = BY_KEY["kueue.x-k8s.io", "LocalQueue"]
@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_snapshot_tells_what_is_there_what_is_missing_and_what_nobody_knows(file: Path) -> None:
-    store = facts.from_files([str(file)])
+    store = fact_files.from_files([str(file)])
 
     assert not isinstance(store.find(class_named("a")), Absence)
     assert store.find(class_named("b")) is Absence.MISSING
@@ -56,7 +56,7 @@ def test_files_add_to_a_snapshot(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "more.yaml"
     other.write_text("apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: b}\nvalue: 8\n")
 
-    store = facts.from_files([str(file), str(other)])
+    store = fact_files.from_files([str(file), str(other)])
 
     assert set(store.names("scheduling.k8s.io", "PriorityClass") or ()) == {"a", "b"}
 
@@ -65,11 +65,11 @@ def test_a_damaged_snapshot_is_no_empty_cluster(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:40])
 
     with pytest.raises(errors.InputError, match="damaged"):
-        facts.from_files([str(file)])
+        fact_files.from_files([str(file)])
 
 
 def test_an_empty_snapshot_is_one(tmp_path: Path) -> None:
     path = tmp_path / "cluster.json.gz"
     path.write_bytes(snapshot.dumps([Recorded(kind=CLASSES, state=State.KNOWN)]))
 
-    assert facts.from_files([str(path)]).find(class_named("a")) is Absence.MISSING
+    assert fact_files.from_files([str(path)]).find(class_named("a")) is Absence.MISSING

@@ -5,8 +5,6 @@ import pytest
 import builders
 from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, workload
 from usher import model, paths
-from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
 from usher.kinds.registry import BY_GROUP_AND_KIND, KINDS
 from usher.workloads.identity import ROLE_LABEL
 from usher.workloads.normalise import normalise

@@ -1,8 +1,8 @@
 """By which quota the objects of each namespace were read: where that changes, they have to be read anew."""
 
+from usher.authorities.gpu_quota.assignment import Undecided
+from usher.authorities.gpu_quota.definitions import Quota
 from usher.charging.tariffs import Tariff
-from usher.quota.definitions import Quota
-from usher.quota.selection import Undecided
 
 _NOBODY_KNOWS = "?"
 """No name of a quota."""

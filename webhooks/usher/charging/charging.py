@@ -8,6 +8,8 @@ from typing import Final
 
 import structlog
 
+from usher.authorities.gpu_quota import assignment
+from usher.authorities.gpu_quota.definitions import Quota
 from usher.charging import observing
 from usher.charging.assigned import Assigned
 from usher.charging.confirming import BUILT_IN, DEFINITIONS
@@ -23,8 +25,6 @@ from usher.cluster.live import Connection
 from usher.facts.store import Store
 from usher.kinds.kept_fields import FactKind
 from usher.policy.evaluator import Evaluator
-from usher.quota import in_force
-from usher.quota.definitions import Quota
 
 LOOK: Final = 1.0
 """Seconds between looks whether there are quotas, and which."""
@@ -120,10 +120,10 @@ class Charging:
         """Begins to observe where there is a quota, and begins anew where what objects are charged may have changed."""
         evaluator = self._evaluator()
         tariff = Tariff(evaluator=evaluator)
-        quotas = tuple(each for each in in_force.quotas(self._facts, evaluator.config) if isinstance(each, Quota))
+        quotas = tuple(each for each in assignment.quotas(self._facts, evaluator.config) if isinstance(each, Quota))
         reason = None
         if quotas:
-            default_class = in_force.default_class(self._facts, evaluator.config)
+            default_class = assignment.default_class(self._facts, evaluator.config)
             reason = _Reason(quotas=quotas, evaluator=evaluator, default_class=default_class)
         self._tell_problems()
         if reason != self._reason or (reason is not None and self._assigned.changed(tariff)):

@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import paths
+from usher.authorities.gpu_quota.charge import together
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Holding, Release, Settle
 from usher.charging import observing
 from usher.charging.extent import Charged
 from usher.charging.holdings import Holdings
@@ -16,9 +19,6 @@ from usher.cluster.listing import Target
 from usher.facts.store import Store
 from usher.kinds.kept_fields import FactKind
 from usher.policy.evaluator import Evaluator
-from usher.quota.entries import Entry
-from usher.quota.reconciliation import Action, Adopt, Holding, Release, Settle
-from usher.quota.units import together
 
 BUILT_IN: Final = frozenset({"", "apps", "batch"})
 DEFINITIONS: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")

@@ -6,12 +6,15 @@ from datetime import UTC, datetime
 import structlog
 
 from usher import errors, paths
+from usher.authorities.gpu_quota import assignment
+from usher.authorities.gpu_quota import conditions as gpu_quota_conditions
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.conditions import Condition
 from usher.charging.meters import NOBODY, Action, Meter
 from usher.charging.shelves import PATH, Api
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
-from usher.quota import conditions, definitions, in_force, status
-from usher.quota.conditions import Condition
 from usher.reading.lookup import Absence
 
 
@@ -36,14 +39,14 @@ class Describing:
 
     def describe(self) -> int:
         """Looks at every quota of the cluster. Returns how many conditions were changed; what fails is logged once."""
-        found = self._facts.objects(definitions.GROUP, definitions.KIND)
+        found = self._facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
         if isinstance(found, Absence):
             return 0
         overlaps = self._overlaps()
         changed, problems = 0, dict[str, str]()
         for name, value in found.items():
             overlap = overlaps.get(name, "")
-            if conditions.find(value.get("status")) == _condition(value, overlap):
+            if gpu_quota_conditions.find(value.get("status")) == _condition(value, overlap):
                 continue
             try:
                 changed += self._write(name, overlap)
@@ -63,10 +66,10 @@ class Describing:
         if answer.status != 200:
             raise errors.ClusterError(f"{PATH}/{name} cannot be read: {answer.message}")
         said, condition = answer.value.get("status"), _condition(answer.value, overlap)
-        if conditions.find(said) == condition:
+        if gpu_quota_conditions.find(said) == condition:
             return False
         now = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        new = conditions.put(said, condition, now=now)
+        new = gpu_quota_conditions.put(said, condition, now=now)
         written = self._api.put(f"{PATH}/{name}/status", {**answer.value, "status": new})
         if written.status == 409:
             self._meter.conflicted()
@@ -79,9 +82,11 @@ class Describing:
 
     def _overlaps(self) -> Mapping[str, str]:
         evaluator = self._evaluator()
-        quotas = in_force.quotas(self._facts, evaluator.config)
-        labels = in_force.labels_of_namespaces(self._facts) or {}
-        return conditions.overlaps(quotas, {name: known for name, known in labels.items() if known is not None})
+        quotas = assignment.quotas(self._facts, evaluator.config)
+        labels = assignment.labels_of_namespaces(self._facts) or {}
+        return gpu_quota_conditions.overlaps(
+            quotas, {name: known for name, known in labels.items() if known is not None}
+        )
 
     @property
     def _facts(self) -> Store:
@@ -89,4 +94,6 @@ class Describing:
 
 
 def _condition(value: paths.Object, overlap: str) -> Condition:
-    return conditions.of_quota(definitions.of_object(value), status.decode(value.get("status")), overlap)
+    return gpu_quota_conditions.of_quota(
+        gpu_quota_definitions.of_object(value), gpu_quota_status.decode(value.get("status")), overlap
+    )

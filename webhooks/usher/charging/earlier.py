@@ -5,12 +5,12 @@ is for them to say (`terminationGracePeriodSeconds`). Both are charged under one
 """
 
 from usher import paths
+from usher.authorities.gpu_quota.charge import ByClasses, together
+from usher.authorities.gpu_quota.entries import Entry
 from usher.charging.holdings import Holdings
 from usher.charging.owners import read
 from usher.cluster.api import Lists
 from usher.kinds.registry import BY_GROUP_AND_KIND
-from usher.quota.entries import Entry
-from usher.quota.units import ByClasses, together
 
 
 def ending(entry: Entry, *, holdings: Holdings) -> ByClasses:

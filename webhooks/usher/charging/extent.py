@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from usher.quota import amounts
-from usher.quota.reconciliation import Holding
-from usher.quota.units import ByClasses, together
+from usher.authorities.gpu_quota import amounts
+from usher.authorities.gpu_quota.charge import ByClasses, together
+from usher.authorities.gpu_quota.reconciliation import Holding
 
 Charged = Callable[[Holding], bool]
 """Whether a ledger has an entry for an object."""

@@ -12,9 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from usher import errors, model, paths
-from usher.admission import scaling
-from usher.admission.review import Review
-from usher.admission.service import request_of
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota.assignment import Undecided
+from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.ledger import Full, Refused
 from usher.charging import earlier, observing
 from usher.charging.books import Book, Shelf
 from usher.charging.holdings import Holdings
@@ -24,12 +28,9 @@ from usher.charging.shelves import Account, Api, ConfigMaps, Statuses
 from usher.charging.tariffs import Tariff
 from usher.policy.evaluator import Evaluator, Operation
 from usher.policy.request import Refusal
-from usher.quota import definitions, ledger
-from usher.quota.definitions import Quota
-from usher.quota.entries import Entry
-from usher.quota.ledger import Full, Refused
-from usher.quota.selection import Undecided
-from usher.quota.units import ByClasses
+from usher.review import scaling
+from usher.review.mutate import request_of
+from usher.review.parsing import Review
 
 WITHIN: Final = 2.0
 """Seconds in which whoever waits for no review changes a quota."""
@@ -107,7 +108,7 @@ class Gate:
         """A quota of usher.yaml as it is now."""
         for entry in self._evaluator().config.quotas:
             if entry.name == name:
-                return definitions.of_entry(entry)
+                return gpu_quota_definitions.of_entry(entry)
         raise errors.ClusterError(f"quota {name} is no longer in usher.yaml")
 
     async def prepared(self, review: Review, *, until: float) -> Review:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from usher.authorities.gpu_quota.charge import ByClasses, together
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.charging import extent
 from usher.charging.extent import Charged
-from usher.quota.entries import Entry
-from usher.quota.reconciliation import Holding
-from usher.quota.units import ByClasses, together
 
 MOST_OWNERS: Final = 16
 """Links of a chain of owners; the longest of the field has eight. Names can be made to go in a circle."""

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol
 
 from usher import paths
+from usher.authorities.gpu_quota import entries
+from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.charging.holdings import Held, Holdings
 from usher.kinds import completion
 from usher.kinds.kept_fields import FactKind
 from usher.kinds.registry import KINDS
-from usher.quota import entries
-from usher.quota.reconciliation import Holding
-from usher.quota.units import ByClasses
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 """Prefixes of resources of which no pod gets an accelerator."""

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Final
 
 from usher import errors, paths
+from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.charging import observing
 from usher.charging.holdings import MOST_OWNERS, Holdings
 from usher.charging.observing import Tariff
 from usher.cluster.api import Lists, root
 from usher.kinds.registry import BY_GROUP_AND_KIND
-from usher.quota.reconciliation import Holding
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """A name that may stand in the path of a request; whoever writes a reference may write anything."""

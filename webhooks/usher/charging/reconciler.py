@@ -15,6 +15,14 @@ from typing import Final
 import structlog
 
 from usher import errors
+from usher.authorities.gpu_quota import assignment, reconciliation
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
+from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.assignment import Undecided
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.ledger import Ledger
+from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Release, Settle
 from usher.charging import meters
 from usher.charging.confirming import Confirming
 from usher.charging.extent import Charged
@@ -26,11 +34,6 @@ from usher.charging.tariffs import Tariff
 from usher.cluster.api import Lists
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
-from usher.quota import definitions, in_force, ledger, reconciliation, status
-from usher.quota.definitions import Quota
-from usher.quota.ledger import Ledger
-from usher.quota.reconciliation import Action, Adopt, Release, Settle
-from usher.quota.selection import Undecided
 from usher.reading.lookup import Absence, Reference
 
 INTERVAL: Final = 1.0
@@ -100,7 +103,7 @@ class Reconciler:
         What the API server does not answer is logged, once, and tried again the next time.
         """
         tariff = Tariff(evaluator=self._evaluator())
-        quotas = [each for each in in_force.quotas(self._facts, tariff.evaluator.config) if isinstance(each, Quota)]
+        quotas = [each for each in assignment.quotas(self._facts, tariff.evaluator.config) if isinstance(each, Quota)]
         self._gate.keep_books(quotas)
         own = defaultdict[str, list[Held]](list)
         for namespace, held in self._holdings.by_namespace().items():
@@ -142,10 +145,12 @@ class Reconciler:
     def _ledger(self, quota: Quota) -> Ledger | None:
         if quota.declared:
             return self._gate.shelf(quota).read().state.ledger
-        value = self._facts.find(Reference(group=definitions.GROUP, kind=definitions.KIND, name=quota.name))
+        value = self._facts.find(
+            Reference(group=gpu_quota_definitions.GROUP, kind=gpu_quota_definitions.KIND, name=quota.name)
+        )
         if isinstance(value, Absence):
             return None
-        decoded = status.decode(value.get("status"))
+        decoded = gpu_quota_status.decode(value.get("status"))
         return decoded.ledger if decoded.writable else None
 
     def _confirmed(self, planned: Sequence[Action], quota: Quota, tariff: Tariff, charged: Charged) -> Iterator[Action]:
@@ -177,7 +182,7 @@ def _applied(account: Account, actions: Sequence[Action]) -> tuple[Account, list
     """The account after all actions, and those that changed it; what has been charged meanwhile stays as it is."""
     found, limits, changed = account.ledger, account.quota.limits, list[Action]()
     for action in actions:
-        if isinstance(action, Adopt) and ledger.find(found, action.entry) is not None:
+        if isinstance(action, Adopt) and gpu_quota_ledger.find(found, action.entry) is not None:
             continue
         after = reconciliation.apply(found, action, limits)
         if after != found:

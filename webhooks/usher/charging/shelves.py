@@ -11,12 +11,14 @@ from typing import Final, Protocol
 import orjson
 
 from usher import errors, paths
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
+from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.ledger import Ledger
 from usher.charging.books import Page
 from usher.charging.meters import NOBODY, Meter
 from usher.cluster.api import Answer, Lists
-from usher.quota import definitions, ledger, status
-from usher.quota.definitions import Quota
-from usher.quota.ledger import Ledger
 
 PATH: Final = "/apis/gpu-usher.io/v1alpha1/gpuquotas"
 
@@ -78,7 +80,7 @@ class Statuses:
         value, account = page.version, page.state
         known = value.get("status")
         told = {**known} if isinstance(known, dict) else {}
-        new = {**told, **status.encode(account.ledger, account.quota.limits, unread=account.unread)}
+        new = {**told, **gpu_quota_status.encode(account.ledger, account.quota.limits, unread=account.unread)}
         answer = self._api.put(f"{self._path}/status", {**value, "status": new})
         if answer.status == _CONFLICT:
             self._meter.conflicted()
@@ -88,8 +90,8 @@ class Statuses:
         return self._page(answer.value)
 
     def _page(self, value: paths.Object) -> Page[Account]:
-        quota, found = definitions.of_object(value), status.decode(value.get("status"))
-        if isinstance(quota, definitions.Malformed):
+        quota, found = gpu_quota_definitions.of_object(value), gpu_quota_status.decode(value.get("status"))
+        if isinstance(quota, gpu_quota_definitions.Malformed):
             pointer, reason = quota.problems[0]
             raise errors.ClusterError(f"{quota} cannot be read: {pointer}: {reason}")
         if not found.writable:
@@ -118,7 +120,7 @@ class ConfigMaps:
         path = f"{self._path}/{CONFIG_MAP}{quota.name}"
         answer = self._api.get(path)
         if answer.status == _NOT_THERE:
-            return Page(state=Account(quota=quota, ledger=ledger.EMPTY), version=None)
+            return Page(state=Account(quota=quota, ledger=gpu_quota_ledger.EMPTY), version=None)
         if answer.status != 200:
             raise errors.ClusterError(f"{path} cannot be read: {answer.message}")
         return self._page(answer.value, quota)
@@ -132,7 +134,7 @@ class ConfigMaps:
         quota, before = page.state.quota, page.version
         name = f"{CONFIG_MAP}{quota.name}"
         account = page.state
-        text = orjson.dumps(status.encode(account.ledger, quota.limits, unread=account.unread)).decode()
+        text = orjson.dumps(gpu_quota_status.encode(account.ledger, quota.limits, unread=account.unread)).decode()
         if before is None:
             metadata: paths.Object = {"name": name, "namespace": self._namespace}
             new: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
@@ -153,7 +155,7 @@ class ConfigMaps:
             said: paths.Json = orjson.loads(text) if isinstance(text, str) else None
         except ValueError:
             raise errors.ClusterError(f"ConfigMap {CONFIG_MAP}{quota.name}: {_ACCOUNT_KEY} is no JSON") from None
-        found = status.decode(said)
+        found = gpu_quota_status.decode(said)
         if not found.writable:
             raise errors.ClusterError(f"{quota} cannot be charged: {found.problems[0][1]}")
         return Page(state=Account(quota=quota, ledger=found.ledger, unread=found.unread), version=value)

@@ -8,13 +8,15 @@ from typing import Final
 import orjson
 
 from usher import model, paths
+from usher.authorities.gpu_quota import assignment as gpu_quota_assignment
+from usher.authorities.gpu_quota import charge as gpu_quota_charge
+from usher.authorities.gpu_quota import entries, ledger
+from usher.authorities.gpu_quota.assignment import Undecided
+from usher.authorities.gpu_quota.charge import ByClasses, Charge
+from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.charging import observing
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator, Request
-from usher.quota import entries, in_force, ledger, units
-from usher.quota.definitions import GROUP, KIND, Quota
-from usher.quota.selection import Undecided
-from usher.quota.units import ByClasses, Charge
 from usher.workloads import fingerprints
 
 _ASSIGNMENT: Final = [("", "Namespace"), (GROUP, KIND)]
@@ -44,7 +46,7 @@ class Tariff:
 
     def quota(self, namespace: str) -> Quota | Undecided | None:
         """The quota of a namespace."""
-        return in_force.of_namespace(namespace, self._facts, self.evaluator.config)
+        return gpu_quota_assignment.of_namespace(namespace, self._facts, self.evaluator.config)
 
     @property
     def assignment(self) -> object:
@@ -63,12 +65,12 @@ class Tariff:
 
     def charge(self, workload: model.Workload, quota: Quota) -> Charge:
         """What a workload takes, whatever the quota makes of it."""
-        return units.charge(
+        return gpu_quota_charge.charge(
             workload,
             pools=self.evaluator.config.pools,
             vocabulary=self.evaluator.vocabulary,
             assumption=quota.assumption,
-            default_class=in_force.default_class(self._facts, self.evaluator.config),
+            default_class=gpu_quota_assignment.default_class(self._facts, self.evaluator.config),
         )
 
     @property

@@ -62,9 +62,8 @@ def audit(
     What belongs to a listed workload, such as its pods, counts as part of it. What decisions need to know of the
     cluster is read from the same cluster, unless --facts tells it.
     """
-    from usher import report
     from usher.cli import output as outputs
-    from usher.scan import runner, sources
+    from usher.scan import findings, runner, sources
 
     if paths and (kubeconfig or context_name):
         raise click.UsageError("a PATH is read instead of a cluster; leave out --kubeconfig and --context")
@@ -84,7 +83,7 @@ def audit(
             known = recording.store(recorded)
             batches = itertools.chain(_not_known(recorded), batches)
     settings = runner.Settings(
-        command=report.Command.AUDIT,
+        command=findings.Command.AUDIT,
         configuration=str(file) if file else "",
         origin=origin,
         only_namespace=namespace or "",
@@ -99,12 +98,12 @@ def audit(
 
 def _not_known(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
     """Notes on what no decision could take into account."""
-    from usher import report
     from usher.facts.snapshot import State
+    from usher.scan import findings
     from usher.scan.batches import Batch
 
     for each in recorded:
         if each.state is State.NOT_KNOWN:
             reason = f"nothing is known of them, because they may not be listed: {each.reason}"
-            note = report.Note(source=each.kind.resource, reason=reason)
+            note = findings.Note(source=each.kind.resource, reason=reason)
             yield Batch(source=each.kind.resource, notes=(note,), is_file=False)

@@ -60,13 +60,12 @@ def check(
 
     PATH is a file, a directory (every .yaml, .yml and .json file below it) or - for standard input.
     """
-    from usher import report
     from usher.cli import output as outputs
-    from usher.scan import runner, sources
+    from usher.scan import findings, runner, sources
 
     file = inputs.find_config(config)
     settings = runner.Settings(
-        command=report.Command.CHECK,
+        command=findings.Command.CHECK,
         configuration=str(file) if file else "",
         namespace=namespace,
         changes=diff,

@@ -11,10 +11,10 @@ import click
 from usher import errors
 
 if TYPE_CHECKING:
-    from usher import report
     from usher.config import models
     from usher.facts.store import Store
     from usher.policy.evaluator import Evaluator
+    from usher.scan import findings
 
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
 DEFAULT_CONFIG: Final = Path("usher.yaml")
@@ -139,7 +139,7 @@ def assembled(
         InputError: the facts cannot be read.
     """
     from usher.policy import assembly
-    from usher.scan.facts import from_files
+    from usher.scan.fact_files import from_files
 
     loaded, store = load_config(config), from_files(facts) if known is None else known
     if engine == "opa":
@@ -176,13 +176,13 @@ def evaluator(
         yield made
 
 
-def require_objects(found: "report.Report", paths: Sequence[str]) -> None:
+def require_objects(found: "findings.Report", paths: Sequence[str]) -> None:
     """Raises InputError if there was nothing to judge: a typing error in a path must not look like a clean run."""
     if not found.totals.objects and not found.problems:
         raise no_manifests(paths, notes=found.notes)
 
 
-def no_manifests(paths: Sequence[str], *, notes: "Sequence[report.Note]") -> errors.InputError:
+def no_manifests(paths: Sequence[str], *, notes: "Sequence[findings.Note]") -> errors.InputError:
     """What to raise when no Kubernetes object was found, with what was found instead."""
     places = ", ".join("standard input" if path == "-" else path for path in paths)
     reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]

@@ -12,8 +12,9 @@ from typing import Final
 
 import click
 
-from usher import errors, report
-from usher.reports.reporter import Reporter
+from usher import errors
+from usher.reports.formats import Reporter
+from usher.scan import findings
 
 FINDINGS: Final = 1
 """Exit code: something is denied."""
@@ -21,7 +22,7 @@ FAILED: Final = 2
 """Exit code: not all could be read or judged."""
 
 
-def exit_code(found: report.Report, *, fail_on_deny: bool, allow_unknown: bool = True) -> int:
+def exit_code(found: findings.Report, *, fail_on_deny: bool, allow_unknown: bool = True) -> int:
     """What the process ends with; a run that is not complete proves nothing, so that comes first.
 
     Args:
@@ -36,7 +37,7 @@ def exit_code(found: report.Report, *, fail_on_deny: bool, allow_unknown: bool =
     return FAILED if found.unread and not allow_unknown else 0
 
 
-def write(found: report.Report, *, format_name: str, color: str, output: Path | None) -> None:
+def write(found: findings.Report, *, format_name: str, color: str, output: Path | None) -> None:
     """Writes the report; where no person reads it, what went wrong is told on standard error as well.
 
     Raises:
@@ -120,7 +121,7 @@ def _colored(choice: str, *, to_file: bool) -> bool:
     return not to_file and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
 
 
-def _tell_failures(found: report.Report) -> None:
+def _tell_failures(found: findings.Report) -> None:
     from usher.reports import wording
 
     for problem in found.problems:

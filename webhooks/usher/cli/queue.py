@@ -11,10 +11,10 @@ from usher import errors
 from usher.cli import inputs
 
 if TYPE_CHECKING:
-    from usher import report
     from usher.facts.store import Store
     from usher.policy.evaluator import Evaluator
     from usher.reports.queue_text import Shown
+    from usher.scan import findings
 
 
 @click.command(
@@ -63,8 +63,8 @@ def queue(
     The queue of Kueue or Volcano, quotas, priority and nodes: what each counts, what it can ever give, what is left
     now, and what would make it fit. A workload is taken as the mutating webhook would leave it.
     """
+    from usher.authorities.outlook import Answer
     from usher.cli import output as outputs
-    from usher.policy.queueing.outlook import Answer
     from usher.reports import queue_json, queue_text
 
     live = live or kubeconfig is not None or context_name is not None
@@ -112,13 +112,13 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
         InputError: something cannot be read, or no object makes pods.
     """
     from usher.policy.evaluator import Request
-    from usher.policy.queueing.looking import Looker
+    from usher.policy.queue_outlook import Looker
     from usher.reading import lookup
     from usher.reports import wording
     from usher.reports.queue_text import Shown
     from usher.scan import sources
 
-    notes: list[report.Note] = []
+    notes: list[findings.Note] = []
     nothing = True
     for batch in sources.read([path], stdin=sys.stdin.buffer):
         if batch.problems:

@@ -52,12 +52,12 @@ def show(*, file: str, config: Path | None, namespace: str, form: str) -> None:
     of one file resolve each other's references and let each other grow: claims, runtimes, autoscalers.
     """
     from usher.accelerators.vocabulary import Vocabulary
-    from usher.scan import showing, sources
+    from usher.scan import shown_workloads, sources
 
     loaded = inputs.load_config(inputs.find_config(config))
     vocabulary = Vocabulary(loaded.accelerators)
     batches = list(sources.read([file], stdin=sys.stdin.buffer))
-    found = list(showing.workloads(batches, config=loaded, vocabulary=vocabulary, namespace=namespace))
+    found = list(shown_workloads.workloads(batches, config=loaded, vocabulary=vocabulary, namespace=namespace))
     if found and form == "json":
         from usher.reports import workload_json
 

@@ -7,9 +7,9 @@ by the API server, and with it the limit, where an unknown key of a map can be r
 from typing import Final
 
 from usher import paths
+from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota.definitions import GROUP, KIND, VERSION
 from usher.config import quotas
-from usher.quota import ledger
-from usher.quota.definitions import GROUP, KIND, VERSION
 
 PLURAL: Final = "gpuquotas"
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from usher import paths
+from usher.authorities.gpu_quota.definitions import GROUP
 from usher.kinds.kept_fields import FACT_KINDS, KUEUE_CONFIGURATION
 from usher.kinds.registry import KINDS, LISTED
-from usher.quota.definitions import GROUP
 
 
 def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list[paths.Json]:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from usher import paths
-from usher.admission.scaling import SUB_RESOURCE
 from usher.config.models import DEFAULT_EXEMPT_NAMESPACES, DEFAULT_IDENTITIES, EXEMPTION_LABEL
 from usher.kinds.kind import Kind
 from usher.kinds.registry import KINDS, OBJECTS
 from usher.kinds.scales import SCALES
 from usher.kinds.view import View
+from usher.review.scaling import SUB_RESOURCE
 
 NAME: Final = "gpu-usher"
 Scope = Literal["Namespaced", "Cluster"]

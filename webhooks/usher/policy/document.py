@@ -17,10 +17,11 @@ from typing_extensions import TypedDict
 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.nodes import mig_slice, pool_slice
 from usher.config import models
 from usher.facts.store import Store
 from usher.kinds import view_registry
-from usher.policy import fabric_documents, mig_facts, nodes, site
+from usher.policy import fabric_documents, site
 from usher.policy.cluster import document as cluster_document
 from usher.policy.pod_documents import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 from usher.policy.request import Refusal
@@ -128,9 +129,9 @@ class Documents:
 
     def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
         self._sites = site.Sites(config, keys)
-        self._all_nodes = nodes.AllNodes(config, vocabulary)
+        self._all_nodes = pool_slice.AllNodes(config, vocabulary)
         self._slices = cluster_document.Slices(config, vocabulary, self._all_nodes)
-        self._all_mig = mig_facts.AllMig(config)
+        self._all_mig = mig_slice.AllMig(config)
         self._fabrics = fabric_documents.all_of(config)
 
     def build(  # noqa: PLR0913 - all that a document is made of, all named

@@ -11,11 +11,11 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.gpu_quota import slice as gpu_quota_slice
 from usher.config import models, selection
 from usher.facts.store import Store
 from usher.mutation import merge
 from usher.policy import catalogue, decision, document, enforcement, partial, staleness
-from usher.policy.cluster import gpu_quotas
 from usher.policy.engine import Engine, Entrypoint
 from usher.policy.identities import Identities
 from usher.policy.mutation_rules import MutationRules
@@ -280,7 +280,7 @@ class Evaluator:
             self.catalogue,
             age=self.facts.age(),
             bound=self.config.facts.bound,
-            told_now=frozenset() if refusal is None else gpu_quotas.CHECKS_OF_REFUSALS,
+            told_now=frozenset() if refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
         )
         return list(found), decision.unknowns(result)
 

@@ -6,8 +6,8 @@ from typing import NotRequired, cast
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
-from usher.policy.mig_facts import Mig
-from usher.policy.nodes import Nodes
+from usher.authorities.nodes.mig_slice import Mig
+from usher.authorities.nodes.pool_slice import Nodes
 from usher.reading import pod_shapes
 from usher.reading.shapes import Amount, amount_of
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from usher import paths
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.ledger import Excess
 from usher.config import models
 from usher.facts.store import Store
-from usher.quota.definitions import Quota
-from usher.quota.ledger import Excess
 from usher.reading import lookup
 
 

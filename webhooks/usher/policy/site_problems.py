@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from usher.accelerators import boards
+from usher.authorities.gpu_quota import config_problems
 from usher.config import models, overlaps, selection
 from usher.kinds.registry import KINDS
-from usher.policy import quota_problems
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and what is wrong there."""
@@ -30,7 +30,7 @@ def problems(config: models.Config) -> Iterator[Problem]:
             hiding = next((i for i, before in enumerate(entries[:index]) if overlaps.covers(before, entry)), None)
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
-    yield from quota_problems.problems(config.quotas)
+    yield from config_problems.problems(config.quotas)
 
 
 def warnings(config: models.Config, known: Collection[str] | None = None) -> Iterator[Problem]:
@@ -47,7 +47,7 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
                 if overlaps.overlap(before, entry) and not overlaps.covers(entry, before):
                     yield f"{pointer}/{index}", f"some workloads fit entry {number} as well, which decides about them"
             yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
-    yield from quota_problems.warnings(config.quotas)
+    yield from config_problems.warnings(config.quotas)
     for index, quota in enumerate(config.quotas):
         yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
 

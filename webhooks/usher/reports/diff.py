@@ -7,10 +7,11 @@ from typing import Final
 import yaml
 from rich.text import Text
 
-from usher import model, paths, report
+from usher import model, paths
 from usher.mutation import strategies
 from usher.reports import wording
 from usher.reports.lines import Lines
+from usher.scan import findings
 
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 _CONTEXT: Final = 3
@@ -24,7 +25,7 @@ class _Dumper(yaml.CSafeDumper):
         return True
 
 
-def write(result: report.Result, lines: Lines) -> None:
+def write(result: findings.Result, lines: Lines) -> None:
     """The changed hunks of one object, then what was applied, what was not, and why."""
     change = result.change
     if change is None:
@@ -76,7 +77,7 @@ def _yaml(value: paths.Json) -> list[str]:
     return text.split("\n")[:-1]
 
 
-def _account(change: report.Change) -> Iterator[tuple[str, str, str]]:
+def _account(change: findings.Change) -> Iterator[tuple[str, str, str]]:
     merged = change.merged
     for text in _grouped(((intent, intent.reason) for intent in merged.applied), change):
         yield "applied", "green", text
@@ -92,7 +93,7 @@ def _account(change: report.Change) -> Iterator[tuple[str, str, str]]:
         yield "conflict", "bold red", f"{_where(conflict[0], change)}: {wanted}; none was set"
 
 
-def _grouped(entries: Iterable[tuple[model.Intent, str]], change: report.Change) -> Iterator[str]:
+def _grouped(entries: Iterable[tuple[model.Intent, str]], change: findings.Change) -> Iterator[str]:
     """One line per mutation, place and reason, however many values are set."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for intent, reason in entries:
@@ -101,7 +102,7 @@ def _grouped(entries: Iterable[tuple[model.Intent, str]], change: report.Change)
         yield f"{name}: {where}: {', '.join(values)} ({reason})"
 
 
-def _where(intent: model.Intent, change: report.Change) -> str:
+def _where(intent: model.Intent, change: findings.Change) -> str:
     field = strategies.WORDS[intent.field]
     if intent.field in strategies.ON_OBJECT:
         return field

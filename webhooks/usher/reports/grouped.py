@@ -8,9 +8,10 @@ from typing import Final, TypeVar
 
 from rich.text import Text
 
-from usher import model, paths, report
+from usher import model, paths
 from usher.reports import wording
 from usher.reports.lines import Lines
+from usher.scan import findings
 
 SHOWN: Final = 10
 """Workloads of one message, messages of one check: who needs all of them takes the JSON report."""
@@ -23,8 +24,8 @@ _Message = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hit:
-    result: report.Result
-    finding: report.Finding
+    result: findings.Result
+    finding: findings.Finding
 
     @property
     def message(self) -> _Message:
@@ -32,7 +33,7 @@ class _Hit:
         return judgement.finding.message, judgement.finding.remedy, wording.milder(judgement)
 
 
-def write(results: Iterable[report.Result], lines: Lines) -> None:
+def write(results: Iterable[findings.Result], lines: Lines) -> None:
     """One paragraph per check, worst outcome first; then what could not be read."""
     results = list(results)
     hits = [_Hit(result=result, finding=finding) for result in results for finding in result.findings]
@@ -63,7 +64,7 @@ def _check(outcome: model.Outcome, code: str, name: str, hits: Sequence[_Hit], l
         for text in (remedy, milder):
             if text:
                 lines.wrapped(text, first=Text("  = ", style="dim"), rest="    ")
-        for hit in sorted(found, key=lambda hit: -report.gpus(hit.result.accelerators).number)[:SHOWN]:
+        for hit in sorted(found, key=lambda hit: -findings.gpus(hit.result.accelerators).number)[:SHOWN]:
             where = _where(hit)
             whose = f"{_devices(hit.result):>12}  {hit.result.identity}{where and f', {where}'}"
             lines.wrapped(whose.lstrip(), first=Text(" " * (len(whose) - len(whose.lstrip()))), rest=" " * 14)
@@ -80,9 +81,9 @@ def _where(hit: _Hit) -> str:
     return f"{hit.result.source}:{place.line}:{place.column}"
 
 
-def _unread(results: Iterable[report.Result], lines: Lines) -> None:
+def _unread(results: Iterable[findings.Result], lines: Lines) -> None:
     """What nobody judged, by the reason."""
-    by_reason: dict[str, list[report.Result]] = defaultdict(list)
+    by_reason: dict[str, list[findings.Result]] = defaultdict(list)
     for result in results:
         for entry in result.not_judged:
             if not entry.unknown.check:
@@ -101,7 +102,7 @@ def _more(number: int, thing: str, lines: Lines, *, margin: int) -> None:
         lines.write(Text(f"{' ' * margin}and {wording.count(number, f'more {thing}')}; {_ALL}", style="dim"))
 
 
-def _extent(results: Iterable[report.Result]) -> str:
+def _extent(results: Iterable[findings.Result]) -> str:
     """How many workloads there are, and how many accelerators hang on them; each counted once."""
     distinct = list({id(result): result for result in results}.values())
     if not any(result.makes_pods for result in distinct):
@@ -110,21 +111,21 @@ def _extent(results: Iterable[report.Result]) -> str:
     return f"{wording.count(len(distinct), thing)}, {wording.devices(summed(distinct))}"
 
 
-def _devices(result: report.Result) -> str:
+def _devices(result: findings.Result) -> str:
     return wording.devices(result.accelerators) if result.makes_pods else ""
 
 
-def summed(results: Iterable[report.Result]) -> report.Devices:
-    devices: dict[str, report.Amount] = {}
+def summed(results: Iterable[findings.Result]) -> findings.Devices:
+    devices: dict[str, findings.Amount] = {}
     for result in results:
         for resource, asked in result.accelerators.items():
-            devices[resource] = devices.get(resource, report.Amount()) + asked
+            devices[resource] = devices.get(resource, findings.Amount()) + asked
     return dict(sorted(devices.items()))
 
 
 def _gpus(hits: Iterable[_Hit]) -> int | Decimal:
     """For sorting, most first."""
-    return -sum(report.gpus(hit.result.accelerators).number for hit in hits)
+    return -sum(findings.gpus(hit.result.accelerators).number for hit in hits)
 
 
 _Key = TypeVar("_Key", bound=Hashable)

@@ -8,8 +8,9 @@ from typing import Final, TextIO
 
 import orjson
 
-from usher import model, paths, report
+from usher import model, paths
 from usher.reports import shapes
+from usher.scan import findings
 
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 KIND: Final = "Report"
@@ -18,12 +19,12 @@ MAX_INTEGER: Final = 2**53 - 1
 """The largest that every JSON reader takes; only invented numbers of pods come near it."""
 
 
-def write(found: report.Report, stream: TextIO, /) -> None:
+def write(found: findings.Report, stream: TextIO, /) -> None:
     text = orjson.dumps(document(found), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
     stream.write(text.decode())
 
 
-def document(found: report.Report) -> shapes.Document:
+def document(found: findings.Report) -> shapes.Document:
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -64,14 +65,14 @@ def document(found: report.Report) -> shapes.Document:
     }
 
 
-def _summary(totals: report.Totals) -> shapes.Summary:
+def _summary(totals: findings.Totals) -> shapes.Summary:
     return {
         "files": totals.files,
         "objects": totals.objects,
         "workloads": totals.workloads,
         "pods": _amount(totals.pods),
-        "gpus": _amount(report.gpus(totals.accelerators)),
-        "gpusInWorkloadsWithErrors": _amount(report.gpus(totals.accelerators_with_errors)),
+        "gpus": _amount(findings.gpus(totals.accelerators)),
+        "gpusInWorkloadsWithErrors": _amount(findings.gpus(totals.accelerators_with_errors)),
         "accelerators": _devices(totals.accelerators),
         "acceleratorsInWorkloadsWithErrors": _devices(totals.accelerators_with_errors),
         "findings": {
@@ -86,7 +87,7 @@ def _summary(totals: report.Totals) -> shapes.Summary:
     }
 
 
-def _workload(result: report.Result) -> shapes.Workload:
+def _workload(result: findings.Result) -> shapes.Workload:
     pods: shapes.Pods = {"minimum": _integer(result.pods.minimum), "maximum": None}
     if result.pods.maximum is not None:
         pods["maximum"] = _integer(result.pods.maximum)
@@ -114,7 +115,7 @@ def _workload(result: report.Result) -> shapes.Workload:
     return entry
 
 
-def _finding(finding: report.Finding) -> shapes.Finding:
+def _finding(finding: findings.Finding) -> shapes.Finding:
     judgement, place = finding.judgement, finding.place
     entry: shapes.Finding = {
         "check": judgement.finding.check,
@@ -136,7 +137,7 @@ def _finding(finding: report.Finding) -> shapes.Finding:
     return entry
 
 
-def _unknown(entry: report.NotJudged) -> shapes.Unknown:
+def _unknown(entry: findings.NotJudged) -> shapes.Unknown:
     result: shapes.Unknown = {"path": entry.unknown.path, "reason": entry.unknown.reason}
     if entry.unknown.check:
         result["check"] = entry.unknown.check
@@ -145,7 +146,7 @@ def _unknown(entry: report.NotJudged) -> shapes.Unknown:
     return result
 
 
-def _failure(failure: report.Failure) -> shapes.Failure:
+def _failure(failure: findings.Failure) -> shapes.Failure:
     entry: shapes.Failure = {
         "source": failure.source,
         "apiVersion": failure.identity.api_version,
@@ -159,14 +160,14 @@ def _failure(failure: report.Failure) -> shapes.Failure:
     return entry
 
 
-def _problem(problem: report.Problem) -> shapes.Problem:
+def _problem(problem: findings.Problem) -> shapes.Problem:
     entry: shapes.Problem = {"source": problem.source, "reason": problem.reason}
     if problem.line:
         entry["line"], entry["column"] = problem.line, problem.column
     return entry
 
 
-def _mutation(change: report.Change) -> shapes.Mutation:
+def _mutation(change: findings.Change) -> shapes.Mutation:
     merged = change.merged
     return {
         "operations": list(merged.operations),
@@ -182,7 +183,7 @@ def _mutation(change: report.Change) -> shapes.Mutation:
     }
 
 
-def _intent(intent: model.Intent, change: report.Change) -> shapes.Intent:
+def _intent(intent: model.Intent, change: findings.Change) -> shapes.Intent:
     return {
         "mutation": change.names[intent.mutation],
         "at": intent.at,
@@ -192,7 +193,7 @@ def _intent(intent: model.Intent, change: report.Change) -> shapes.Intent:
     }
 
 
-def _outcome(result: report.Result) -> str:
+def _outcome(result: findings.Result) -> str:
     if result.exemption:
         return "exempt"
     if result.worst is not None:
@@ -200,11 +201,11 @@ def _outcome(result: report.Result) -> str:
     return "unknown" if result.unread else "clean"
 
 
-def _devices(devices: report.Devices) -> dict[str, shapes.Amount]:
+def _devices(devices: findings.Devices) -> dict[str, shapes.Amount]:
     return {resource: _amount(amount) for resource, amount in devices.items()}
 
 
-def _amount(amount: report.Amount) -> shapes.Amount:
+def _amount(amount: findings.Amount) -> shapes.Amount:
     return {"number": _number(amount.number), "unbounded": amount.unbounded}
 
 

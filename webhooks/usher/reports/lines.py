@@ -1,14 +1,18 @@
-"""Lines on a terminal or in a log. Data goes in as `rich.text.Text`, never as markup, and comes out escaped."""
+"""Lines on a terminal or in a log: labels in one column, texts in another.
+
+Data goes in as `rich.text.Text`, never as markup.
+"""
 
 import os
-from typing import Final, TextIO
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from usher import report
 from usher.reports import wording
+from usher.scan import findings
 
 LOG_WIDTH: Final = 120
 """Columns where no terminal says how many there are."""
@@ -55,7 +59,7 @@ class Lines:
             self.write(Text.assemble(start, (part.plain, style)))
 
 
-def fitted(excerpt: report.Excerpt, *, width: int) -> tuple[str, str, str]:
+def fitted(excerpt: findings.Excerpt, *, width: int) -> tuple[str, str, str]:
     """A source line as what stands before, in and after the underlined part, escaped and no wider than `width`."""
     text = excerpt.text
     before, marked, after = (
@@ -85,3 +89,33 @@ def _tail(text: str, width: int) -> str:
     while text and cell_len(text) >= width:
         text = text[1:]
     return _CUT + text if width > 0 else ""
+
+
+_WIDEST: Final = 36
+"""Columns of the widest label that others are aligned with; a longer one has its line to itself."""
+
+_GAP: Final = 2
+
+
+class Row(NamedTuple):
+    """Neither the label nor the text is escaped; a row without a label goes on with the one before it."""
+
+    label: str
+    text: str = ""
+    indent: int = 2
+
+    @property
+    def start(self) -> str:
+        return " " * self.indent + wording.printable(self.label)
+
+
+def write(rows: Sequence[Row], lines: Lines) -> None:
+    widths = [cell_len(row.start) for row in rows if row.text]
+    column = max((width for width in widths if width <= _WIDEST), default=0) + _GAP
+    for row in rows:
+        start = row.start
+        if not row.text or cell_len(start) > _WIDEST:
+            lines.write(start)
+            start = ""
+        if row.text:
+            lines.wrapped(row.text, first=Text(start + " " * (column - cell_len(start))), rest=" " * column)

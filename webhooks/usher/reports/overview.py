@@ -8,9 +8,10 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from usher import model, report
+from usher import model
 from usher.reports import grouped, wording
 from usher.reports.lines import Lines
+from usher.scan import findings
 
 _Row = tuple[str, ...]
 
@@ -18,13 +19,13 @@ SHOWN: Final = 20
 """Namespaces in the table."""
 
 
-def write(found: report.Report, lines: Lines) -> None:
+def write(found: findings.Report, lines: Lines) -> None:
     totals = found.totals
     if found.origin:
         lines.write(Text(wording.printable(found.origin), style="bold"))
     workloads = wording.count(totals.workloads, "workload")
     ask = "asks" if totals.workloads == 1 else "ask"
-    pods = "pod" if totals.pods == report.Amount(number=1) else "pods"
+    pods = "pod" if totals.pods == findings.Amount(number=1) else "pods"
     lines.wrapped(
         f"{workloads} with {wording.amount(totals.pods)} {pods} {ask} for {wording.devices(totals.accelerators)}.",
         first=Text(""),
@@ -55,8 +56,8 @@ def write(found: report.Report, lines: Lines) -> None:
         lines.write()
 
 
-def _by_namespace(results: Iterable[report.Result]) -> list[_Row]:
-    by_namespace: dict[str, list[report.Result]] = defaultdict(list)
+def _by_namespace(results: Iterable[findings.Result]) -> list[_Row]:
+    by_namespace: dict[str, list[findings.Result]] = defaultdict(list)
     for result in results:
         by_namespace[result.identity.namespace].append(result)
     ordered = sorted(by_namespace.items(), key=lambda entry: (*_rank(entry[1]), entry[0]))
@@ -72,19 +73,19 @@ def _by_namespace(results: Iterable[report.Result]) -> list[_Row]:
     ]
 
 
-def _rank(results: list[report.Result]) -> tuple[int | Decimal, int, int | Decimal]:
+def _rank(results: list[findings.Result]) -> tuple[int | Decimal, int, int | Decimal]:
     """Most GPUs in trouble first, then most workloads in trouble, then most GPUs."""
     bad = [result for result in results if result.worst is model.Outcome.DENY]
     return -_gpus(bad), -len(bad), -_gpus(results)
 
 
-def _gpus(results: Iterable[report.Result]) -> int | Decimal:
-    return report.total(report.gpus(result.accelerators) for result in results).number
+def _gpus(results: Iterable[findings.Result]) -> int | Decimal:
+    return findings.total(findings.gpus(result.accelerators) for result in results).number
 
 
-def _by_check(results: Iterable[report.Result]) -> list[_Row]:
+def _by_check(results: Iterable[findings.Result]) -> list[_Row]:
     order = list(model.Outcome)
-    by_check: dict[tuple[int, int, str, str], list[report.Result]] = defaultdict(list)
+    by_check: dict[tuple[int, int, str, str], list[findings.Result]] = defaultdict(list)
     for result in results:
         for key in {
             (order.index(each.judgement.outcome), *wording.by_code(each.judgement)) for each in result.findings
@@ -96,11 +97,11 @@ def _by_check(results: Iterable[report.Result]) -> list[_Row]:
     ]
 
 
-def _findings(results: Iterable[report.Result], outcome: model.Outcome) -> int:
+def _findings(results: Iterable[findings.Result], outcome: model.Outcome) -> int:
     return sum(each.judgement.outcome is outcome for result in results for each in result.findings)
 
 
-def _devices(results: Iterable[report.Result]) -> str:
+def _devices(results: Iterable[findings.Result]) -> str:
     return wording.devices(grouped.summed(results))
 
 

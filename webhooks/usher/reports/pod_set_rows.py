@@ -6,7 +6,7 @@ from typing import NamedTuple
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reports import amounts
-from usher.reports.rows import Row
+from usher.reports.lines import Row
 
 
 def asked(asked: model.Total | model.AcceleratorRequest, vocabulary: Vocabulary, *, told: str = "") -> str:

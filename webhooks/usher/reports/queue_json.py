@@ -6,7 +6,7 @@ from typing import Final, TextIO
 import orjson
 
 from usher import model
-from usher.policy.queueing.outlook import Balance, Elsewhere, Holding, Rank, Section
+from usher.authorities.outlook import Balance, Elsewhere, Holding, Rank, Section
 from usher.reports import amounts, queue_shapes
 from usher.reports.json import API_VERSION, MAX_INTEGER
 from usher.reports.queue_text import Shown

@@ -7,13 +7,13 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from usher import model, quantities
-from usher.policy.queueing import amounts
-from usher.policy.queueing.outlook import Answer, Balance, Holding, Outlook, Rank, Section
-from usher.quota import amounts as quota_amounts
-from usher.reports import rows, wording
+from usher.authorities import amount_texts
+from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
+from usher.authorities.outlook import Answer, Balance, Holding, Outlook, Rank, Section
+from usher.reports import lines as reports_lines
+from usher.reports import wording
 from usher.reports.amounts import number, span
-from usher.reports.lines import Lines
-from usher.reports.rows import Row
+from usher.reports.lines import Lines, Row
 
 VERDICTS: Final = {
     Answer.NEVER: "never: as things are configured it cannot start, whatever else runs",
@@ -54,7 +54,7 @@ def _write(outlook: Outlook, lines: Lines) -> None:
     version = f"{workload.group}/{workload.version}" if workload.group else workload.version
     where = f"{workload.namespace}/" if workload.namespace else ""
     lines.wrapped(f"{workload.kind} {where}{workload.name or '(unnamed)'} ({version})", first=Text(""), rest="  ")
-    rows.write([*_overview(outlook)], lines)
+    reports_lines.write([*_overview(outlook)], lines)
     for section in outlook.sections:
         lines.write()
         _write_section(section, lines)
@@ -164,7 +164,7 @@ def _cells(balance: Balance) -> tuple[str, ...]:
 
 
 def _amount(resource: str, quantity: quantities.Quantity, *, up: bool = False) -> str:
-    return str(quantity) if quota_amounts.is_unit(resource) else amounts.text(resource, quantity, up=up)
+    return str(quantity) if gpu_quota_amounts.is_unit(resource) else amount_texts.text(resource, quantity, up=up)
 
 
 def _held(holding: Holding) -> str:

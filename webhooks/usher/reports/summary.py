@@ -7,14 +7,14 @@ from typing import Final
 
 from rich.text import Text
 
-from usher import report
 from usher.reports import wording
 from usher.reports.lines import Lines
+from usher.scan import findings
 
 _SHOWN_NOTES: Final = 10
 
 
-def write(found: report.Report, lines: Lines) -> None:
+def write(found: findings.Report, lines: Lines) -> None:
     for label, text in (*_not_evaluated(found), *_without_facts(found), *_exceptions(found), *_left_out(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
@@ -22,13 +22,13 @@ def write(found: report.Report, lines: Lines) -> None:
     lines.wrapped(_numbers(found), first=Text(""), rest="  ", style=_style(found))
 
 
-def _style(found: report.Report) -> str:
+def _style(found: findings.Report) -> str:
     if found.denies or found.failed:
         return "bold red"
     return "yellow" if found.totals.warnings or found.unread else "bold green"
 
 
-def _numbers(found: report.Report) -> str:
+def _numbers(found: findings.Report) -> str:
     totals = found.totals
     scope = [] if found.origin else [wording.count(totals.files, "file")]
     scope += [wording.count(totals.workloads, "workload"), wording.devices(totals.accelerators)]
@@ -49,14 +49,14 @@ def _numbers(found: report.Report) -> str:
     return f"{', '.join(scope)}: {verdict}"
 
 
-def _not_evaluated(found: report.Report) -> Iterator[tuple[str, str]]:
+def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
     for (code, name), entries in groupby(found.not_evaluated, key=lambda entry: (entry.code, entry.name)):
         for entry in entries:
             where = wording.count(entry.workloads, "workload")
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
 
 
-def _without_facts(found: report.Report) -> Iterator[tuple[str, str]]:
+def _without_facts(found: findings.Report) -> Iterator[tuple[str, str]]:
     if found.without_facts:
         checks = wording.count(found.without_facts, "check")
         yield (
@@ -65,20 +65,20 @@ def _without_facts(found: report.Report) -> Iterator[tuple[str, str]]:
         )
 
 
-def _exceptions(found: report.Report) -> Iterator[tuple[str, str]]:
+def _exceptions(found: findings.Report) -> Iterator[tuple[str, str]]:
     for each in found.exceptions:
         name = f"{each.ticket} of {each.owner}"
         match each.state:
-            case report.ExceptionState.USED:
+            case findings.ExceptionState.USED:
                 text = f"{name} covers {wording.count(each.findings, 'finding')} until {each.expires}"
-            case report.ExceptionState.UNUSED:
+            case findings.ExceptionState.UNUSED:
                 text = f"{name} covers nothing here; if nothing else needs it, take it out of usher.yaml"
-            case report.ExceptionState.EXPIRED:
+            case findings.ExceptionState.EXPIRED:
                 text = f"{name} expired on {each.expires} and applies nowhere; renew it or take it out of usher.yaml"
         yield "exception", text
 
 
-def _left_out(found: report.Report) -> Iterator[tuple[str, str]]:
+def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
     for note in found.notes[:_SHOWN_NOTES]:
         yield "left out", f"{note.source}: {note.reason}"
     if len(found.notes) > _SHOWN_NOTES:
@@ -100,7 +100,7 @@ def _left_out(found: report.Report) -> Iterator[tuple[str, str]]:
         yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
 
 
-def _configuration(found: report.Report) -> str:
+def _configuration(found: findings.Report) -> str:
     source = found.configuration or "none given, so the built-in defaults"
     as_admitted = "; judged as the mutating webhook would leave the objects" if found.admitted else ""
     return f"{source} (preset {found.preset}){as_admitted}"

@@ -7,34 +7,35 @@ from typing import Final, TextIO
 from rich.cells import cell_len
 from rich.text import Text
 
-from usher import paths, report
+from usher import paths
 from usher.reports import diff, grouped, overview, summary, wording
 from usher.reports.lines import Lines, fitted
+from usher.scan import findings
 
 _SHOWN_FIELDS: Final = 5
 
-_Group = Sequence[report.Finding]
+_Group = Sequence[findings.Finding]
 """Findings of one check about one pod set that have the same outcome and remedy: shown under one heading."""
 
 
-def write(found: report.Report, stream: TextIO, /, *, color: bool = False, width: int | None = None) -> None:
+def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, width: int | None = None) -> None:
     """Writes the report; `width` in columns, by default the terminal's."""
     lines = Lines(stream, color=color, width=width)
-    told: Iterable[report.Result] = found.results
-    if found.command is report.Command.AUDIT:
+    told: Iterable[findings.Result] = found.results
+    if found.command is findings.Command.AUDIT:
         overview.write(found, lines)
         told = ()
     for source, entries in groupby(_told(found, told), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
         for entry in entries:
-            if isinstance(entry, report.Problem):
+            if isinstance(entry, findings.Problem):
                 _problem(entry, lines)
-            elif isinstance(entry, report.Failure):
+            elif isinstance(entry, findings.Failure):
                 _failure(entry, lines)
             else:
                 _result(entry, lines)
         lines.write()
-    if found.command is report.Command.AUDIT:
+    if found.command is findings.Command.AUDIT:
         grouped.write(found.results, lines)
     for result in found.results:
         if result.change is not None:
@@ -42,33 +43,33 @@ def write(found: report.Report, stream: TextIO, /, *, color: bool = False, width
     summary.write(found, lines)
 
 
-_Entry = report.Result | report.Failure | report.Problem
+_Entry = findings.Result | findings.Failure | findings.Problem
 
 
-def _told(found: report.Report, results: Iterable[report.Result]) -> Iterator[_Entry]:
+def _told(found: findings.Report, results: Iterable[findings.Result]) -> Iterator[_Entry]:
     """All that has something to tell, by source in the order in which the sources were met."""
     entries: list[_Entry] = [*found.problems, *found.failures, *(result for result in results if _tells(result))]
     order = {source: number for number, source in enumerate(dict.fromkeys(entry.source for entry in entries))}
     yield from sorted(entries, key=lambda entry: order[entry.source])
 
 
-def _tells(result: report.Result) -> bool:
+def _tells(result: findings.Result) -> bool:
     return bool(result.findings) or any(not entry.unknown.check for entry in result.not_judged)
 
 
-def _problem(problem: report.Problem, lines: Lines) -> None:
+def _problem(problem: findings.Problem, lines: Lines) -> None:
     start = Text.assemble("  ", f"{problem.line}:{problem.column}  " if problem.line else "", ("error  ", "bold red"))
     lines.wrapped(problem.reason, first=start, rest=" " * cell_len(start.plain))
 
 
-def _failure(failure: report.Failure, lines: Lines) -> None:
+def _failure(failure: findings.Failure, lines: Lines) -> None:
     place = f"{failure.line}:1  " if failure.line else ""
     start = Text.assemble("  ", place, ("failed  ", "bold red"))
     lines.wrapped(f"{failure.identity}: not judged", first=start, rest=" " * cell_len(start.plain))
     lines.wrapped(failure.reason, first=Text("        = ", style="dim"), rest="          ")
 
 
-def _result(result: report.Result, lines: Lines) -> None:
+def _result(result: findings.Result, lines: Lines) -> None:
     for _, group in groupby(result.findings, key=_heading_key):
         _findings(result, list(group), lines)
     unread = [entry for entry in result.not_judged if not entry.unknown.check]
@@ -76,13 +77,13 @@ def _result(result: report.Result, lines: Lines) -> None:
         _not_judged(result, list(same), lines)
 
 
-def _heading_key(finding: report.Finding) -> tuple[str, ...]:
+def _heading_key(finding: findings.Finding) -> tuple[str, ...]:
     judgement = finding.judgement
     pod_set = finding.pod_set.name if finding.pod_set is not None else ""
     return judgement.outcome, judgement.code, pod_set, judgement.finding.remedy, judgement.because
 
 
-def _findings(result: report.Result, group: _Group, lines: Lines) -> None:
+def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
     judgement = group[0].judgement
     place = group[0].place
     where = f"{place.line}:{place.column}" if place is not None else ""
@@ -110,7 +111,7 @@ def _findings(result: report.Result, group: _Group, lines: Lines) -> None:
             lines.wrapped(text, first=Text(f"{margin}= ", style="dim"), rest=f"{margin}  ")
 
 
-def _about(result: report.Result, pod_set: report.PodSet | None) -> str:
+def _about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
     """Whose finding it is and how much hangs on it: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
     if not result.makes_pods:
         return str(result.identity)
@@ -119,7 +120,7 @@ def _about(result: report.Result, pod_set: report.PodSet | None) -> str:
     return f"{result.identity}, {pod_set.name} ({wording.pods(pod_set.pods)})"
 
 
-def _excerpt(place: report.Place | None, group: _Group, lines: Lines, *, gutter: int) -> None:
+def _excerpt(place: findings.Place | None, group: _Group, lines: Lines, *, gutter: int) -> None:
     """The source line, what is meant underlined, and the messages beside it or, where there is no room, below."""
     margin = " " * (gutter + 3)
     bar = Text(f"{margin}| ", style="dim")
@@ -142,7 +143,7 @@ def _excerpt(place: report.Place | None, group: _Group, lines: Lines, *, gutter:
         lines.wrapped(message, first=bar, rest=bar.plain, style=style)
 
 
-def _not_judged(result: report.Result, entries: Sequence[report.NotJudged], lines: Lines) -> None:
+def _not_judged(result: findings.Result, entries: Sequence[findings.NotJudged], lines: Lines) -> None:
     """Parts of an object that could not be read, all for one reason."""
     place = entries[0].place
     where = f"{place.line}:{place.column}" if place is not None else ""

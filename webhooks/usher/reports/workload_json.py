@@ -9,7 +9,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reports import amounts, workload_shapes
 from usher.reports.json import API_VERSION, MAX_INTEGER
-from usher.shown import Scaler, Shown
+from usher.scan.shown_workloads import Scaler, Shown
 
 KIND: Final = "WorkloadList"
 

@@ -8,11 +8,11 @@ from rich.text import Text
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.reports import pod_set_rows, rows, wording
-from usher.reports.lines import Lines
+from usher.reports import lines as reports_lines
+from usher.reports import pod_set_rows, wording
+from usher.reports.lines import Lines, Row
 from usher.reports.pod_set_rows import Common
-from usher.reports.rows import Row
-from usher.shown import Scaler, Shown
+from usher.scan.shown_workloads import Scaler, Shown
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
@@ -27,7 +27,7 @@ def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary, 
         lines.write(wording.printable(f"{each.source}:{each.line}" if each.line else each.source))
         lines.wrapped(_heading(each.workload), first=Text(""), rest="  ")
         if _is_recognised(each.workload):
-            rows.write(list(_known(each, vocabulary)), lines)
+            reports_lines.write(list(_known(each, vocabulary)), lines)
         unknown = list(_unknown(each))
         if unknown:
             lines.write("  unknown")

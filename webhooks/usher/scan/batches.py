@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from usher import paths, report
+from usher import paths
 from usher.documents import reader
+from usher.scan import findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +23,8 @@ class Batch:
     source: str
     """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
     items: tuple[Item, ...] = ()
-    problems: tuple[report.Problem, ...] = ()
-    notes: tuple[report.Note, ...] = ()
+    problems: tuple[findings.Problem, ...] = ()
+    notes: tuple[findings.Note, ...] = ()
     ignored: int = 0
     """Documents that are no Kubernetes objects."""
     owned: int = 0

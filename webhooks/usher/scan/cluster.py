@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from usher import errors, paths, report
+from usher import errors, paths
 from usher.cluster.api import Answer, Lists, root
 from usher.config.models import EXEMPTION_LABEL
 from usher.kinds import completion, registry
 from usher.kinds.kind import Kind
 from usher.kinds.view import View
+from usher.scan import findings
 from usher.scan.batches import Batch, Item
 
 PAGE: Final = 500
@@ -81,11 +82,11 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
             if not anything_allowed:
                 raise
             # What was judged so far is worth its report; asking for the other kinds would only take time.
-            problem = report.Problem(source=resource.name, reason=f"the audit ended here: {error}")
+            problem = findings.Problem(source=resource.name, reason=f"the audit ended here: {error}")
             yield Batch(source=resource.name, problems=(problem,), is_file=False)
             return
     for name in sorted(exempt):
-        note = report.Note(source=f"namespace {name}", reason=f"its label {EXEMPTION_LABEL} exempts it")
+        note = findings.Note(source=f"namespace {name}", reason=f"its label {EXEMPTION_LABEL} exempts it")
         yield Batch(source=note.source, notes=(note,), is_file=False)
     if not anything_allowed:
         where = f" in namespace {namespace}" if namespace else ""
@@ -174,9 +175,9 @@ def _not_listed(name: str, answer: Answer, *, after: int = 0) -> Batch:
     """403 is how this cluster is set up, and named; everything else makes the audit incomplete."""
     if answer.status == 403:
         reason = f"not evaluated, because it may not be listed: {answer.message}"
-        return Batch(source=name, notes=(report.Note(source=name, reason=reason),), is_file=False)
+        return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)
     so_far = f" after {after:,} objects" if after else ""
-    problem = report.Problem(source=name, reason=f"the list ended{so_far}: {answer.message}; run the audit again")
+    problem = findings.Problem(source=name, reason=f"the list ended{so_far}: {answer.message}; run the audit again")
     return Batch(source=name, problems=(problem,), is_file=False)
 
 

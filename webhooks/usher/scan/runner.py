@@ -5,22 +5,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from usher import __version__, errors, model, paths, quantities, report
+from usher import __version__, errors, model, paths, quantities
 from usher.facts.store import Store
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.mutation import merge
 from usher.policy.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
+from usher.scan import findings as scan_findings
 from usher.scan.batches import Batch, Item
-from usher.scan.pointing import Pointer
+from usher.scan.positions import Pointer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How to judge; the same for every object of a run."""
 
-    command: report.Command
+    command: scan_findings.Command
     configuration: str = ""
     """The file that the evaluator's configuration came from, for the report."""
     origin: str = ""
@@ -42,12 +43,12 @@ class _Surroundings:
     facts: Store
 
 
-def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> report.Report:
+def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> scan_findings.Report:
     """Judges every object of the batches, which are taken one at a time."""
-    results: list[report.Result] = []
-    failures: list[report.Failure] = []
-    problems: list[report.Problem] = []
-    notes: list[report.Note] = []
+    results: list[scan_findings.Result] = []
+    failures: list[scan_findings.Failure] = []
+    problems: list[scan_findings.Problem] = []
+    notes: list[scan_findings.Note] = []
     counts: Counter[str] = Counter()
     for batch in batches:
         problems.extend(batch.problems)
@@ -65,11 +66,11 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         )
         for item in batch.items:
             judged = _judged(item, batch.source, surroundings, evaluator=evaluator, settings=settings)
-            if isinstance(judged, report.Failure):
+            if isinstance(judged, scan_findings.Failure):
                 failures.append(judged)
             elif judged is not None:
                 results.append(judged)
-    return report.Report(
+    return scan_findings.Report(
         command=settings.command,
         version=__version__,
         configuration=settings.configuration,
@@ -89,7 +90,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
 
 def _judged(
     item: Item, source: str, surroundings: _Surroundings, *, evaluator: Evaluator, settings: Settings
-) -> report.Result | report.Failure | None:
+) -> scan_findings.Result | scan_findings.Failure | None:
     """What was decided about an object; None for one that makes no pods or is in another namespace."""
     line = item.document.line if item.document is not None else 0
     request = Request(
@@ -105,12 +106,12 @@ def _judged(
             request = replace(request, value=merged.value)
         decision = evaluator.decide(request)
     except (errors.EngineError, errors.MutationError) as error:
-        return report.Failure(source=source, line=line, identity=_raw_identity(item.value), reason=str(error))
+        return scan_findings.Failure(source=source, line=line, identity=_raw_identity(item.value), reason=str(error))
     workload = decision.workload
     if workload is None or (settings.only_namespace and workload.namespace != settings.only_namespace):
         return None
     pointer = Pointer(item)
-    return report.Result(
+    return scan_findings.Result(
         source=source,
         line=line,
         identity=_identity(workload),
@@ -119,7 +120,7 @@ def _judged(
         accelerators=_devices(workload),
         is_template=workload.is_template,
         findings=tuple(
-            report.Finding(
+            scan_findings.Finding(
                 judgement=judgement,
                 place=pointer.place(judgement.finding.path),
                 pod_set=_pod_set(workload, judgement.finding.path),
@@ -127,7 +128,7 @@ def _judged(
             for judgement in decision.judgements
         ),
         not_judged=tuple(
-            report.NotJudged(unknown=unknown, place=None if unknown.check else pointer.place(unknown.path))
+            scan_findings.NotJudged(unknown=unknown, place=None if unknown.check else pointer.place(unknown.path))
             for unknown in decision.unknowns
         ),
         exemption=decision.exemption,
@@ -136,7 +137,7 @@ def _judged(
     )
 
 
-def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator) -> report.Change:
+def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator) -> scan_findings.Change:
     intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
     intents += [intent for conflict in merged.conflicts for intent in conflict]
     keys = {*(intent.mutation for intent in intents), *(note.mutation for note in merged.warnings)}
@@ -147,11 +148,11 @@ def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluato
         for container in pod_set.containers:
             of_pod_set = f" of {pod_set.name}" if pod_set.name else ""
             places[container.path] = f"{container.type} {container.name}{of_pod_set}"
-    return report.Change(before=item.value, merged=merged, names=names, places=places)
+    return scan_findings.Change(before=item.value, merged=merged, names=names, places=places)
 
 
-def _identity(workload: model.Workload) -> report.Identity:
-    return report.Identity(
+def _identity(workload: model.Workload) -> scan_findings.Identity:
+    return scan_findings.Identity(
         api_version=f"{workload.group}/{workload.version}" if workload.group else workload.version,
         kind=workload.kind,
         namespace=workload.namespace,
@@ -159,13 +160,13 @@ def _identity(workload: model.Workload) -> report.Identity:
     )
 
 
-def _raw_identity(value: paths.Object) -> report.Identity:
+def _raw_identity(value: paths.Object) -> scan_findings.Identity:
     """Of an object that was not normalised; whatever is no text is left out."""
     group, version, kind = kubeflow_pipelines_compiled.group_version_kind(value)
     metadata = value.get("metadata")
     fields = metadata if isinstance(metadata, dict) else {}
     namespace, name = (text if isinstance(text, str) else "" for text in (fields.get("namespace"), fields.get("name")))
-    return report.Identity(
+    return scan_findings.Identity(
         api_version=f"{group}/{version}" if group else version,
         kind=kind,
         namespace=namespace,
@@ -173,7 +174,7 @@ def _raw_identity(value: paths.Object) -> report.Identity:
     )
 
 
-def _pod_set(workload: model.Workload, path: str) -> report.PodSet | None:
+def _pod_set(workload: model.Workload, path: str) -> scan_findings.PodSet | None:
     """The innermost pod set that a place lies in."""
     around = [
         pod_set
@@ -183,16 +184,16 @@ def _pod_set(workload: model.Workload, path: str) -> report.PodSet | None:
     if not around:
         return None
     found = max(around, key=lambda pod_set: len(pod_set.path))
-    return report.PodSet(name=found.name, pods=found.count)
+    return scan_findings.PodSet(name=found.name, pods=found.count)
 
 
-def _devices(workload: model.Workload) -> report.Devices:
-    devices: dict[str, report.Amount] = {}
+def _devices(workload: model.Workload) -> scan_findings.Devices:
+    devices: dict[str, scan_findings.Amount] = {}
     for total in workload.totals:
         # A share of a GPU is no GPU, though its resource may have the same name.
-        is_share = total.route is model.Route.SHARE and total.name in report.WHOLE_GPUS
+        is_share = total.route is model.Route.SHARE and total.name in scan_findings.WHOLE_GPUS
         name = f"shares of {total.name}" if is_share else total.name
-        devices[name] = devices.get(name, report.Amount()) + report.Amount(
+        devices[name] = devices.get(name, scan_findings.Amount()) + scan_findings.Amount(
             number=_number(total.minimum if total.maximum is None else total.maximum), unbounded=total.maximum is None
         )
     return dict(sorted(devices.items()))
@@ -202,21 +203,21 @@ def _number(quantity: quantities.Quantity) -> int | Decimal:
     return quantity.value if quantity.is_whole else Decimal(quantity.nanos).scaleb(-9)
 
 
-def amount(count: model.Count) -> report.Amount:
+def amount(count: model.Count) -> scan_findings.Amount:
     """The most pods that there can be, or the least where nothing bounds them."""
     if count.maximum is None:
-        return report.Amount(number=count.minimum, unbounded=True)
-    return report.Amount(number=count.maximum)
+        return scan_findings.Amount(number=count.minimum, unbounded=True)
+    return scan_findings.Amount(number=count.maximum)
 
 
-def _totals(results: list[report.Result], counts: Counter[str]) -> report.Totals:
+def _totals(results: list[scan_findings.Result], counts: Counter[str]) -> scan_findings.Totals:
     making_pods = [result for result in results if not result.is_template]
     findings = Counter(finding.judgement.outcome for result in results for finding in result.findings)
-    return report.Totals(
+    return scan_findings.Totals(
         files=counts["files"],
         objects=counts["objects"],
         workloads=sum(result.makes_pods for result in results),
-        pods=report.total(amount(result.pods) for result in making_pods),
+        pods=scan_findings.total(amount(result.pods) for result in making_pods),
         accelerators=_summed(making_pods),
         accelerators_with_errors=_summed(result for result in making_pods if result.worst is model.Outcome.DENY),
         errors=findings[model.Outcome.DENY],
@@ -229,27 +230,27 @@ def _totals(results: list[report.Result], counts: Counter[str]) -> report.Totals
     )
 
 
-def _summed(results: Iterable[report.Result]) -> report.Devices:
-    devices: dict[str, report.Amount] = {}
+def _summed(results: Iterable[scan_findings.Result]) -> scan_findings.Devices:
+    devices: dict[str, scan_findings.Amount] = {}
     for result in results:
         for resource, asked in result.accelerators.items():
-            devices[resource] = devices.get(resource, report.Amount()) + asked
+            devices[resource] = devices.get(resource, scan_findings.Amount()) + asked
     return dict(sorted(devices.items()))
 
 
-def _without_facts(results: list[report.Result], evaluator: Evaluator) -> int:
+def _without_facts(results: list[scan_findings.Result], evaluator: Evaluator) -> int:
     """How many checks nobody could ask; none where no workload has accelerators, which they are about."""
     if not evaluator.facts.empty or not _summed(results):
         return 0
     return sum(entry.about is About.CLUSTER_FACTS for entry in evaluator.catalogue.checks.values())
 
 
-def _exceptions(results: list[report.Result], evaluator: Evaluator) -> tuple[report.ExceptionUse, ...]:
+def _exceptions(results: list[scan_findings.Result], evaluator: Evaluator) -> tuple[scan_findings.ExceptionUse, ...]:
     """Every exception of usher.yaml: an expired one covers nothing, and an unused one may go."""
     used = Counter(finding.judgement.exception for result in results for finding in result.findings)
     today = evaluator.today()
     return tuple(
-        report.ExceptionUse(
+        scan_findings.ExceptionUse(
             checks=tuple(each.checks),
             namespaces=tuple(each.namespaces),
             ticket=each.ticket,
@@ -262,13 +263,13 @@ def _exceptions(results: list[report.Result], evaluator: Evaluator) -> tuple[rep
     )
 
 
-def _state(expired: bool, findings: int) -> report.ExceptionState:  # noqa: FBT001 - named where it is called
+def _state(expired: bool, findings: int) -> scan_findings.ExceptionState:  # noqa: FBT001 - named where it is called
     if expired:
-        return report.ExceptionState.EXPIRED
-    return report.ExceptionState.USED if findings else report.ExceptionState.UNUSED
+        return scan_findings.ExceptionState.EXPIRED
+    return scan_findings.ExceptionState.USED if findings else scan_findings.ExceptionState.UNUSED
 
 
-def _not_evaluated(results: list[report.Result], evaluator: Evaluator) -> tuple[report.NotEvaluated, ...]:
+def _not_evaluated(results: list[scan_findings.Result], evaluator: Evaluator) -> tuple[scan_findings.NotEvaluated, ...]:
     workloads = Counter(
         pair
         for result in results
@@ -276,7 +277,7 @@ def _not_evaluated(results: list[report.Result], evaluator: Evaluator) -> tuple[
     )
     entries = evaluator.catalogue.checks
     return tuple(
-        report.NotEvaluated(
+        scan_findings.NotEvaluated(
             check=check,
             code=entries[check].code if check in entries else "",
             name=entries[check].name if check in entries else check,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from usher import errors, paths, report
+from usher import errors, paths
 from usher.documents import chunks, reader
-from usher.scan import objects
+from usher.scan import findings, objects
 from usher.scan.batches import Batch, Item
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -97,7 +97,7 @@ def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
     except errors.ManifestError as error:
         if not explicit and _holds_no_object(content):
             return Batch(source=source, ignored=1)
-        problem = report.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
+        problem = findings.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
         return Batch(source=source, problems=(problem,))
     items: list[Item] = []
     notes, ignored = [], 0
@@ -114,7 +114,7 @@ def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
                 continue
             ignored += 1
             if explicit or objects.meant_as_workload(value):
-                notes.append(report.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
+                notes.append(findings.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
     return Batch(source=source, items=tuple(items), notes=tuple(notes), ignored=ignored)
 
 
@@ -139,12 +139,12 @@ def _at(prefix: str) -> str:
 def _chart(directory: Path) -> Batch:
     name = _name(directory)
     reason = f"a Helm chart, whose templates are not rendered here; run: helm template {name} | usher check -"
-    return Batch(source=name, notes=(report.Note(source=name, reason=reason),), is_file=False)
+    return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Batch:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    problem = report.Problem(source=_name(path), reason=f"cannot be read: {reason[:1].lower()}{reason[1:]}")
+    problem = findings.Problem(source=_name(path), reason=f"cannot be read: {reason[:1].lower()}{reason[1:]}")
     return Batch(source=_name(path), problems=(problem,))
 
 

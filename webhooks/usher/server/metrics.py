@@ -9,8 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from usher import __version__
-from usher.admission.service import Answer
 from usher.cluster.live import LiveFacts
+from usher.review.mutate import Answer
 from usher.server.quota_metrics import OfQuotas, QuotaMetrics
 
 # From well below a healthy review to the longest that an API server waits.

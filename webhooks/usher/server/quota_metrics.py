@@ -8,10 +8,10 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from usher import errors, paths, quantities
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.definitions import Quota
 from usher.charging.meters import Action, Result
 from usher.facts.store import Store
-from usher.quota import definitions
-from usher.quota.definitions import Quota
 from usher.reading.lookup import Absence
 
 MOST_QUOTAS: Final = 200
@@ -65,11 +65,11 @@ class OfQuotas(Collector):
         labels = ["quota", "unit", "classes"]
         hard = GaugeMetricFamily("usher_quota_hard", "What a limit of a GPUQuota allows.", labels=labels)
         used = GaugeMetricFamily("usher_quota_used", "What is used of a limit of a GPUQuota.", labels=labels)
-        found = self._facts.objects(definitions.GROUP, definitions.KIND)
+        found = self._facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
         names = [] if isinstance(found, Absence) else sorted(found)[:MOST_QUOTAS]
         for name in names:
             value = {} if isinstance(found, Absence) else found.get(name, {})
-            quota = definitions.of_object(value)
+            quota = gpu_quota_definitions.of_object(value)
             for limit, unit, amount, is_used in _amounts(quota, value) if isinstance(quota, Quota) else ():
                 (used if is_used else hard).add_metric([name, unit, limit], amount)
         yield from (hard, used)

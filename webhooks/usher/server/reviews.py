@@ -12,9 +12,10 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from usher import errors
-from usher.admission import service, validation
 from usher.charging.gate import Gate
 from usher.policy.evaluator import Evaluator
+from usher.review import mutate as review_mutate
+from usher.review import validate as review_validate
 from usher.server import logs
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
@@ -22,9 +23,9 @@ from usher.server.reloading import Current
 MAX_BODY: Final = 8 * 2**20
 """Bytes. Two objects of at most 3 MiB and their envelope fit; anything larger is not from an API server."""
 
-Review = Callable[[bytes, Evaluator], service.Answer]
+Review = Callable[[bytes, Evaluator], review_mutate.Answer]
 
-_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": service.mutate, "/validate": service.validate}
+_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": review_mutate.mutate, "/validate": review_mutate.validate}
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
@@ -88,10 +89,10 @@ class Reviews:
             self._metrics.answered(endpoint, answer, seconds=seconds)
             logs.decision(endpoint, answer, seconds=seconds)
 
-    async def _review(self, review: Review, body: bytes) -> service.Answer:
+    async def _review(self, review: Review, body: bytes) -> review_mutate.Answer:
         evaluator = self._current.evaluator
-        if self._gate is not None and review is service.validate:
-            return await validation.validate(body, evaluator, self._gate)
+        if self._gate is not None and review is review_mutate.validate:
+            return await review_validate.validate(body, evaluator, self._gate)
         if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
         # The embedded engine takes less time than handing over to a thread would.

@@ -9,19 +9,17 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import runtime_class
+from usher.authorities.gpu_quota import object_slice
+from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.kueue import slice as kueue_slice
+from usher.authorities.nodes import slice as nodes_slice
+from usher.authorities.nodes.pool_slice import AllNodes
+from usher.authorities.priority import slice as priority_slice
+from usher.authorities.resource_quota import slice as resource_quota_slice
+from usher.authorities.volcano import slice as volcano_slice
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy.cluster import (
-    gpu_quotas,
-    kueue,
-    nodes,
-    priorities,
-    quota_objects,
-    resource_quotas,
-    runtime_classes,
-    volcano,
-)
-from usher.policy.nodes import AllNodes
 from usher.policy.request import Refusal
 
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
@@ -30,17 +28,17 @@ _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 class Cluster(TypedDict):
     """Each family is absent where it says nothing of the object."""
 
-    gpuQuota: NotRequired[gpu_quotas.GpuQuota]
-    kueue: NotRequired[kueue.Kueue]
-    nodes: NotRequired[nodes.Nodes]
-    podGroupObject: NotRequired[volcano.PodGroupObject]
+    gpuQuota: NotRequired[gpu_quota_slice.GpuQuota]
+    kueue: NotRequired[kueue_slice.Kueue]
+    nodes: NotRequired[nodes_slice.Nodes]
+    podGroupObject: NotRequired[volcano_slice.PodGroupObject]
     """Of a PodGroup of Volcano, which makes no pods itself."""
-    priorities: NotRequired[priorities.Priorities]
-    quotaObject: NotRequired[quota_objects.QuotaObject]
+    priorities: NotRequired[priority_slice.Priorities]
+    quotaObject: NotRequired[object_slice.QuotaObject]
     """Of a GPUQuota."""
-    resourceQuotas: NotRequired[resource_quotas.ResourceQuotas]
-    runtimeClasses: NotRequired[runtime_classes.RuntimeClasses]
-    volcano: NotRequired[volcano.Volcano]
+    resourceQuotas: NotRequired[resource_quota_slice.ResourceQuotas]
+    runtimeClasses: NotRequired[runtime_class.RuntimeClasses]
+    volcano: NotRequired[volcano_slice.Volcano]
 
 
 LIKE_PODS: Final = 1024
@@ -55,7 +53,7 @@ class _Remembered:
     revisions: tuple[int, ...]
     groups: object
     """The PodGroups of the namespace."""
-    quotas: resource_quotas.Answer
+    quotas: resource_quota_slice.Answer
     cluster: Cluster | None
 
 
@@ -65,7 +63,7 @@ class Slices:
     def __init__(self, config: models.Config, vocabulary: Vocabulary, all_nodes: AllNodes) -> None:
         self._config = config
         self._vocabulary = vocabulary
-        self._nodes = nodes.FeasibleNodes(config, vocabulary, all_nodes)
+        self._nodes = nodes_slice.FeasibleNodes(config, vocabulary, all_nodes)
         self._kept: OrderedDict[bytes, _Remembered] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -85,11 +83,11 @@ class Slices:
         if not workload.pod_sets:
             return None if facts.empty else self._of_object(workload, facts)
         if likeness is None or refusal is not None or facts.empty:
-            return self._made(workload, facts, resource_quotas.known(workload.namespace, facts), refusal)[0]
+            return self._made(workload, facts, resource_quota_slice.known(workload.namespace, facts), refusal)[0]
         # Read before anything is worked out: what changes meanwhile makes what is remembered old, never wrong.
         revisions = facts.revision, facts.nodes.revision
         groups = facts.objects(*_POD_GROUP, workload.namespace)
-        found = resource_quotas.known(workload.namespace, facts)
+        found = resource_quota_slice.known(workload.namespace, facts)
         last = self._kept.get(likeness)
         if (
             last is not None
@@ -110,37 +108,37 @@ class Slices:
         return cluster
 
     def _made(
-        self, workload: model.Workload, facts: Store, found: resource_quotas.Known, refusal: Refusal | None
-    ) -> tuple[Cluster | None, resource_quotas.Answer]:
-        on_quotas = resource_quotas.Answer(slice=None, known=found)
+        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: Refusal | None
+    ) -> tuple[Cluster | None, resource_quota_slice.Answer]:
+        on_quotas = resource_quota_slice.Answer(slice=None, known=found)
         config = self._config
         if facts.empty and not config.quotas and refusal is None:
             return None, on_quotas
         result: Cluster = {}
-        if (gpu_quota := gpu_quotas.of(workload, facts, config, self._vocabulary, refusal)) is not None:
+        if (gpu_quota := gpu_quota_slice.of(workload, facts, config, self._vocabulary, refusal)) is not None:
             result["gpuQuota"] = gpu_quota
         if facts.empty:
             return result or None, on_quotas
-        if (queueing := kueue.of(workload, facts)) is not None:
+        if (queueing := kueue_slice.of(workload, facts)) is not None:
             result["kueue"] = queueing
         if (on_nodes := self._nodes.of(workload, facts)) is not None:
             result["nodes"] = on_nodes
-        if (classes := priorities.of(workload, facts, config)) is not None:
+        if (classes := priority_slice.of(workload, facts, config)) is not None:
             result["priorities"] = classes
-        on_quotas = resource_quotas.answer(workload, facts, config, found, self._vocabulary)
+        on_quotas = resource_quota_slice.answer(workload, facts, config, found, self._vocabulary)
         if on_quotas.slice is not None:
             result["resourceQuotas"] = on_quotas.slice
-        if (runtimes := runtime_classes.of(workload, facts)) is not None:
+        if (runtimes := runtime_class.of(workload, facts)) is not None:
             result["runtimeClasses"] = runtimes
-        if (gangs := volcano.of(workload, facts, config)) is not None:
+        if (gangs := volcano_slice.of(workload, facts, config)) is not None:
             result["volcano"] = gangs
         return result, on_quotas
 
     def _of_object(self, workload: model.Workload, facts: Store) -> Cluster | None:
         """The slice for an object that makes no pods."""
         result: Cluster = {}
-        if (group := volcano.of_group(workload, facts)) is not None:
+        if (group := volcano_slice.of_group(workload, facts)) is not None:
             result["podGroupObject"] = group
-        if (quota := quota_objects.of(workload, facts, self._config)) is not None:
+        if (quota := object_slice.of(workload, facts, self._config)) is not None:
             result["quotaObject"] = quota
         return result or None

@@ -1,0 +1,29 @@
+"""Clusters and pods for questions of feasibility."""
+
+from collections.abc import Sequence
+
+from unit.workloads.normalised import VOCABULARY, workload
+from usher import paths
+from usher.authorities.nodes import judge as nodes_judge
+from usher.authorities.nodes import places as nodes_places
+from usher.authorities.nodes import pod_demand
+from usher.authorities.nodes.judge import Feasibility
+from usher.authorities.nodes.places import Places
+from usher.authorities.nodes.pod_demand import Ask
+from usher.config import models
+from usher.facts.node_table import NodeTable
+
+
+def cluster(*found: paths.Object, pools: Sequence[models.Pool] = ()) -> Places:
+    table = NodeTable()
+    table.replace(found)
+    return nodes_places.of_cluster(table.now, pools, VOCABULARY)
+
+
+def ask(pod: paths.Object, *, from_classes: Sequence[str] = ()) -> Ask:
+    (pod_set,) = workload(pod).pod_sets
+    return pod_demand.of_pod_set(pod_set, VOCABULARY, from_classes=from_classes)
+
+
+def judge(pod: paths.Object, *found: paths.Object, pools: Sequence[models.Pool] = ()) -> Feasibility:
+    return nodes_judge.judge(ask(pod), cluster(*found, pools=pools))

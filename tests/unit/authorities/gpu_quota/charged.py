@@ -1,0 +1,49 @@
+"""What workloads are charged, as texts: by unit, and by priority class where it matters."""
+
+from collections.abc import Sequence
+
+from unit.workloads.normalised import workload
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.gpu_quota import amounts
+from usher.authorities.gpu_quota import charge as gpu_quota_charge
+from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
+from usher.config import models
+from usher.reading.lookup import NOTHING, Lookup
+from usher.workloads.normalise import normalise
+
+H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}
+A30 = {"nvidia.com/gpu.product": "NVIDIA-A30"}
+A100_40 = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"}
+T4 = {"nvidia.com/gpu.product": "Tesla-T4"}
+
+
+def charge(
+    value: paths.Object | model.Workload,
+    *,
+    pools: Sequence[models.Pool] = (),
+    accelerators: models.Accelerators | None = None,
+    assumption: Assumption = NOTHING_ASSUMED,
+    default_class: str = "",
+    objects: Lookup = NOTHING,
+) -> gpu_quota_charge.Charge:
+    vocabulary = Vocabulary(accelerators or models.Accelerators())
+    if isinstance(value, dict) and accelerators is not None:
+        found = normalise(value, vocabulary=vocabulary)
+        assert found is not None
+    else:
+        found = workload(value, objects=objects) if isinstance(value, dict) else value
+    return gpu_quota_charge.charge(
+        found, pools=pools, vocabulary=vocabulary, assumption=assumption, default_class=default_class
+    )
+
+
+def texts(of_units: amounts.Amounts) -> dict[str, str]:
+    return {unit: amounts.number(nanos) for unit, nanos in sorted(of_units.items())}
+
+
+def total(value: paths.Object | model.Workload, **more: object) -> dict[str, str]:
+    """What is charged for all priority classes together, where nothing of it is unbounded or unclear."""
+    found = charge(value, **more)  # type: ignore[arg-type]  # the same arguments
+    assert (found.unbounded, found.unclear) == ("", ())
+    return texts(gpu_quota_charge.of_classes(found.amounts, ()))

@@ -1,0 +1,99 @@
+"""What rules see of a GPUQuota itself: the namespaces that it is for, and the other quotas for them."""
+
+from typing import Any
+
+import pytest
+
+import builders
+from unit.workloads.normalised import workload
+from usher import paths
+from usher.authorities.gpu_quota import object_slice
+from usher.authorities.gpu_quota.object_slice import QuotaObject
+from usher.config import models
+from usher.facts.store import Store
+
+LIMITS: paths.Json = [{"hard": {"gpus": 8}}]
+
+
+def gpu_quota(name: str = "mine", **spec: Any) -> paths.Object:
+    full = {"limits": LIMITS, **spec}
+    return builders.custom("gpu-usher.io/v1alpha1", "GPUQuota", full, name=name, namespace=None)
+
+
+def namespace(name: str, **labels: str) -> paths.Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(labels)}}
+
+
+def seen(value: paths.Object, *facts: paths.Object, config: models.Config | None = None) -> QuotaObject | None:
+    return object_slice.of(workload(value), Store.of(facts), config or models.Config())
+
+
+def test_a_quota_with_namespaces_of_its_own() -> None:
+    other = gpu_quota("other", namespaces=["web"])
+
+    assert seen(gpu_quota(namespaces=["ml-*"]), other, namespace("ml-a"), namespace("web")) == {
+        "holds": True,
+        "rivals": [],
+    }
+
+
+def test_quotas_that_hold_for_the_same_namespaces_are_named_with_some_of_these() -> None:
+    by_label = gpu_quota("gold", namespaceSelector={"matchLabels": {"tier": "gold"}})
+    there = [namespace(f"ml-{number}", tier="gold") for number in range(8)]
+
+    found = seen(gpu_quota(namespaces=["ml-*"]), by_label, namespace("ml-x"), *there)
+
+    assert found is not None
+    assert found["rivals"] == [{"name": "GPUQuota gold", "namespaces": [f"ml-{number}" for number in range(5)]}]
+
+
+def test_a_quota_is_no_rival_of_itself_but_an_entry_of_usher_yaml_of_that_name_is() -> None:
+    declared = {"quotas": [{"name": "mine", "namespaces": ["*"], "limits": LIMITS}]}
+    mine = gpu_quota(namespaces=["ml-*"])
+
+    assert seen(mine, mine, namespace("ml-a")) == {"holds": True, "rivals": []}
+    found = seen(mine, mine, namespace("ml-a"), config=models.Config.model_validate(declared))
+    assert found == {"holds": True, "rivals": [{"name": "quota mine of usher.yaml", "namespaces": ["ml-a"]}]}
+
+
+def test_a_quota_whose_patterns_and_labels_fit_nothing_holds_for_none() -> None:
+    quota = gpu_quota(namespaces=["ml-*"], namespaceSelector={"matchLabels": {"tier": "gold"}})
+
+    found = seen(quota, namespace("ml-a"), namespace("web", tier="gold"))
+
+    assert found is not None
+    assert found["holds"] is False
+
+
+def test_what_is_not_among_the_facts_is_not_guessed() -> None:
+    mine = gpu_quota(namespaces=["ml-*"])
+
+    assert seen(mine, gpu_quota("other", namespaces=["ml-*"])) == {}
+    assert seen(mine, namespace("ml-a")) == {"holds": True}
+
+
+def test_another_quota_that_cannot_be_read_is_no_rival() -> None:
+    odd = gpu_quota("odd", namespaces=["ml-*"], limits="many")
+
+    assert seen(gpu_quota(namespaces=["ml-*"]), odd, namespace("ml-a")) == {"holds": True, "rivals": []}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"namespaces": "ml-*"},
+        {"namespaces": ["ml-*", 7]},
+        {"namespaces": ["ml-*"], "namespaceSelector": "all"},
+        {"namespaces": ["ml-*"], "namespaceSelector": {"matchLabels": {"tier": 1}}},
+        {"namespaces": ["ml-*"], "namespaceSelector": {"matchExpressions": [{"key": "tier", "operator": "Like"}]}},
+    ],
+)
+def test_of_a_quota_that_cannot_be_read_nothing_is_said(spec: dict[str, paths.Json]) -> None:
+    value = builders.replaced(gpu_quota(), "/spec", {"limits": LIMITS, **spec})
+
+    assert seen(value, namespace("ml-a")) is None
+
+
+def test_of_other_objects_nothing_is_said() -> None:
+    assert seen(builders.pod(), namespace("ml-a")) is None

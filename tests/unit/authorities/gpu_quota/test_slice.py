@@ -1,0 +1,153 @@
+"""What the policies see of the GPUQuota of a workload."""
+
+from typing import Any
+
+import orjson
+
+import builders
+from usher import paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.ledger import Excess, Limit
+from usher.config import models
+from usher.facts.store import Store
+from usher.policy import document
+from usher.policy.request import Refusal
+from usher.quantities import NANO
+from usher.workloads.normalise import normalise
+
+
+def gpu_quota(name: str = "research", **spec: Any) -> paths.Object:
+    full = {"namespaces": ["ml-*"], "limits": [{"hard": {"gpus": 16}}], **spec}
+    return {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "GPUQuota", "metadata": {"name": name}, "spec": full}
+
+
+def quota(**spec: Any) -> Quota:
+    found = gpu_quota_definitions.of_object(gpu_quota(**spec))
+    assert isinstance(found, Quota)
+    return found
+
+
+def seen(
+    value: paths.Object, *facts: paths.Object, config: models.Config | None = None, refusal: Refusal | None = None
+) -> Any:
+    """What the document of an object says of its quota."""
+    config = config or models.Config()
+    vocabulary = Vocabulary(config.accelerators)
+    workload = normalise(value, vocabulary=vocabulary)
+    assert workload is not None
+    built = document.Documents(config, vocabulary).build(workload, facts=Store.of(facts), refusal=refusal)
+    return orjson.loads(built).get("cluster", {}).get("gpuQuota")
+
+
+def job(gpus: int, *, pods: int = 1) -> paths.Object:
+    return builders.job(builders.template(builders.container(gpus=gpus)), parallelism=pods, namespace="ml-research")
+
+
+def test_nothing_is_said_of_what_fits_or_of_what_no_quota_holds_for() -> None:
+    assert seen(job(8, pods=2), gpu_quota()) is None
+    assert seen(job(8, pods=9), gpu_quota(namespaces=["web"])) is None
+    assert seen(job(8, pods=9)) is None
+    assert seen(builders.deployment(replicas=100, namespace="ml-research"), gpu_quota()) is None
+
+
+def test_what_a_quota_can_never_give_is_said_without_asking_what_is_left() -> None:
+    assert seen(job(8, pods=3), gpu_quota()) == {
+        "name": "GPUQuota research",
+        "declared": False,
+        "excesses": [{"asks": "24 GPUs", "hard": "16", "classes": [], "never": True}],
+        "unclear": [],
+    }
+
+
+def test_a_quota_of_usher_yaml_holds_without_a_cluster() -> None:
+    config = models.Config.model_validate(
+        {"quotas": [{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"slices": 14}}]}]}
+    )
+
+    found = seen(job(8), config=config)
+
+    assert found["name"] == "quota ci of usher.yaml"
+    assert found["declared"]
+    assert found["excesses"] == [{"asks": "56 slices", "hard": "14", "classes": [], "never": True}]
+
+
+def test_a_limit_for_a_class_holds_for_pods_of_the_default_class() -> None:
+    limits = [{"hard": {"gpus": 4}, "priorityClasses": ["normal"]}]
+    default: paths.Object = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "normal"},
+        "value": 0,
+        "globalDefault": True,
+    }
+
+    assert seen(job(8), gpu_quota(limits=limits)) is None
+    assert seen(job(8), gpu_quota(limits=limits), default)["excesses"][0]["classes"] == ["normal"]
+
+
+def test_a_refusal_says_what_is_left() -> None:
+    limit = Limit(hard={"gpus": 100 * NANO})
+    excess = Excess(
+        limit=limit, unit="gpus", asks=24 * NANO, held=8 * NANO, more=16 * NANO, used=96 * NANO, hard=100 * NANO
+    )
+
+    found = seen(job(24), gpu_quota(), refusal=Refusal(quota=quota(), excesses=(excess,)))
+
+    assert found["excesses"] == [
+        {"asks": "24 GPUs", "hard": "100", "classes": [], "never": False, "free": "4", "used": "96", "more": "16"}
+    ]
+
+
+def test_a_refusal_says_what_pods_of_an_earlier_workload_of_this_name_hold() -> None:
+    excess = Excess(
+        limit=Limit(hard={"gpus": 100 * NANO}),
+        unit="gpus",
+        asks=24 * NANO,
+        held=16 * NANO,
+        more=24 * NANO,
+        used=96 * NANO,
+        hard=100 * NANO,
+        ending=16 * NANO,
+    )
+
+    found = seen(job(24), gpu_quota(), refusal=Refusal(quota=quota(), excesses=(excess,)))
+
+    assert found["excesses"] == [
+        {
+            "asks": "24 GPUs",
+            "hard": "100",
+            "classes": [],
+            "never": False,
+            "free": "4",
+            "used": "96",
+            "ending": "16 GPUs",
+        }
+    ]
+
+
+def test_only_what_a_limit_looks_at_is_unclear() -> None:
+    assert seen(job(8), gpu_quota()) is None
+
+    found = seen(job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 1000}}]))
+    assert [each["path"] for each in found["unclear"]] == [
+        "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu"
+    ]
+    assert seen(job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 1}, "priorityClasses": ["high"]}])) is None
+    assert seen(job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 640}}], assumes={"board": "H100-80"})) is None
+
+
+def test_of_several_quotas_that_may_hold_none_is_chosen() -> None:
+    found = seen(job(8), gpu_quota("a"), gpu_quota("b"))
+
+    assert found["undecided"] == "GPUQuota a and GPUQuota b all hold for namespace ml-research, and only one may"
+    broken = seen(job(8), gpu_quota(limits=[{"hard": {"gpu": 1}}]))
+    assert broken["undecided"].startswith("GPUQuota research cannot be read: /spec/limits/0/hard/gpu: ")
+
+
+def test_nothing_is_said_of_templates_that_others_make_pods_of() -> None:
+    value = builders.custom("v1", "PodTemplate", {})
+    value["template"] = builders.template(builders.container(gpus=64))
+
+    assert seen(value, gpu_quota(namespaces=["*"])) is None

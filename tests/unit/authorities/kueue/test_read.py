@@ -1,0 +1,22 @@
+"""What is known of Kueue in a cluster."""
+
+from unit.authorities.kueue_objects import NAMESPACE, local_queue
+from usher.authorities.kueue import read as kueue_read
+from usher.facts.store import Store
+
+
+def test_local_queues_are_the_same_however_often_they_are_asked_for() -> None:
+    facts = Store.of([local_queue("research"), local_queue("web", namespace="web")])
+
+    for _ in range(2):
+        found = kueue_read.local_queues(facts, NAMESPACE)
+        assert found is not None
+        assert list(found) == ["research"]
+
+
+def test_a_cluster_without_kueue_has_no_local_queues_and_of_another_none_are_known() -> None:
+    without = Store()
+    without.lacks(("kueue.x-k8s.io", "LocalQueue"))
+
+    assert kueue_read.local_queues(without, NAMESPACE) == {}
+    assert kueue_read.local_queues(Store(), NAMESPACE) is None

@@ -1,0 +1,271 @@
+"""What Rego sees of Kueue: the queue of a workload, its state, and whether it could ever be admitted there."""
+
+import pytest
+
+import builders
+from builders import GPU, container, template
+from unit.authorities.kueue_objects import NAMESPACE, cluster_queue, configuration, flavor, group, local_queue, quota
+from unit.workloads.normalised import workload
+from usher import paths
+from usher.authorities.kueue import slice as kueue_slice
+from usher.authorities.kueue.slice import Kueue, LocalQueueState
+from usher.facts.store import Store
+
+CONFIGURED = configuration("integrations: {frameworks: [batch/job, pod]}")
+QUEUE = "kueue.x-k8s.io/queue-name"
+A100 = flavor("a100")
+
+
+def of_gpus(nominal: int) -> paths.Object:
+    return group(("a100", [quota(nominal)]))
+
+
+def namespace(name: str = NAMESPACE, **labels: str) -> paths.Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(labels)}}
+
+
+def job(*, queue: str | None = "research", gpus: int = 8, owner_kind: str = "") -> paths.Object:
+    return builders.job(
+        template(container(gpus=gpus)),
+        labels={} if queue is None else {QUEUE: queue},
+        namespace=NAMESPACE,
+        owner_kind=owner_kind,
+    )
+
+
+def seen(value: paths.Object, *facts: paths.Object) -> Kueue | None:
+    return kueue_slice.of(workload(value), Store.of(facts))
+
+
+def queue_of(value: paths.Object, *facts: paths.Object) -> LocalQueueState:
+    found = seen(value, CONFIGURED, namespace(), *facts)
+    assert found is not None
+    return found["queue"]
+
+
+RESEARCH = (local_queue("research"), cluster_queue("research", of_gpus(8)), A100)
+
+
+def test_the_whole_of_it_for_a_job_that_could_be_admitted() -> None:
+    assert seen(job(), CONFIGURED, namespace(), *RESEARCH) == {
+        "configurationKnown": True,
+        "frameworks": ["batch/job", "pod"],
+        "managesNamespace": True,
+        "queue": {
+            "name": "research",
+            "byDefault": False,
+            "exists": True,
+            "others": [],
+            "clusterQueue": {
+                "name": "research",
+                "exists": True,
+                "selectsNamespace": True,
+                "verdict": {"outcome": "admissible", "uncovered": [], "unmatched": [], "shortages": [], "unknowns": []},
+            },
+        },
+    }
+
+
+def test_of_a_cluster_without_kueue_there_is_nothing_to_say() -> None:
+    assert seen(job()) is None
+    assert seen(job(), namespace()) is None
+
+
+def test_kinds_without_an_integration_and_what_a_controller_made_are_left_alone() -> None:
+    assert seen(builders.daemon_set(template(container(gpus=8))), CONFIGURED, *RESEARCH) is None
+    assert seen(job(owner_kind="CronJob"), CONFIGURED, *RESEARCH) is None
+
+
+def test_a_queue_that_is_not_there_comes_with_those_that_are() -> None:
+    found = queue_of(job(queue="shared"), local_queue("b", "shared"), local_queue("a", "own"))
+
+    assert (found["exists"], found["others"], found["leadsThere"]) == (False, ["a", "b"], "b")
+
+
+def test_queues_of_other_namespaces_do_not_count() -> None:
+    assert queue_of(job(), local_queue("research", namespace="elsewhere"))["others"] == []
+
+
+def test_without_any_queues_nothing_is_said_of_them() -> None:
+    assert queue_of(job()) == {"name": "research", "byDefault": False, "others": []}
+
+
+def test_a_workload_that_names_no_queue_goes_into_the_default_one() -> None:
+    default = (local_queue("default", "research"), cluster_queue("research", of_gpus(8)), A100)
+
+    assert queue_of(job(queue=None), *default)["byDefault"]
+    found = seen(job(queue=None), CONFIGURED, namespace(), *RESEARCH)
+    assert found is not None
+    assert "queue" not in found
+
+
+def test_not_so_in_a_namespace_that_kueue_does_not_manage() -> None:
+    elsewhere = configuration("managedJobsNamespaceSelector: {matchLabels: {team: research}}")
+    found = seen(job(queue=None), elsewhere, namespace(), local_queue("default"))
+
+    assert found == {"configurationKnown": True, "frameworks": ["batch/job"], "managesNamespace": False}
+
+
+@pytest.mark.parametrize(
+    ("selector", "labels", "expected"),
+    [
+        ({}, {}, True),
+        ({"matchLabels": {"team": "nlp"}}, {"team": "nlp"}, True),
+        ({"matchLabels": {"team": "nlp"}}, {}, False),
+        ({"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}}, {}, True),
+        (None, {}, False),
+        ("nlp", {}, None),
+    ],
+)
+def test_the_namespace_is_held_against_the_selector_of_the_cluster_queue(
+    selector: paths.Json, labels: dict[str, str], expected: bool | None
+) -> None:
+    queue = cluster_queue("research", of_gpus(8), namespaceSelector=selector)
+    found = seen(job(), CONFIGURED, namespace(**labels), local_queue("research"), queue, A100)
+
+    assert found is not None
+    assert found["queue"]["clusterQueue"].get("selectsNamespace") is expected
+
+
+def test_without_the_namespace_only_selectors_of_all_and_of_none_tell() -> None:
+    def selects(selector: paths.Json) -> bool | None:
+        queue = cluster_queue("research", of_gpus(8), namespaceSelector=selector)
+        found = seen(job(), CONFIGURED, local_queue("research"), queue, A100)
+        assert found is not None
+        return found["queue"]["clusterQueue"].get("selectsNamespace")
+
+    assert (selects({}), selects(None), selects({"matchLabels": {"team": "nlp"}})) == (True, False, None)
+
+
+def test_states_of_both_queues_are_told() -> None:
+    held = builders.replaced(
+        cluster_queue("research", of_gpus(8), stopPolicy="Hold"),
+        "/status",
+        {"conditions": [{"type": "Active", "status": "False", "reason": "Stopped", "message": "is stopped"}]},
+    )
+    found = queue_of(job(), local_queue("research", stopPolicy="HoldAndDrain"), held, A100)
+
+    assert found["stopPolicy"] == "HoldAndDrain"
+    queue = found["clusterQueue"]
+    assert (queue["stopPolicy"], queue["inactive"], queue["message"]) == ("Hold", "Stopped", "is stopped")
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        None,
+        "Active",
+        {"conditions": "Active"},
+        {"conditions": ["Active", {"type": "Active", "status": "True", "reason": "Ready"}]},
+        {"conditions": [{"type": "Active"}]},
+    ],
+)
+def test_a_status_that_says_nothing_or_nonsense_says_nothing(status: paths.Json) -> None:
+    value = builders.replaced(cluster_queue("research", of_gpus(8)), "/status", status)
+
+    assert "inactive" not in queue_of(job(), local_queue("research"), value, A100)["clusterQueue"]
+
+
+def test_a_shortage_has_its_numbers_and_another_queue_where_it_fits() -> None:
+    big = (local_queue("big"), cluster_queue("big", of_gpus(64)))
+    held = (local_queue("a-held-one", "held"), cluster_queue("held", of_gpus(64), stopPolicy="Hold"))
+    verdict = queue_of(job(gpus=16), *RESEARCH, *big, *held)["clusterQueue"]["verdict"]
+
+    assert (verdict["outcome"], verdict["fitsIn"]) == ("never admissible", "big")
+    (shortage,) = verdict["shortages"]
+    assert (shortage["resource"], shortage["asked"]["text"], shortage["together"]) == (GPU, "16", False)
+    assert [(part["podSet"], part["pods"], part["each"]["text"]) for part in shortage["parts"]] == [(0, 1, "16")]
+    assert [(each["own"]["text"], each["borrowed"]["text"], each["most"]["text"]) for each in shortage["flavors"]] == [
+        ("8", "0", "8")
+    ]
+
+
+_NONSENSE: tuple[paths.Json, ...] = ("none", 7, [3], True)
+
+
+def test_malformed_objects_are_told_and_nothing_is_concluded_from_them() -> None:
+    queue = cluster_queue("research", of_gpus(8))
+    for pointer in ("/spec", "/spec/resourceGroups", "/spec/resourceGroups/0", "/spec/resourceGroups/0/flavors/0"):
+        for nonsense in _NONSENSE:
+            facts = (local_queue("research"), builders.replaced(queue, pointer, nonsense), A100)
+            verdict = queue_of(job(), *facts)["clusterQueue"]["verdict"]
+            assert (verdict["outcome"], verdict["unknowns"] != []) == ("unknown", True), (pointer, nonsense)
+    nowhere = builders.replaced(local_queue("research"), "/spec", ["research"])
+    assert queue_of(job(), nowhere, queue, A100)["clusterQueue"]["name"] == ""
+
+
+def test_what_cpu_and_memory_lack_is_told_where_they_are_asked_for() -> None:
+    value = builders.job(
+        template(container(gpus=8, requests={"cpu": 4}), overhead={"memory": "1Gi"}),
+        labels={QUEUE: "research"},
+        namespace=NAMESPACE,
+    )
+    verdict = queue_of(value, *RESEARCH)["clusterQueue"]["verdict"]
+
+    assert verdict["uncovered"] == [
+        {"resource": "cpu", "path": "/spec/template/spec/containers/0/resources/requests/cpu"},
+        {"resource": "memory"},
+    ]
+
+
+def test_pods_of_a_deployment_must_each_fit() -> None:
+    def outcome(gpus: int) -> str:
+        value = builders.deployment(
+            template(container(gpus=gpus)), replicas=100, labels={QUEUE: "research"}, namespace=NAMESPACE
+        )
+        return queue_of(value, *RESEARCH)["clusterQueue"]["verdict"]["outcome"]
+
+    assert (outcome(8), outcome(9)) == ("admissible", "never admissible")
+
+
+EXTERNAL = configuration("integrations: {externalFrameworks: [Job.v1alpha1.batch.volcano.sh]}")
+
+
+def test_external_frameworks_are_told_of_kinds_that_kueue_does_not_know_where_they_name_a_queue() -> None:
+    labelled = builders.daemon_set(labels={QUEUE: "research"}, namespace=NAMESPACE)
+
+    assert seen(labelled, EXTERNAL) == {
+        "configurationKnown": True,
+        "externalFrameworks": ["Job.v1alpha1.batch.volcano.sh"],
+    }
+    assert seen(builders.daemon_set(namespace=NAMESPACE), EXTERNAL) is None
+    assert seen(labelled, CONFIGURED) is None
+
+
+def claiming(class_name: str) -> tuple[paths.Object, paths.Object]:
+    """A job in a queue, and the template by which it claims a device of a class."""
+    spec: paths.Json = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": class_name}}]}}
+    claims: paths.Json = [{"name": "gpu", "resourceClaimTemplateName": "device"}]
+    value = builders.job(
+        template(container(claims=["gpu"]), resourceClaims=claims),
+        labels={QUEUE: "research"},
+        namespace=NAMESPACE,
+    )
+    return value, builders.custom(
+        "resource.k8s.io/v1", "ResourceClaimTemplate", {"spec": spec}, name="device", namespace=NAMESPACE
+    )
+
+
+def claimed_classes(class_name: str, *facts: paths.Object) -> list[kueue_slice.ClaimedClass] | None:
+    value, claim_template = claiming(class_name)
+    store = Store.of([*facts, claim_template])
+    found = kueue_slice.of(workload(value, objects=store), store)
+    return None if found is None else found.get("claimedClasses")
+
+
+def test_device_classes_are_told_with_whether_kueue_counts_them() -> None:
+    mapping = configuration("resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [gpu.nvidia.com]}]}")
+
+    assert claimed_classes("gpu.nvidia.com", mapping) == [
+        {"podSet": "/spec/template", "name": "gpu.nvidia.com", "mapped": True}
+    ]
+    assert claimed_classes("mig.nvidia.com", mapping) == [
+        {"podSet": "/spec/template", "name": "mig.nvidia.com", "mapped": False}
+    ]
+
+
+def test_nothing_is_told_of_device_classes_where_the_configuration_cannot_be_read() -> None:
+    odd = configuration("resources: {deviceClassMappings: none}")
+
+    assert claimed_classes("gpu.nvidia.com", odd) is None
+    assert claimed_classes("gpu.nvidia.com", local_queue("research")) is None

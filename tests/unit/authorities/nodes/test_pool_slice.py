@@ -1,0 +1,127 @@
+"""What rules see of the nodes that a pod may run on: its tolerations, and numbers that such nodes have."""
+
+from dataclasses import replace
+
+import builders
+from builders import expression, node_affinity, term, toleration
+from unit.workloads.normalised import VOCABULARY, workload
+from usher import paths
+from usher.authorities.nodes.pool_slice import NOWHERE, AllNodes, Nodes
+from usher.config import models
+
+GUARDED = models.Pool(
+    name="h100", node_selector={"pool": "h100"}, taints=[models.Taint(key="nvidia.com/gpu", value="present")]
+)
+ON_SPOT = models.Pool(
+    name="a100",
+    node_selector={"pool": "a100"},
+    taints=[
+        models.Taint(key="spot", value="true"),
+        models.Taint(key="nvidia.com/gpu", value="present"),
+        models.Taint(key="slow", effect="PreferNoSchedule"),
+    ],
+)
+OF_A_TEAM = models.Pool(
+    name="team", node_selector={"pool": "team"}, taints=[models.Taint(key="team", value="vision", effect="NoExecute")]
+)
+COUNT = "nvidia.com/gpu.count"
+
+
+def seen(value: paths.Object, *pools: models.Pool) -> Nodes:
+    config = models.Config(pools=list(pools))
+    (pod_set,) = workload(value).pod_sets
+    return AllNodes(config, VOCABULARY).of(pod_set)
+
+
+def tolerated(
+    *tolerations: paths.Object, pools: list[models.Pool], node_selector: dict[str, str] | None = None
+) -> list[tuple[int, str]]:
+    """Index and taint of what a pod without accelerators tolerates of them."""
+    found = seen(builders.pod(tolerations=list(tolerations), nodeSelector=node_selector), *pools)
+    return [(entry["index"], entry["taint"]) for entry in found["tolerated"]]
+
+
+def test_the_toleration_of_a_pools_taint_is_named_with_its_index() -> None:
+    other, guard = toleration("other", operator="Exists"), toleration("nvidia.com/gpu", operator="Exists")
+
+    assert tolerated(other, guard, pools=[GUARDED]) == [(1, "nvidia.com/gpu")]
+    assert tolerated(other, pools=[GUARDED]) == []
+
+
+def test_a_toleration_of_another_value_opens_nothing() -> None:
+    assert tolerated(toleration("nvidia.com/gpu", value="true"), pools=[GUARDED]) == []
+    assert tolerated(toleration("nvidia.com/gpu", value="present"), pools=[GUARDED]) == [(0, "nvidia.com/gpu")]
+
+
+def test_a_pool_that_another_taint_keeps_closed_is_not_opened() -> None:
+    spot, guard = toleration("spot", operator="Exists"), toleration("nvidia.com/gpu", operator="Exists")
+
+    assert tolerated(spot, pools=[ON_SPOT]) == []
+    assert tolerated(guard, pools=[ON_SPOT]) == []
+    # Of the two the one counts by which such nodes are known; spot nodes without accelerators carry the other as well.
+    assert tolerated(spot, guard, pools=[ON_SPOT]) == [(1, "nvidia.com/gpu")]
+
+
+def test_a_taint_of_the_sites_own_guards_a_pool_as_well() -> None:
+    assert tolerated(toleration("team", operator="Exists"), pools=[GUARDED, OF_A_TEAM]) == [(0, "team")]
+
+
+def test_a_pool_that_the_pod_does_not_select_is_not_opened() -> None:
+    guard = toleration("nvidia.com/gpu", operator="Exists")
+
+    assert tolerated(guard, pools=[GUARDED], node_selector={"pool": "cpu"}) == []
+    assert tolerated(guard, pools=[GUARDED], node_selector={"pool": "h100"}) == [(0, "nvidia.com/gpu")]
+
+
+def test_a_pool_without_guarding_taints_is_open_to_everybody() -> None:
+    untainted = models.Pool(
+        name="l4",
+        node_selector={"pool": "l4"},
+        taints=[models.Taint(key="nvidia.com/gpu", effect="PreferNoSchedule")],
+    )
+
+    assert tolerated(toleration("nvidia.com/gpu", operator="Exists"), pools=[untainted]) == []
+
+
+def test_without_pools_the_usual_taints_count_with_their_usual_effect() -> None:
+    named = toleration("google.com/tpu", operator="Exists")
+    everything = toleration(operator="Exists", effect="NoSchedule")
+    staying = toleration("nvidia.com/gpu", operator="Exists", effect="NoExecute")
+
+    assert tolerated(toleration("spot", operator="Exists"), named, pools=[]) == [(1, "google.com/tpu")]
+    assert tolerated(everything, pools=[]) == [(0, "amd.com/gpu")]
+    assert tolerated(staying, pools=[]) == []
+
+
+def test_pods_of_which_a_part_is_not_known_may_ask_for_accelerators() -> None:
+    guard = toleration("nvidia.com/gpu", operator="Exists")
+    (pod_set,) = workload(builders.pod(tolerations=[guard], nodeSelector={"pool": "h100"})).pod_sets
+    nodes = AllNodes(models.Config(pools=[GUARDED]), VOCABULARY)
+
+    assert nodes.of(pod_set)["tolerated"] != []
+    assert nodes.of(replace(pod_set, whole=False)) == NOWHERE
+
+
+def test_pods_with_accelerators_are_to_tolerate_the_taint() -> None:
+    gpu_pod = builders.pod(builders.container(gpus=1), tolerations=[toleration("nvidia.com/gpu", operator="Exists")])
+
+    assert seen(gpu_pod, GUARDED)["tolerated"] == []
+
+
+def test_numbers_that_all_allowed_nodes_have_are_told() -> None:
+    either = node_affinity(
+        term(expression(COUNT, "In", "4", "8"), expression("zone", "In", "a")), term(expression(COUNT, "In", "2"))
+    )
+
+    assert seen(builders.pod(builders.container(gpus=8), affinity=either))["numbers"] == {COUNT: [2, 4, 8]}
+    assert seen(builders.pod(builders.container(gpus=8), nodeSelector={COUNT: "8", "pool": "h100"}))["numbers"] == {
+        COUNT: [8]
+    }
+
+
+def test_pods_without_accelerators_need_no_numbers() -> None:
+    assert "numbers" not in seen(builders.pod(nodeSelector={COUNT: "8"}))
+
+
+def test_without_such_a_label_there_are_none() -> None:
+    assert "numbers" not in seen(builders.pod(builders.container(gpus=8), nodeSelector={"pool": "h100"}))

@@ -1,0 +1,216 @@
+"""What policies see of nodes: only what keeps pods off all of them, and nothing that other checks tell."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import builders
+from builders import toleration
+from unit.workloads.normalised import VOCABULARY, workload
+from usher import paths
+from usher.authorities import amount_texts
+from usher.authorities.nodes.pool_slice import AllNodes
+from usher.authorities.nodes.slice import FeasibleNodes, Nodes
+from usher.config import models
+from usher.facts.store import Store
+from usher.scheduling.requirements import Requirement
+
+GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
+GPU_NODE = builders.node("gpu-0", gpus=8, labels={"pool": "h100", "zone": "a"}, taints=[GPU_TAINT])
+POOL = models.Pool(
+    name="h100", node_selector={"pool": "h100"}, taints=[models.Taint(key="nvidia.com/gpu", value="present")]
+)
+
+
+def feasible(*pools: models.Pool) -> FeasibleNodes:
+    config = models.Config(pools=list(pools))
+    return FeasibleNodes(config, VOCABULARY, AllNodes(config, VOCABULARY))
+
+
+def of(value: paths.Object, *facts: paths.Object, pools: Sequence[models.Pool] = ()) -> Nodes | None:
+    return feasible(*pools).of(workload(value), Store.of(facts))
+
+
+def gpu_pod(gpus: int = 1, **spec: Any) -> paths.Object:
+    return builders.pod(builders.container(gpus=gpus), **spec)
+
+
+def verdict(found: Nodes | None, path: str = "") -> str:
+    assert found is not None
+    return found["pods"][path]["verdict"]
+
+
+def obstacles(found: Nodes | None) -> dict[str, Any]:
+    assert found is not None
+    return dict(found["pods"][""]["nearest"])
+
+
+def test_of_pods_that_fit_nothing_is_said() -> None:
+    assert of(gpu_pod(8), GPU_NODE) is None
+
+
+def test_nothing_is_said_where_nobody_knows_the_nodes() -> None:
+    assert of(gpu_pod(16)) is None
+
+
+def test_workloads_without_accelerators_are_left_alone() -> None:
+    assert of(builders.pod(builders.container(limits={"cpu": "200"})), GPU_NODE) is None
+
+
+def test_what_is_missing_is_told_with_its_place_in_the_manifest() -> None:
+    assert of(gpu_pod(16), GPU_NODE, pools=[POOL]) == {
+        "pods": {
+            "": {
+                "verdict": "never",
+                "declared": True,
+                "nearest": {
+                    "place": "pool h100",
+                    "shortages": [
+                        {
+                            "resource": "nvidia.com/gpu",
+                            "asked": "16",
+                            "most": "8",
+                            "path": "/spec/containers/0/resources/limits/nvidia.com~1gpu",
+                        }
+                    ],
+                    "taints": [],
+                    "labels": [],
+                    "nowhere": False,
+                },
+            }
+        }
+    }
+
+
+def test_a_sum_over_containers_stands_nowhere() -> None:
+    pod = builders.pod(builders.container(gpus=8), builders.container("other", gpus=8))
+
+    assert "path" not in obstacles(of(pod, GPU_NODE))["shortages"][0]
+
+
+@pytest.mark.parametrize("pools", [[], [POOL]], ids=["usual taints", "declared taints"])
+def test_a_toleration_that_another_check_asks_for_is_not_told_again(pools: list[models.Pool]) -> None:
+    assert of(gpu_pod(8), GPU_NODE, pools=pools) is None
+    assert obstacles(of(gpu_pod(9), GPU_NODE, pools=pools))["taints"] == []
+
+
+def test_a_taint_that_nobody_declared_is_told() -> None:
+    node = builders.node("gpu-0", gpus=8, labels={"pool": "h100"}, taints=[GPU_TAINT, "team=a:NoSchedule"])
+
+    assert obstacles(of(gpu_pod(8), node, pools=[POOL]))["taints"] == ["team=a:NoSchedule"]
+
+
+def test_a_pod_that_runs_has_found_its_node() -> None:
+    """One that the cluster knows and that waits has not."""
+    waiting: paths.Object = {**gpu_pod(16), "status": {"conditions": [{"type": "PodScheduled", "status": "False"}]}}
+    running = builders.replaced(waiting, "/spec/nodeName", "gpu-0")
+
+    assert of(running, GPU_NODE) is None
+    assert verdict(of(waiting, GPU_NODE)) == "never"
+
+
+def test_labels_are_told_with_the_values_that_there_are() -> None:
+    found = of(gpu_pod(nodeSelector={"zone": "c"}), GPU_NODE, builders.node("cpu-0", labels={"zone": "b"}))
+
+    assert obstacles(found)["labels"] == [{"wants": "zone=c", "there": ["a", "b"], "elsewhere": False}]
+
+
+def test_a_label_of_other_nodes_is_told_as_such() -> None:
+    found = of(gpu_pod(nodeSelector={"zone": "b"}), GPU_NODE, builders.node("cpu-0", labels={"zone": "b"}))
+
+    assert obstacles(found)["labels"] == [{"wants": "zone=b", "there": ["a", "b"], "elsewhere": True}]
+
+
+TOLERATIONS: list[paths.Json] = [toleration("team", value="a", effect="NoSchedule")]
+
+
+class TestTolerationsThatOthersGive:
+    NODE = builders.node("gpu-0", gpus=8, taints=["team=a:NoSchedule"])
+
+    def test_come_with_a_flavor_where_kueue_finds_one(self) -> None:
+        flavor = builders.custom("kueue.x-k8s.io/v1beta1", "ResourceFlavor", {"tolerations": TOLERATIONS}, name="f")
+        template = builders.template(builders.container(gpus=8))
+        queued = builders.job(template, labels={"kueue.x-k8s.io/queue-name": "research"})
+
+        assert of(queued, self.NODE, flavor) is None
+        assert verdict(of(builders.job(template), self.NODE, flavor), "/spec/template") == "never"
+
+    def test_come_with_a_runtime_class(self) -> None:
+        runtime: paths.Object = {
+            "apiVersion": "node.k8s.io/v1",
+            "kind": "RuntimeClass",
+            "metadata": {"name": "nvidia"},
+            "scheduling": {"tolerations": TOLERATIONS},
+        }
+
+        assert of(gpu_pod(runtimeClassName="nvidia"), self.NODE, runtime) is None
+        assert verdict(of(gpu_pod(runtimeClassName="other"), self.NODE, runtime)) == "never"
+
+    @pytest.mark.parametrize("scheduling", [None, [], {"tolerations": 1}, {"tolerations": ["x"]}])
+    def test_are_none_where_they_cannot_be_read(self, scheduling: Any) -> None:
+        runtime: paths.Object = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}}
+
+        found = of(gpu_pod(runtimeClassName="nvidia"), self.NODE, {**runtime, "scheduling": scheduling})
+        assert verdict(found) == "never"
+
+
+def test_a_resource_that_a_device_class_serves_is_unknown_where_no_node_has_it() -> None:
+    spec: paths.Object = {"extendedResourceName": "nvidia.com/gpu"}
+    device_class = builders.custom("resource.k8s.io/v1", "DeviceClass", spec, name="gpu.nvidia.com", namespace=None)
+
+    found = of(gpu_pod(), builders.node("cpu-0"), device_class)
+    assert verdict(found) == "unknown"
+
+
+def test_a_gang_is_told_how_many_of_it_could_run() -> None:
+    template = builders.template(
+        builders.container(gpus=8), tolerations=[toleration("nvidia.com/gpu", operator="Exists")]
+    )
+
+    expected: Nodes = {"pods": {}, "gang": {"wanted": 3, "most": 1, "sure": False}}
+    assert of(builders.pytorch_job(template, workers=3), GPU_NODE) == expected
+    assert of(builders.pytorch_job(template, workers=1), GPU_NODE) is None
+
+
+def test_answers_are_of_the_nodes_that_there_are_now() -> None:
+    asking, store = feasible(), Store.of([GPU_NODE])
+    pod = workload(gpu_pod(16))
+    assert verdict(asking.of(pod, store)) == "never"
+
+    store.put(builders.node("gpu-1", gpus=16))
+    assert asking.of(pod, store) is None
+
+
+@pytest.mark.parametrize(
+    ("resource", "number", "asked", "there"),
+    [
+        ("cpu", 3500, "3500m", "3500m"),
+        ("cpu", 96_000, "96", "96"),
+        ("nvidia.com/gpu", 8, "8", "8"),
+        ("memory", 2**40, "1024Gi", "1024Gi"),
+        ("memory", 2**40 + 1, "1024.1Gi", "1024Gi"),
+        ("memory", 2**29, "512Mi", "512Mi"),
+        ("memory", 1000, "1000", "1000"),
+        ("hugepages-2Mi", 2**21, "2Mi", "2Mi"),
+    ],
+)
+def test_amounts_are_rounded_so_that_what_is_too_much_never_looks_equal(
+    resource: str, number: int, asked: str, there: str
+) -> None:
+    assert amount_texts.amount(resource, number, up=True) == asked
+    assert amount_texts.amount(resource, number, up=False) == there
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "text"),
+    [
+        ("In", ("a",), "zone=a"),
+        ("In", ("a", "b"), "zone in (a, b)"),
+        ("NotIn", tuple("abcdefg"), "zone not in (a, b, c, d, e, ...)"),
+        ("Gt", ("3",), "zone > 3"),
+        ("Exists", (), "zone Exists"),
+    ],
+)
+def test_requirements_are_told_as_people_write_them(operator: str, values: tuple[str, ...], text: str) -> None:
+    assert amount_texts.requirement(Requirement(key="zone", operator=operator, values=values)) == text

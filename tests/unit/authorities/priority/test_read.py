@@ -1,0 +1,59 @@
+"""What priority classes are worth, and which of them pods get that name none."""
+
+import pytest
+
+from usher import paths
+from usher.authorities.priority import read as priority_read
+from usher.authorities.priority.read import Class
+from usher.facts.store import Store
+
+
+def of(name: str, value: int) -> Class:
+    return Class(name=name, value=value)
+
+
+def test_a_class_without_a_whole_number_is_worth_nothing_that_is_known() -> None:
+    values: list[paths.Json] = [None, "100", 1.5, True, {}, 2**31, -(2**31) - 1, 2**70]
+
+    assert priority_read.read({str(index): {"value": value} for index, value in enumerate(values)}) == {}
+    assert priority_read.read({"batch": {"value": -5, "preemptionPolicy": "Never"}}) == {
+        "batch": Class(name="batch", value=-5, preempts=False)
+    }
+
+
+def test_of_several_defaults_the_smallest_counts() -> None:
+    classes: dict[str, paths.Object] = {
+        "a": {"value": 100, "globalDefault": True},
+        "b": {"value": 10, "globalDefault": True},
+        "c": {"value": 1, "globalDefault": False},
+        "d": {"value": 2},
+    }
+
+    assert priority_read.default_of(classes) == of("b", 10)
+    assert priority_read.default_of({"c": classes["c"], "d": classes["d"]}) is priority_read.NO_CLASS
+
+
+@pytest.mark.parametrize(
+    "odd", [{"value": 7, "globalDefault": "true"}, {"value": 7, "globalDefault": {}}, {"globalDefault": True}]
+)
+def test_where_a_class_may_be_the_default_and_nobody_can_read_it_none_is_known(odd: paths.Object) -> None:
+    assert priority_read.default_of({"a": {"value": 100, "globalDefault": True}, "odd": odd}) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "preempts"), [(None, True), ("PreemptLowerPriority", True), ("Never", False), ({"a": 1}, False)]
+)
+def test_only_what_a_class_says_readably_evicts_others(policy: paths.Json, preempts: bool) -> None:
+    assert priority_read.preempts({"preemptionPolicy": policy}) is preempts
+
+
+def test_the_default_class_is_that_of_the_cluster_or_else_the_one_that_is_declared() -> None:
+    made: paths.Object = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "given"}}
+    known, without = Store.of([{**made, "value": 5, "globalDefault": True}]), Store.of([{**made, "value": 5}])
+    unreadable = Store.of([{**made, "value": "many", "globalDefault": True}])
+
+    assert priority_read.default_name(known, "declared") == "given"
+    assert priority_read.default_name(without, "declared") == ""
+    assert priority_read.default_name(unreadable, "declared") is None
+    assert priority_read.default_name(Store(), "declared") == "declared"
+    assert priority_read.default_name(Store(), None) is None

@@ -1,0 +1,425 @@
+"""What ResourceQuotas leave to a workload, by the rules of the quota controller."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import builders
+from builders import GPU
+from unit.authorities.namespaces import of_class, quota
+from unit.workloads.normalised import workload
+from usher import model, paths
+from usher.authorities.limit_range import judge as limit_range_judge
+from usher.authorities.resource_quota import counting
+from usher.authorities.resource_quota import judge as resource_quota_judge
+from usher.authorities.resource_quota.judge import Verdict
+from usher.reading.lookup import Objects
+
+GPUS = f"requests.{GPU}"
+
+
+def assess(
+    value: paths.Object,
+    *quotas: paths.Object,
+    default_class: str | None = "",
+    ranges: limit_range_judge.LimitRanges = limit_range_judge.NONE,
+    resource: str = "",
+) -> resource_quota_judge.Assessment:
+    found = resource_quota_judge.read({f"quota-{index}": each for index, each in enumerate(quotas)})
+    assert found.unreadable == ()
+    return resource_quota_judge.assess(
+        workload(value), found.all, ranges, default_class=default_class, resource=resource
+    )
+
+
+def verdicts(value: paths.Object, *quotas: paths.Object, default_class: str | None = "") -> list[tuple[str, str, str]]:
+    """Key, verdict and need of every shortage."""
+    found = assess(value, *quotas, default_class=default_class).shortages
+    return [(each.resource, each.verdict.value, str(each.needs)) for each in found]
+
+
+def training(workers: int, *, gpus: int = 8, **run_policy: builders.JsonValue) -> paths.Object:
+    worker = builders.template(builders.container(gpus=gpus))
+    return builders.pytorch_job(worker, workers=workers, run_policy=run_policy or None)
+
+
+def service(replicas: int, *containers: paths.Object) -> paths.Object:
+    return builders.stateful_set(builders.template(*containers), replicas=replicas)
+
+
+def test_a_gang_that_needs_more_than_is_allowed_never_starts() -> None:
+    (found,) = assess(training(8), quota({GPUS: "32"})).shortages
+
+    assert (found.verdict, str(found.needs), str(found.hard)) == (Verdict.NEVER, "64", "32")
+    assert [(part.pod_set, part.pods, str(part.each)) for part in found.parts] == [("Worker", 8, "8")]
+    assert assess(training(4), quota({GPUS: "32"})).shortages == ()
+
+
+def test_a_gang_starts_with_as_many_pods_as_it_says() -> None:
+    elastic = training(8, schedulingPolicy={"minAvailable": 4})
+
+    assert verdicts(elastic, quota({GPUS: "32"})) == [(GPUS, "not all", "64")]
+    assert verdicts(elastic, quota({GPUS: "31"})) == [(GPUS, "never", "32")]
+
+
+def test_pods_that_do_not_wait_for_each_other_start_one_by_one() -> None:
+    served = service(4, builders.container(gpus=2))
+
+    assert verdicts(served, quota({GPUS: "6"})) == [(GPUS, "not all", "8")]
+    assert verdicts(served, quota({GPUS: "1"})) == [(GPUS, "never", "2")]
+
+
+def test_a_quota_below_what_a_workload_may_grow_to_is_told_apart() -> None:
+    group = builders.ray_group(
+        pod_template=builders.template(builders.container(gpus=1)), replicas=2, min_replicas=2, max_replicas=8
+    )
+
+    assert verdicts(builders.ray_cluster(group, autoscaling=True), quota({GPUS: "4"})) == [(GPUS, "not largest", "8")]
+
+
+def test_what_others_use_is_in_the_way_only_now() -> None:
+    (found,) = assess(training(4), quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+
+    assert (found.verdict, str(found.needs), str(found.used)) == (Verdict.NOT_NOW, "32", "8")
+    assert assess(training(3), quota({GPUS: "32"}, used={GPUS: "8"})).shortages == ()
+    assert assess(training(4), quota({GPUS: "32"})).shortages == ()
+
+
+def test_pods_that_do_not_wait_for_each_other_need_room_for_all_of_them_now() -> None:
+    served = service(4, builders.container(gpus=2))
+
+    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "4"})) == [(GPUS, "not now", "8")]
+    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "2"})) == []
+
+
+def test_what_is_needed_now_is_made_of_all_pods_only_where_all_of_them_start_together() -> None:
+    whole, elastic = training(4), training(4, schedulingPolicy={"minAvailable": 2})
+    (all_of_them,) = assess(whole, quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+    (some,) = assess(elastic, quota({GPUS: "32"}, used={GPUS: "24"})).shortages
+
+    assert [part.pods for part in all_of_them.parts] == [4]
+    assert (some.verdict, str(some.needs), some.parts) == (Verdict.NOT_NOW, "16", ())
+
+
+def test_extended_resources_are_counted_by_their_requests_alone() -> None:
+    assert verdicts(training(1), quota({GPU: "0"})) == []
+
+
+def test_overhead_counts_beside_limits_that_there_are() -> None:
+    def of(**limits: builders.JsonValue) -> list[tuple[str, str, str]]:
+        pod = builders.pod(builders.container(limits=limits), overhead={"cpu": "1"})
+        return verdicts(pod, quota({"limits.cpu": "0"}))
+
+    assert of(cpu="2") == [("limits.cpu", "never", "3")]
+    assert of(cpu="0") == []
+
+
+def test_limits_of_accelerators_and_slices_are_other_keys() -> None:
+    slices = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 2}))
+
+    assert verdicts(slices, quota({GPUS: "0", f"limits.{GPU}": "0"})) == []
+    assert verdicts(slices, quota({"requests.nvidia.com/mig-1g.10gb": "1"})) == [
+        ("requests.nvidia.com/mig-1g.10gb", "never", "2")
+    ]
+
+
+def test_pods_are_counted_and_the_object_itself() -> None:
+    job = builders.job(builders.template(builders.container(gpus=1)), parallelism=3)
+
+    assert verdicts(job, quota({"pods": "2"})) == [("pods", "not all", "3")]
+    found = assess(job, quota({"count/jobs.batch": "0"}), resource="jobs.batch").shortages
+    assert [(each.resource, each.verdict) for each in found] == [("count/jobs.batch", Verdict.NEVER)]
+    assert assess(job, quota({"count/jobs.batch": "1"}), resource="jobs.batch").shortages == ()
+
+
+def test_a_quota_with_a_scope_counts_no_objects_but_pods() -> None:
+    job = builders.job(builders.template(builders.container(gpus=1)))
+
+    assert (
+        assess(job, quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"]), resource="jobs.batch").shortages == ()
+    )
+
+
+@pytest.mark.parametrize("key", ["hugepages-2Mi", "requests.hugepages-2Mi"])
+def test_huge_pages_are_counted_by_either_key(key: str) -> None:
+    pod = builders.pod(builders.container(limits={"hugepages-2Mi": "8Mi", "cpu": "1"}))
+
+    assert verdicts(pod, quota({key: "4Mi"})) == [(key, "never", "8388608")]
+
+
+def test_steps_of_a_graph_run_as_the_quota_lets_them() -> None:
+    step: paths.Object = {"name": "step", "container": builders.container(gpus=2)}
+    flow = builders.custom("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "step", "templates": [step]})
+
+    assert verdicts(flow, quota({GPUS: "2"})) == []
+    assert verdicts(flow, quota({GPUS: "1"})) == [(GPUS, "never", "2")]
+
+
+def test_what_may_run_one_after_the_other_rests_on_an_assumption() -> None:
+    pods = builders.template(builders.container(gpus=4))
+    both = builders.job_set(builders.replicated_job("train", pods), builders.replicated_job("evaluate", pods))
+
+    (found,) = assess(both, quota({GPUS: "4"})).shortages
+    assert found.assumption == "its parts run at the same time"
+    (found,) = assess(both, quota({GPUS: "3"})).shortages
+    assert found.assumption == "its parts run at the same time"
+
+
+SCOPED = [
+    (["Terminating"], None, {}, False),
+    (["NotTerminating"], None, {}, True),
+    (["Terminating"], None, {"activeDeadlineSeconds": 60}, True),
+    (["Terminating"], None, {"activeDeadlineSeconds": 0}, True),
+    (["BestEffort"], None, {}, True),  # accelerators do not count
+    (["NotBestEffort"], None, {}, False),
+    (["NotBestEffort"], None, {"resources": {"requests": {"cpu": "1"}}}, True),
+    (["PriorityClass"], None, {}, False),
+    (["PriorityClass"], None, {"priorityClassName": "batch"}, True),
+    (None, [of_class("In", "batch")], {"priorityClassName": "batch"}, True),
+    (None, [of_class("In", "batch")], {"priorityClassName": "other"}, False),
+    (None, [of_class("In", "batch")], {}, False),
+    (None, [of_class("NotIn", "batch")], {}, True),
+    (None, [of_class("NotIn", "batch")], {"priorityClassName": "batch"}, False),
+    (None, [of_class("DoesNotExist")], {}, True),
+    (None, [of_class("DoesNotExist")], {"priorityClassName": "batch"}, False),
+    (None, [of_class("Exists")], {}, False),
+    (["Terminating"], [of_class("NotIn", "batch")], {}, False),
+    (["CrossNamespacePodAffinity"], None, {}, False),
+    (["SomethingNew"], None, {}, False),
+]
+
+
+@pytest.mark.parametrize(("scopes", "selector", "spec", "counted"), SCOPED)
+def test_a_quota_counts_the_pods_of_all_its_scopes(
+    scopes: list[str] | None,
+    selector: list[Mapping[str, builders.JsonValue]] | None,
+    spec: Mapping[str, builders.JsonValue],
+    counted: bool,
+) -> None:
+    value = builders.custom("v1", "Pod", {"containers": [builders.container(gpus=2)], **spec})
+    scoped = quota({GPUS: "1"}, scopes=scopes, selector=selector)
+
+    assert bool(verdicts(value, scoped)) is counted
+    assert (assess(value, scoped).uncounted == ()) is counted
+
+
+def test_pods_without_a_class_have_that_of_the_cluster() -> None:
+    batch = quota({GPUS: "1"}, selector=[of_class("In", "batch")])
+
+    assert verdicts(builders.pod(builders.container(gpus=2)), batch, default_class="batch") != []
+    unknown = assess(builders.pod(builders.container(gpus=2)), batch, default_class=None)
+    assert unknown.shortages == ()
+    assert unknown.uncounted == ()
+    assert [(doubt.quota, doubt.pod_set) for doubt in unknown.doubts] == [("quota-0", "")]
+
+
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
+def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str) -> None:
+    affinity: paths.Object = {kind: {}}
+    value = builders.custom("v1", "Pod", {"containers": [builders.container(gpus=2)], "affinity": affinity})
+    found = assess(value, quota({"pods": "0"}, scopes=["CrossNamespacePodAffinity"]))
+
+    assert found.shortages == ()
+    assert len(found.doubts) == 1
+
+
+def unsaid(value: paths.Object, hard: Mapping[str, str], *ranges: paths.Object) -> list[tuple[str, str]]:
+    defaults = limit_range_judge.read({str(index): each for index, each in enumerate(ranges)})
+    found = assess(value, quota(hard), ranges=defaults).unsaid
+    return [(each.container.path, each.what) for each in found]
+
+
+def test_every_container_says_what_a_quota_counts_of_cpu_and_memory() -> None:
+    value = builders.pod(
+        builders.container(limits={"cpu": "1"}), initContainers=[builders.container("prepare", requests={"cpu": "1"})]
+    )
+
+    assert unsaid(value, {"requests.cpu": "9", GPUS: "9"}) == []
+    assert unsaid(value, {"limits.cpu": "9", "memory": "9Gi"}) == [
+        ("/spec/initContainers/0", "limits.cpu"),
+        ("/spec/initContainers/0", "requests.memory"),
+        ("/spec/containers/0", "requests.memory"),
+    ]
+
+
+def test_ephemeral_containers_have_nothing_to_say() -> None:
+    value = builders.pod(
+        builders.container(limits={"cpu": "1"}), ephemeralContainers=[{"name": "debug", "image": "busybox"}]
+    )
+
+    assert unsaid(value, {"limits.cpu": "9"}) == []
+
+
+def test_a_limit_range_says_it_for_them() -> None:
+    default: paths.Object = {"type": "Container", "default": {"cpu": "1"}}
+    filling = builders.custom("v1", "LimitRange", {"limits": [default]})
+
+    assert unsaid(builders.pod(builders.container(gpus=1)), {"limits.cpu": "9", "requests.cpu": "9"}, filling) == []
+
+
+def test_what_the_whole_pod_asks_for_will_do() -> None:
+    value = builders.custom("v1", "Pod", {"containers": [builders.container()], "resources": {"limits": {"cpu": "1"}}})
+
+    assert unsaid(value, {"requests.cpu": "9", "requests.memory": "9Gi"}) == []
+    asking = builders.replaced(value, "/spec/resources", {"requests": {"cpu": "1"}})
+    assert unsaid(asking, {"requests.cpu": "9"}) == []
+
+
+def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:
+    four: paths.Object = {"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 4}}
+    spec: paths.Object = {"spec": {"devices": {"requests": [four]}}}
+    claims = [builders.custom("resource.k8s.io/v1", "ResourceClaimTemplate", spec, name="four")]
+    template = builders.template(
+        builders.container(claims=["gpus"]),
+        resourceClaims=[{"name": "gpus", "resourceClaimTemplateName": "four"}],
+    )
+    value = workload(builders.job(template, parallelism=2), objects=Objects(claims))
+    key = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
+    read = resource_quota_judge.read({"quota": quota({key: "7"})})
+    found = resource_quota_judge.assess(value, read.all, limit_range_judge.NONE, default_class="")
+
+    assert found.uncounted == ()
+    assert [(each.resource, str(each.needs)) for each in found.shortages] == [(key, "8")]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"hard": {"pods": "many"}}, "spec.hard.pods"),
+        ({"hard": ["pods"]}, "spec.hard"),
+        ({"hard": {"pods\nand more": 1}}, "spec.hard"),
+        ({"scopes": "Terminating"}, "spec.scopes"),
+        ({"scopeSelector": {"matchExpressions": {}}}, "spec.scopeSelector.matchExpressions"),
+    ],
+)
+def test_what_cannot_be_read_is_named(spec: Mapping[str, builders.JsonValue], field: str) -> None:
+    found = resource_quota_judge.read({"odd": builders.custom("v1", "ResourceQuota", spec)})
+
+    assert [(each.of, each.field) for each in found.unreadable] == [("ResourceQuota odd", field)]
+
+
+AMOUNTS = st.dictionaries(
+    st.sampled_from(["cpu", "memory", GPU]), st.sampled_from(["0", "1", "1500m", "3", "2Gi"]), max_size=3
+)
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> paths.Object:
+    init = draw(st.lists(AMOUNTS, max_size=2))
+    main = draw(st.lists(AMOUNTS, min_size=1, max_size=2))
+    containers = [builders.container(f"main-{index}", requests=each) for index, each in enumerate(main)]
+    first = [builders.container(f"init-{index}", requests=each) for index, each in enumerate(init)]
+    template = builders.template(*containers, initContainers=first or None)
+    return builders.volcano_task(pod_template=template, replicas=draw(st.integers(0, 4)))
+
+
+@given(
+    st.lists(tasks(), min_size=1, max_size=3),
+    st.dictionaries(st.sampled_from(["pods", "requests.cpu", "memory", GPUS]), st.integers(0, 30), max_size=4),
+    st.integers(0, 20),
+)
+def test_a_gang_is_refused_by_exactly_the_quotas_that_would_refuse_one_of_its_pods(
+    listed: list[paths.Object], hard: dict[str, int], used: int
+) -> None:
+    """Against pods that are made one by one, as the quota controller sees them."""
+    job = builders.volcano_job(*listed)
+    keys = {key: str(amount) for key, amount in hard.items()}
+    found = assess(job, quota(keys, used=dict.fromkeys(keys, str(used)))).shortages
+    counted = {each.resource: each.verdict for each in found if each.verdict is not Verdict.NOT_LARGEST}
+
+    expected = {}
+    for key, amount in hard.items():
+        if _refuses(listed, key, Fraction(amount)):
+            expected[key] = Verdict.NEVER
+        elif _refuses(listed, key, Fraction(amount) - used):
+            expected[key] = Verdict.NOT_NOW
+    assert counted == expected
+
+
+def _refuses(listed: list[paths.Object], key: str, left: Fraction) -> bool:
+    name = key.removeprefix("requests.")
+    for task in listed:
+        spec = paths.resolve(task, "/template/spec")
+        assert isinstance(spec, dict)
+        takes = Fraction(1) if name == "pods" else _of_pod(spec, name)
+        replicas = task["replicas"]
+        assert isinstance(replicas, int)
+        for _ in range(replicas):
+            if not takes:
+                continue
+            if takes > left:
+                return True
+            left -= takes
+    return False
+
+
+def _of_pod(spec: paths.Object, name: str) -> Fraction:
+    numbers = {"0": Fraction(0), "1": Fraction(1), "1500m": Fraction(3, 2), "3": Fraction(3), "2Gi": Fraction(2**31)}
+
+    def of(field: str) -> list[Fraction]:
+        listed = spec.get(field, [])
+        assert isinstance(listed, list)
+        found = []
+        for each in listed:
+            asked = each.get("resources", {}) if isinstance(each, dict) else {}
+            requests = asked.get("requests", {}) if isinstance(asked, dict) else {}
+            found.append(numbers[str(requests.get(name, "0"))] if isinstance(requests, dict) else Fraction(0))
+        return found
+
+    return max([sum(of("containers"), Fraction(0)), *of("initContainers")])
+
+
+def test_a_workload_without_pods_lacks_nothing() -> None:
+    empty = builders.volcano_job(builders.volcano_task(replicas=0))
+
+    assert verdicts(empty, quota({"pods": "0"})) == []
+    assert isinstance(workload(empty), model.Workload)
+
+
+def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_read() -> None:
+    """It may give the containers cpu and memory."""
+    unreadable = limit_range_judge.read({"odd": {"spec": {"limits": 7}}})
+    best_effort = quota({GPUS: "1"}, scopes=["BestEffort"])
+    silent, asking = builders.container(gpus=2), builders.container(gpus=2, requests={"cpu": "1"})
+
+    assert len(assess(builders.pod(silent), best_effort, ranges=unreadable).doubts) == 1
+    assert assess(builders.pod(asking), best_effort, ranges=unreadable).doubts == ()
+
+
+def test_a_claim_that_is_named_directly_is_made_by_nobody_for_the_pods() -> None:
+    exactly: paths.Object = {"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 4}}
+    claim = builders.custom("resource.k8s.io/v1", "ResourceClaim", {"devices": {"requests": [exactly]}}, name="four")
+    pod = builders.pod(
+        builders.container(claims=["gpus"]), resourceClaims=[{"name": "gpus", "resourceClaimName": "four"}]
+    )
+    (pod_set,) = workload(pod, objects=Objects([claim])).pod_sets
+
+    assert [request.claim != "" for request in pod_set.requests] == [True]
+    assert str(counting.devices(pod_set, "gpu.nvidia.com.deviceclass.resource.k8s.io/devices")) == "0"
+
+
+@pytest.mark.parametrize(
+    ("name", "extended"),
+    [
+        ("nvidia.com/gpu", True),
+        ("gpu", False),
+        ("kubernetes.io/batch-cpu", False),
+        ("example.kubernetes.io/gpu", False),
+        ("requests.nvidia.com/gpu", False),
+    ],
+)
+def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) -> None:
+    assert counting.is_extended(name) is extended
+
+
+@pytest.mark.parametrize(("used", "enough"), [("24", True), ("25", False), (None, True)])
+def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, enough: bool) -> None:
+    """What is remembered of a job holds for as long as its pods find room."""
+    claims = assess(training(1), quota({GPUS: "32"})).claims
+    now = resource_quota_judge.read({"quota-0": quota({GPUS: "32"}, used=None if used is None else {GPUS: used})})
+
+    assert [(claim.resource, str(claim.needs)) for claim in claims] == [(GPUS, "8")]
+    assert resource_quota_judge.suffice(now.all, claims) is enough

@@ -1,0 +1,279 @@
+"""What of the cluster cannot be read is told by its name, and makes nothing smaller than it may be."""
+
+import pytest
+
+import builders
+from unit.workloads.normalised import workload
+from usher import paths
+from usher.authorities.kueue import configuration as kueue_configuration
+from usher.authorities.kueue import flavors as kueue_flavors
+from usher.authorities.kueue import queues
+from usher.authorities.kueue.capacity import Capacities
+from usher.authorities.limit_range import judge as limit_range_judge
+from usher.authorities.resource_quota import counting
+from usher.authorities.resource_quota import judge as resource_quota_judge
+from usher.authorities.volcano import judge as volcano_judge
+from usher.facts import namespaces
+from usher.facts.store import Store
+
+GPU = ("a100", "nvidia.com/gpu")
+
+
+def quota(cohort: paths.Json, gpus: int) -> paths.Object:
+    flavors: paths.Json = [{"name": "a100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": gpus}]}]
+    groups: paths.Json = [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}]
+    return {"spec": {"cohortName": cohort, "resourceGroups": groups}}
+
+
+def test_a_queue_whose_cohort_cannot_be_read_may_lend_to_any() -> None:
+    """Without it less could be borrowed, which would turn away what the cluster admits."""
+    mine = queues.cluster_queue("mine", quota("shared", 16))
+    stray = queues.cluster_queue("stray", quota({"a": 1}, 64))
+    alone = queues.cluster_queue("alone", quota(None, 16))
+    capacities = Capacities([mine, stray, alone], [])
+
+    reason = "ClusterQueue stray, spec.cohortName: expected a string, found an object"
+    assert capacities.problems(mine) == (reason,)
+    assert capacities.bound(mine, GPU) > 80
+    assert capacities.problems(alone) == ()
+    assert capacities.bound(alone, GPU) == 16
+
+
+@pytest.mark.parametrize("value", [{"spec": {"parentName": 7}}, {"spec": {"parent": ["root"]}}, {"spec": "none"}])
+def test_a_cohort_whose_parent_cannot_be_read_may_be_below_any(value: paths.Object) -> None:
+    mine = queues.cluster_queue("mine", quota("shared", 16))
+    capacities = Capacities([mine], [queues.cohort("stray", value)])
+
+    assert [problem.split(":")[0].split(",")[0] for problem in capacities.problems(mine)] == ["Cohort stray"]
+    assert capacities.bound(mine, GPU) > 16
+
+
+def test_a_cluster_queue_without_a_readable_spec_does_not_select_nothing() -> None:
+    """Null is a selector that takes no namespace; nobody knows what a spec of a wrong type says."""
+    assert queues.cluster_queue("q", {"spec": {}}).namespace_selector is None
+    assert queues.cluster_queue("q", {"spec": 7}).namespace_selector is not None
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [("Stopped", "Stopped"), ("", "Unknown"), (None, "Unknown"), ("Ready", "Unknown"), (7, "")]
+)
+def test_a_status_that_cannot_be_read_makes_no_queue_inactive(reason: paths.Json, told: str) -> None:
+    condition: paths.Json = {"type": "Active", "status": "False", "reason": reason}
+
+    queue = queues.cluster_queue("q", {"spec": {}, "status": {"conditions": [condition]}})
+
+    assert queue.state.inactive == told
+
+
+@pytest.mark.parametrize("key", ["key", "operator", "value", "effect"])
+def test_a_toleration_of_a_flavor_that_cannot_be_read_is_a_problem_of_it(key: str) -> None:
+    flavor = kueue_flavors.flavor("open", {"spec": {"tolerations": [{"operator": "Exists", key: {"a": 1}}]}})
+
+    assert flavor.problems == (f"ResourceFlavor open, spec.tolerations[0].{key}: expected a string, found an object",)
+
+
+@pytest.mark.parametrize(
+    ("spec", "place"), [(7, "spec"), ({"levels": 7}, "spec.levels"), ({"levels": [{"nodeLabel": 7}]}, "spec.levels[0]")]
+)
+def test_a_topology_that_cannot_be_read_is_named(spec: paths.Json, place: str) -> None:
+    (problem,) = kueue_flavors.topology("racks", {"spec": spec}).problems
+
+    assert problem.startswith(f"Topology racks, {place}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["integrations: 7", "integrations: {frameworks: pod}", "integrations: {externalFrameworks: {a: 1}}"],
+)
+def test_integrations_that_cannot_be_read_are_not_those_without_a_list(text: str) -> None:
+    found = kueue_configuration.read(text)
+
+    assert found.known
+    assert found.frameworks is None
+    assert found.problems
+
+
+def test_a_configuration_that_is_no_object_is_not_known() -> None:
+    found = kueue_configuration.read("7")
+
+    assert not found.known
+    assert found.frameworks is None
+    assert found.problems == ("ConfigMap kueue-manager-config holds no configuration",)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"scopeSelector": 7},
+        {"scopeSelector": {"matchExpressions": 7}},
+        {"scopeSelector": {"matchExpressions": ["PriorityClass"]}},
+        {"scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass", "operator": 7}]}},
+        {"scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": "a"}]}},
+        {"scopes": "BestEffort"},
+        {"scopes": [7]},
+    ],
+)
+def test_nobody_knows_which_pods_a_quota_counts_whose_scopes_cannot_be_read(spec: paths.Object) -> None:
+    found = resource_quota_judge.read({"compute": {"spec": spec}})
+
+    assert counting.UNREADABLE in found.all[0].scopes
+    assert {each.of for each in found.unreadable} == {"ResourceQuota compute"}
+
+
+def test_of_a_readable_quota_the_scopes_are_as_written() -> None:
+    found = resource_quota_judge.read({"compute": {"spec": {"scopes": ["Terminating"]}}})
+
+    assert found.all[0].scopes == (counting.Scope(name="Terminating"),)
+    assert found.unreadable == ()
+
+
+def test_what_is_no_name_of_a_resource_bounds_nothing() -> None:
+    found = resource_quota_judge.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
+
+    assert list(found.all[0].hard) == ["pods"]
+
+
+def many(count: int) -> paths.Object:
+    """A resource list with so many entries."""
+    return {f"count/kind-{number}": "1" for number in range(count)}
+
+
+def expression(*values: str) -> paths.Json:
+    return {"scopeName": "PriorityClass", "operator": "In", "values": list(values)}
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"hard": many(257)}, "spec.hard"),
+        ({"scopes": ["Terminating"] * 257}, "spec.scopes"),
+        ({"scopeSelector": {"matchExpressions": [expression("a")] * 257}}, "spec.scopeSelector.matchExpressions"),
+        (
+            {"scopeSelector": {"matchExpressions": [expression(*many(257))]}},
+            "spec.scopeSelector.matchExpressions[0].values",
+        ),
+    ],
+)
+def test_what_of_a_quota_goes_beyond_the_bound_is_said_not_to_be_read(spec: paths.Object, field: str) -> None:
+    (unreadable,) = resource_quota_judge.read({"compute": {"spec": spec}}).unreadable
+
+    assert (unreadable.of, unreadable.field) == ("ResourceQuota compute", field)
+    assert unreadable.reason == "has 257 entries, of which the first 256 are read"
+
+
+def test_as_much_as_the_bound_is_read_whole() -> None:
+    found = resource_quota_judge.read({"compute": {"spec": {"hard": many(256), "scopes": ["Terminating"] * 256}}})
+
+    assert found.unreadable == ()
+    assert len(found.all[0].hard) == len(found.all[0].scopes) == 256
+
+
+@pytest.mark.parametrize("values", [[*many(256), "research"], "research", [7]])
+def test_pods_may_be_of_a_scope_of_which_not_all_can_be_read(values: paths.Json) -> None:
+    """Of what is left of it they may well not be, and the quota would be said not to count them."""
+    selector: paths.Json = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": values}]}
+    found = resource_quota_judge.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
+    value = workload(builders.pod(builders.container(), priorityClassName="research"))
+
+    assessment = resource_quota_judge.assess(value, found.all, limit_range_judge.NONE, default_class=None)
+
+    assert [doubt.quota for doubt in assessment.doubts] == ["compute"]
+
+
+def test_more_quotas_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
+    quotas: dict[str, paths.Object] = {f"quota-{number:03}": {"spec": {"hard": {"pods": "1"}}} for number in range(258)}
+    first = dict(sorted(quotas.items())[:256])
+    found = resource_quota_judge.read(quotas)
+
+    assert resource_quota_judge.read(first).unreadable == ()
+    assert [quota.name for quota in found.all] == list(first)
+    assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
+        (
+            "ResourceQuota quota-256",
+            "spec",
+            "is not read: 258 ResourceQuotas are in the namespace, of which the first 256 are read",
+        )
+    ]
+
+
+def test_more_limit_ranges_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
+    ranges: dict[str, paths.Object] = {f"limits-{number:03}": {"spec": {"limits": []}} for number in range(257)}
+
+    assert [each.of for each in limit_range_judge.read(ranges).unreadable] == ["LimitRange limits-256"]
+
+
+def test_bounds_of_limit_ranges_beyond_those_that_are_read_are_told_by_the_first_of_them() -> None:
+    ranges: dict[str, paths.Object] = {
+        f"limits-{letter}": {"spec": {"limits": [{"type": "Container", "max": many(128)}]}} for letter in "abc"
+    }
+    two = {name: value for name, value in ranges.items() if name != "limits-c"}
+    found = limit_range_judge.read(ranges)
+
+    assert limit_range_judge.read(two).unreadable == ()
+    assert len(found.bounds) == 256
+    assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
+        (
+            "LimitRange limits-c",
+            "spec.limits",
+            "sets bounds beyond the first 256 of its namespace, which are all that are read",
+        )
+    ]
+
+
+def test_of_a_capability_of_a_volcano_queue_beyond_the_bound_is_said_that_it_is_not_read() -> None:
+    (unreadable,) = volcano_judge.read_queues({"nlp": {"spec": {"capability": many(300)}}}).by_name["nlp"].unreadable
+
+    assert (unreadable.of, unreadable.field) == ("Queue nlp", "spec.capability")
+    assert unreadable.reason == "has 300 entries, of which the first 256 are read"
+
+
+def test_limit_ranges_of_which_one_cannot_be_read_are_said_to_be_so() -> None:
+    found = limit_range_judge.read(
+        {"odd": {"spec": {"limits": [{"type": "Container", "default": {"cpu": "7 apples"}}]}}}
+    )
+
+    (unreadable,) = found.unreadable
+    assert (unreadable.of, unreadable.field) == ("LimitRange odd", "spec.limits[0].default.cpu")
+
+
+@pytest.mark.parametrize(
+    ("spec", "queue", "minimum", "fields"),
+    [
+        (None, "", 0, []),
+        ({"queue": "a", "minMember": 4}, "a", 4, []),
+        ({"queue": "a"}, "a", 0, []),
+        (7, None, None, ["spec"]),
+        ({"queue": 7, "minMember": 4}, None, 4, ["spec.queue"]),
+        ({"queue": "a", "minMember": "4"}, "a", None, ["spec.minMember"]),
+        ({"queue": "a", "minMember": True}, "a", None, ["spec.minMember"]),
+        ({"queue": "a", "minMember": 2**31 - 1}, "a", 2**31 - 1, []),
+        ({"queue": "a", "minMember": 2**31}, "a", None, ["spec.minMember"]),
+        ({"queue": "a", "minMember": 10**30}, "a", None, ["spec.minMember"]),
+    ],
+)
+def test_of_a_pod_group_counts_what_can_be_read(
+    spec: paths.Json, queue: str | None, minimum: int | None, fields: list[str]
+) -> None:
+    found = volcano_judge.pod_group("four", {"spec": spec})
+
+    assert (found.queue, found.minimum) == (queue, minimum)
+    assert [each.field for each in found.unreadable] == fields
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (None, {}),
+        ({"team": "nlp"}, {"team": "nlp"}),
+        ({"team": None}, {"team": ""}),
+        ({"team": 7, "tier": "gold"}, None),
+        ("team=nlp", None),
+    ],
+)
+def test_labels_of_a_namespace_are_all_known_or_none(labels: paths.Json, expected: dict[str, str] | None) -> None:
+    value: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": labels}}
+
+    found = namespaces.labels("ml", Store.of([value]))
+
+    assert found == (None if expected is None else {"kubernetes.io/metadata.name": "ml"} | expected)
+    assert namespaces.labels("other", Store.of([value])) is None

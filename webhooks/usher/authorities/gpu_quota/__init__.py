@@ -1,0 +1,1 @@
+"""GPUQuotas: what a workload is charged and what a quota has left. Pure arithmetic."""

@@ -1,0 +1,275 @@
+"""What a workload is charged at its worst: all pods that it may make at once, by the priority class of each.
+
+A claim that pods share is charged once for the workload; pods of different workloads that share one are charged each.
+A share of a device (time slice, MPS, HAMi) counts as a whole one, unless usher.yaml says with `perDevice` as how many
+a device is given out; so does a partition of another vendor than NVIDIA. Access that takes no device counts nothing.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from usher import model, quantities
+from usher.accelerators import annotations, profiles
+from usher.accelerators.names import CLAIM_PREFIX, Meaning, Unit
+from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
+from usher.authorities.gpu_quota.amounts import Amounts
+from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption, Device, Devices, selected_products, worst
+from usher.config import models
+from usher.workloads import totals
+
+Classes = tuple[str, ...]
+"""Priority classes, in order: of one for the pods of that class, of several for a claim that such pods share. The empty
+name is that of pods without a class."""
+
+ByClasses = Mapping[Classes, Amounts]
+
+_SIDES: Final = frozenset({Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
+"""They say how much of a device a share is; another resource counts the devices, or there is one."""
+
+_ONE: Final = quantities.parse(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclear:
+    """A unit in which nobody knows the whole charge; `profiles.` stands for all units of profiles."""
+
+    unit: str
+    classes: Classes
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What all pods of a workload take of a quota."""
+
+    amounts: ByClasses
+    suspended: bool = False
+    """Whether the workload makes no pods for now; a quota may not charge it then."""
+    unbounded: str = ""
+    """Why nothing bounds it; its amounts are those of the rest then, and its pods are to be charged one by one."""
+    unclear: tuple[Unclear, ...] = ()
+    whole: bool = True
+    """False where pods are made of more than what is known (a runtime, an override): it may turn out otherwise."""
+
+    @property
+    def bounded(self) -> bool:
+        return not self.unbounded
+
+
+NO_CHARGE: Final = Charge(amounts={})
+
+
+def of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
+    """What counts towards a limit that holds for these priority classes; for all, if none is given."""
+    found = [each for key, each in by_classes.items() if not classes or not set(key).isdisjoint(classes)]
+    return found[0] if len(found) == 1 else gpu_quota_amounts.plus(*found)
+
+
+def together(charges: Iterable[ByClasses]) -> ByClasses:
+    """The sum, class by class."""
+    found: defaultdict[Classes, list[Amounts]] = defaultdict(list)
+    for each in charges:
+        for classes, of_units in each.items():
+            found[classes].append(of_units)
+    return {classes: gpu_quota_amounts.plus(*several) for classes, several in found.items()}
+
+
+def charge(
+    workload: model.Workload,
+    *,
+    pools: Sequence[models.Pool],
+    vocabulary: Vocabulary,
+    assumption: Assumption = NOTHING_ASSUMED,
+    default_class: str = "",
+) -> Charge:
+    """What a workload takes of a quota; nothing where it is a template that others make pods of.
+
+    Args:
+        workload: normalised.
+        pools: the node pools of usher.yaml.
+        vocabulary: what resource names mean.
+        assumption: what the quota says of devices of which nothing else tells the board.
+        default_class: the PriorityClass of pods that name none.
+    """
+    if workload.is_template or not workload.makes_pods:
+        return NO_CHARGE
+    if not workload.asks_accelerators:
+        return Charge(amounts={}, suspended=workload.suspended, whole=_whole(workload))
+    own: list[_Portion] = []
+    shared: defaultdict[tuple[str, str, model.Route], list[_Portion]] = defaultdict(list)
+    for pod_set in workload.pod_sets:
+        for claim, portion in _portions(pod_set, pools, vocabulary, assumption, default_class):
+            if claim:
+                shared[claim, portion.name, portion.route].append(portion)
+            else:
+                own.append(portion)
+    return _summed([*own, *map(_once, shared.values())], workload)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Portion:
+    """What pods ask for under one name."""
+
+    name: str
+    route: model.Route
+    path: str
+    classes: Classes
+    device: Device
+    number: quantities.Quantity | None
+    """How many of `device`; None where nothing bounds it."""
+    reason: str = ""
+
+
+def _portions(
+    pod_set: model.PodSet,
+    pools: Sequence[models.Pool],
+    vocabulary: Vocabulary,
+    assumption: Assumption,
+    default_class: str,
+) -> Iterator[tuple[str, _Portion]]:
+    """What the pods of one set ask for, each with the name of the claim by which pods share it, or an empty one."""
+    if not pod_set.requests:
+        return
+    devices = Devices(selected_products(pod_set, pools), assumption)
+    classes = (pod_set.priority_class_name or default_class,)
+    pods = pod_set.count
+    for request, device, number in _counted(pod_set, devices, vocabulary):
+        if request.claim:
+            together = quantities.ZERO if pods.maximum == 0 else number
+        else:
+            together = totals.product(number, pods.maximum)
+        reasons = (request.reason if number is None else "", pods.reason if pods.maximum is None else "")
+        yield (
+            request.claim,
+            _Portion(
+                name=request.name,
+                route=request.route,
+                path=request.path,
+                classes=classes,
+                device=device,
+                number=together,
+                reason="; ".join(filter(None, reasons)) or "nothing bounds the number of its pods",
+            ),
+        )
+
+
+def _counted(
+    pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary
+) -> Iterator[tuple[model.AcceleratorRequest, Device, quantities.Quantity | None]]:
+    """What one pod asks for, in devices: what one is, and how many."""
+    sides: defaultdict[str, list[_Side]] = defaultdict(list)
+    counting = {request.name for request in pod_set.requests}
+    for request in pod_set.requests:
+        meaning = vocabulary.meaning(request.name)
+        if meaning is not None and meaning.unit in _SIDES and request.route is model.Route.SHARE:
+            sides[meaning.divides or _domain(request.name)].append(_Side(request, meaning))
+            counting.discard(request.name)
+        elif request.route is not model.Route.ACCESS:
+            yield request, _device(request, meaning, devices, vocabulary), request.maximum
+    domains = {_domain(name) for name in counting}
+    for counted, together in sides.items():
+        if counted not in counting and counted not in domains:
+            request, meaning = together[0]
+            number = max(_devices_of(side, pod_set) for side in together)
+            yield request, _share(devices.whole(meaning.vendor), meaning), _ONE * number
+
+
+class _Side(NamedTuple):
+    request: model.AcceleratorRequest
+    meaning: Meaning
+
+
+def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
+    """The devices of a pod that asks for memory or cores alone: as many as these make up, and one by container."""
+    containers = sum(side.request.name in container.accelerators for container in pod_set.containers)
+    if side.meaning.unit is Unit.MEMORY or side.meaning.size is None:
+        return max(1, containers)
+    asked = side.request.maximum.value if side.request.maximum is not None else 0
+    return max(1, containers, math.ceil(Fraction(asked, side.meaning.size)))
+
+
+def _device(
+    request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
+) -> Device:
+    """What one of a request is."""
+    vendor = meaning.vendor if meaning is not None else ""
+    match request.route:
+        case model.Route.FRACTION:
+            return devices.mebibyte() if request.name == annotations.GPU_MEMORY else devices.whole("nvidia")
+        case model.Route.DEVICE_ANNOTATION:
+            return devices.whole("nvidia")
+        case model.Route.CLAIM:
+            described = vocabulary.device_class_meaning(request.name.removeprefix(CLAIM_PREFIX))
+            if described.unit is Unit.PARTITION and described.vendor == "nvidia":
+                return devices.some_instance()
+            return devices.whole(described.vendor)
+        case _:
+            instance = profiles.of_resource(request.name)
+            if instance is not None:
+                found = devices.instance(instance.profile)
+                return _share(found, meaning) if instance.shared else found
+            if meaning is not None and meaning.unit in (Unit.SHARE, Unit.PARTITION):
+                return _share(devices.of_resource(vendor), meaning)
+            return devices.of_resource(vendor)
+
+
+def _share(device: Device, meaning: Meaning | None) -> Device:
+    ratio = meaning.per_device if meaning is not None and meaning.per_device is not None else 1
+    return device.part(Fraction(1, ratio))
+
+
+def _domain(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _once(portions: Sequence[_Portion]) -> _Portion:
+    """A claim of several pod sets: the most that any of them sees in it, for the classes of all of them."""
+    numbers = [portion.number for portion in portions if portion.number is not None]
+    present = [portion for portion in portions if portion.number != quantities.ZERO]
+    first = portions[0]
+    return _Portion(
+        name=first.name,
+        route=first.route,
+        path=first.path,
+        classes=tuple(sorted({name for portion in present for name in portion.classes})),
+        device=worst(portion.device for portion in portions),
+        number=max(numbers) if len(numbers) == len(portions) else None,
+        reason=next((portion.reason for portion in portions if portion.number is None), ""),
+    )
+
+
+def _summed(portions: Iterable[_Portion], workload: model.Workload) -> Charge:
+    sums: defaultdict[Classes, defaultdict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    unclear: dict[tuple[str, Classes, str], Unclear] = {}
+    unbounded: dict[str, None] = {}
+    for portion in portions:
+        if portion.number == quantities.ZERO:
+            continue
+        for unit, reason in portion.device.unknown.items():
+            found = Unclear(unit=unit, classes=portion.classes, path=portion.path, reason=reason)
+            unclear.setdefault((unit, portion.classes, reason), found)
+        if portion.number is None:
+            unbounded[portion.reason] = None
+            continue
+        for unit, each in portion.device.amounts.items():
+            sums[portion.classes][unit] += each * portion.number.nanos
+    return Charge(
+        amounts={
+            classes: {unit: min(math.ceil(total), gpu_quota_amounts.MOST) for unit, total in of_units.items()}
+            for classes, of_units in sums.items()
+        },
+        suspended=workload.suspended,
+        unbounded="; ".join(unbounded),
+        unclear=tuple(unclear.values()),
+        whole=_whole(workload),
+    )
+
+
+def _whole(workload: model.Workload) -> bool:
+    return all(pod_set.whole for pod_set in workload.pod_sets)

@@ -1,0 +1,144 @@
+"""What a GPUQuota says of its own state: the condition `Ready`, with what an administrator has to see to.
+
+The same quota in the same cluster gets the same condition from every replica, so that none writes over another's.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import paths
+from usher.authorities.gpu_quota import amounts, assignment, ledger
+from usher.authorities.gpu_quota.definitions import Malformed, Quota
+from usher.authorities.gpu_quota.ledger import Ledger, Limits
+from usher.authorities.gpu_quota.status import Decoded
+
+READY: Final = "Ready"
+
+_MOST_NAMED: Final = 5
+_LONGEST: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """Of type Ready."""
+
+    ready: bool
+    reason: str
+    message: str
+
+
+IN_FORCE: Final = Condition(ready=True, reason="InForce", message="what its namespaces hold is charged")
+
+
+def of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Condition:
+    """The condition of a quota.
+
+    Args:
+        quota: as it is declared.
+        found: what is charged.
+        overlap: which others hold for the same namespaces; empty where none does.
+    """
+    if isinstance(quota, Malformed):
+        return _condition("Malformed", _listed(quota.problems))
+    if overlap:
+        return _condition("Overlapping", overlap)
+    if found.problems:
+        return _condition("LedgerUnreadable", _listed(found.problems))
+    exceeded = _exceeded(found.ledger, quota.limits)
+    # It is in force all the same: nothing more is let in.
+    return _condition("Exceeded", exceeded, ready=True) if exceeded else IN_FORCE
+
+
+def overlaps(quotas: Iterable[Quota | Malformed], labels: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
+    """Which quotas of the cluster hold where others do, by name, in words that name those and one namespace.
+
+    Args:
+        quotas: all that there are, of the cluster and of usher.yaml.
+        labels: of all namespaces, by name.
+    """
+    first: dict[str, tuple[str, list[Quota]]] = {}
+    counts: dict[str, int] = {}
+    usable = [quota for quota in quotas if isinstance(quota, Quota)]
+    for namespace in sorted(labels):
+        holding = [quota for quota in usable if assignment.holds(quota, namespace, labels[namespace])]
+        for quota in holding if len(holding) > 1 else ():
+            if not quota.declared:
+                first.setdefault(quota.name, (namespace, holding))
+                counts[quota.name] = counts.get(quota.name, 0) + 1
+    return {name: _overlap(name, *found, more=counts[name] - 1) for name, found in first.items()}
+
+
+def find(value: paths.Json) -> Condition | None:
+    """The condition that a status holds; None where it has none that can be read."""
+    match _of_type(value):
+        case {"status": str(said), "reason": str(reason), "message": str(message)}:
+            return Condition(ready=said == "True", reason=reason, message=message)
+    return None
+
+
+def put(value: paths.Json, condition: Condition, *, now: str) -> paths.Object:
+    """A status with a condition; all other conditions, and all else, stay as they are.
+
+    Args:
+        value: the status.
+        condition: takes the place of the one of its type.
+        now: the time as Kubernetes writes it, for the moment in which it became true or false.
+    """
+    told: paths.Object = {**value} if isinstance(value, dict) else {}
+    before, said = _of_type(value), "True" if condition.ready else "False"
+    since = before.get("lastTransitionTime") if before is not None and before.get("status") == said else None
+    made: paths.Object = {
+        "type": READY,
+        "status": said,
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastTransitionTime": since if isinstance(since, str) else now,
+    }
+    others = [each for each in _all(value) if not (isinstance(each, dict) and each.get("type") == READY)]
+    return {**told, "conditions": [*others, made]}
+
+
+def _overlap(name: str, namespace: str, holding: Iterable[Quota], *, more: int) -> str:
+    others = [str(each) for each in holding if each.declared or each.name != name]
+    named = f"{', '.join(others[:_MOST_NAMED])}{' and others' if len(others) > _MOST_NAMED else ''}"
+    where = f"namespace {namespace}" + (f" and {more} more" if more else "")
+    return f"{named} hold{'s' if len(others) == 1 else ''} for {where} as well, so that none is enforced there"
+
+
+def _exceeded(found: Ledger, limits: Limits) -> str:
+    """By how much each limit is exceeded; empty where none is."""
+    over = []
+    for limit, used in zip(limits, ledger.used_of(found, limits), strict=True):
+        for unit, nanos in used.items():
+            if nanos > limit.hard[unit]:
+                of_classes = f" of {', '.join(limit.classes)}" if limit.classes else ""
+                hard = amounts.number(limit.hard[unit])
+                over.append(f"{amounts.text(unit, nanos)}{of_classes} used of {hard}")
+    if not over:
+        return ""
+    forced = sorted(entry.name_key for entry in found.entries.values() if entry.forced)
+    by_force = f"; charged by force: {_named(forced)}" if forced else ""
+    return f"{'; '.join(over)}{by_force}"
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"
+
+
+def _listed(problems: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(f"{pointer}: {reason}" for pointer, reason in problems)
+
+
+def _condition(reason: str, message: str, *, ready: bool = False) -> Condition:
+    return Condition(ready=ready, reason=reason, message=message[:_LONGEST])
+
+
+def _all(value: paths.Json) -> list[paths.Json]:
+    said = value.get("conditions") if isinstance(value, dict) else None
+    return said if isinstance(said, list) else []
+
+
+def _of_type(value: paths.Json) -> paths.Object | None:
+    return next((each for each in _all(value) if isinstance(each, dict) and each.get("type") == READY), None)

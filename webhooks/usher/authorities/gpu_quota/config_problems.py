@@ -1,0 +1,63 @@
+"""What is wrong with the quotas of usher.yaml: two for one namespace, of which nobody could say which counts."""
+
+from collections.abc import Iterator, Sequence
+
+from usher.accelerators import boards
+from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota.definitions import Requirement
+from usher.config import models, overlaps
+
+Problem = tuple[str, str]
+"""JSON Pointer into usher.yaml, and what is wrong there."""
+
+
+def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
+    """Quotas for the same namespaces by name, and boards that nobody knows."""
+    for index, number in _pairs(quotas):
+        if not _look_at_labels(quotas[number], quotas[index]):
+            text = (
+                f"a namespace can fit quota {quotas[number].name} (entry {number}) as well; for each only one may hold"
+            )
+            yield f"/quotas/{index}", text
+    for index, quota in enumerate(quotas):
+        board = None if quota.assumes is None else quota.assumes.board
+        if board is not None and boards.by_name(board) is None:
+            known = ", ".join(each.name for each in boards.BOARDS)
+            yield f"/quotas/{index}/assumes/board", f"{board} is no board that gpu-usher knows; it knows {known}"
+
+
+def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
+    """Quotas that may be for the same namespace, by labels of which the file says nothing."""
+    for index, number in _pairs(quotas):
+        if _look_at_labels(quotas[number], quotas[index]):
+            text = (
+                f"a namespace may fit quota {quotas[number].name} (entry {number}) as well; neither counts there then"
+            )
+            yield f"/quotas/{index}", text
+
+
+def _pairs(quotas: Sequence[models.Quota]) -> Iterator[tuple[int, int]]:
+    """Indexes of quotas, each with one before it that may be for the same namespace."""
+    read = [definitions.of_entry(quota).requirements or () for quota in quotas]
+    for index, quota in enumerate(quotas):
+        for number, before in enumerate(quotas[:index]):
+            by_name = overlaps.patterns_meet(quota.namespaces or ["*"], before.namespaces or ["*"])
+            if by_name and not any(_contradict(one, other) for one in read[number] for other in read[index]):
+                yield index, number
+
+
+def _look_at_labels(first: models.Quota, second: models.Quota) -> bool:
+    return first.namespace_selector is not None or second.namespace_selector is not None
+
+
+def _contradict(first: Requirement, second: Requirement) -> bool:
+    """Whether no namespace has labels that fulfil both, as far as one label tells."""
+    if first.key != second.key:
+        return False
+    operators = {first.operator, second.operator}
+    if operators == {"In"}:
+        return first.values.isdisjoint(second.values)
+    if operators == {"In", "NotIn"}:
+        wanted, refused = (first, second) if first.operator == "In" else (second, first)
+        return wanted.values <= refused.values
+    return operators in ({"In", "DoesNotExist"}, {"Exists", "DoesNotExist"})

@@ -1,0 +1,140 @@
+"""A quota as it is declared, read from a GPUQuota object or from an entry of usher.yaml into the same value."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pydantic
+
+from usher import paths, quantities
+from usher.accelerators import boards
+from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
+from usher.authorities.gpu_quota.ledger import Limit, Limits
+from usher.config import fields, quotas
+
+GROUP: Final = "gpu-usher.io"
+VERSION: Final = "v1alpha1"
+KIND: Final = "GPUQuota"
+
+_PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern])
+_MOST_TOLD: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One expression of a namespaceSelector."""
+
+    key: str
+    operator: str
+    values: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """What holds for all namespaces that fit, together."""
+
+    name: str
+    declared: bool
+    """Whether usher.yaml declares it; then nobody keeps a ledger of it."""
+    namespaces: tuple[str, ...]
+    """Patterns; empty where labels alone decide."""
+    requirements: tuple[Requirement, ...] | None
+    """Of the labels of a namespace; None without a selector, and none for a selector that fits every namespace."""
+    limits: Limits
+    assumption: Assumption
+    charges_suspended: bool
+
+    def __str__(self) -> str:
+        return f"quota {self.name} of usher.yaml" if self.declared else f"GPUQuota {self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Malformed:
+    """A GPUQuota that cannot be read, with all that is wrong: JSON Pointers into the object, and reasons."""
+
+    name: str
+    problems: tuple[tuple[str, str], ...]
+    namespaces: tuple[str, ...] | None
+    """The patterns of namespaces for which it may be meant; None where these cannot be read, and any may be."""
+
+    def __str__(self) -> str:
+        return f"GPUQuota {self.name}"
+
+
+def of_object(value: paths.Object) -> Quota | Malformed:
+    """What a GPUQuota says, of whatever form the object may be."""
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    name = name if isinstance(name, str) else ""
+    spec = value.get("spec")
+    try:
+        read = quotas.QuotaSpec.model_validate(spec, strict=False, by_name=False, by_alias=True)
+    except pydantic.ValidationError as error:
+        problems = [(_place(each["loc"]), _reason(each)) for each in error.errors(include_url=False)]
+        return Malformed(name=name, problems=tuple(problems[:_MOST_TOLD]), namespaces=_meant_for(spec))
+    if read.assumes is not None and read.assumes.board is not None and boards.by_name(read.assumes.board) is None:
+        problem = "/spec/assumes/board", f"{read.assumes.board!r:.80} is no board that gpu-usher knows"
+        return Malformed(name=name, problems=(problem,), namespaces=_meant_for(spec))
+    return _quota(name, read, declared=False)
+
+
+def of_entry(entry: quotas.Quota) -> Quota:
+    """What an entry of usher.yaml says; a board that nobody knows has been refused when it was loaded."""
+    return _quota(entry.name, entry, declared=True)
+
+
+def _quota(name: str, spec: quotas.QuotaSpec, *, declared: bool) -> Quota:
+    return Quota(
+        name=name,
+        declared=declared,
+        namespaces=tuple(spec.namespaces),
+        requirements=None if spec.namespace_selector is None else _requirements(spec.namespace_selector),
+        limits=tuple(
+            Limit(
+                hard={unit: quantities.parse(amount).nanos for unit, amount in limit.hard.items()},
+                classes=tuple(limit.priority_classes),
+            )
+            for limit in spec.limits
+        ),
+        assumption=NOTHING_ASSUMED if spec.assumes is None else _assumption(spec.assumes),
+        charges_suspended=spec.charges_suspended,
+    )
+
+
+def _requirements(selector: quotas.NamespaceSelector) -> tuple[Requirement, ...]:
+    return (
+        *(
+            Requirement(key=key, operator="In", values=frozenset({value}))
+            for key, value in selector.match_labels.items()
+        ),
+        *(
+            Requirement(key=each.key, operator=each.operator, values=frozenset(each.values))
+            for each in selector.match_expressions
+        ),
+    )
+
+
+def _assumption(said: quotas.Assumption) -> Assumption:
+    board = None if said.board is None else boards.by_name(said.board)
+    return Assumption(board=board, slices=said.slices, memory=said.memory_gib)
+
+
+def _meant_for(spec: paths.Json) -> tuple[str, ...] | None:
+    said = spec.get("namespaces") if isinstance(spec, dict) else None
+    if not said:
+        return None
+    try:
+        return tuple(_PATTERNS.validate_python(said))
+    except pydantic.ValidationError:
+        return None
+
+
+def _place(keys: Sequence[str | int]) -> str:
+    """Of a key that is wrong, the place is that of its value."""
+    return paths.join("/spec", *(keys[:-1] if keys and keys[-1] == "[key]" else keys))
+
+
+def _reason(detail: Mapping[str, object]) -> str:
+    if detail["type"] == "extra_forbidden":
+        return "no such field"
+    return str(detail["msg"]).removeprefix("Value error, ")

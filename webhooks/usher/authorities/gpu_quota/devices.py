@@ -1,0 +1,156 @@
+"""What one device is, in the units of a quota: a whole GPU by its board, a MIG instance by its profile.
+
+A slice is a compute slice as MIG divides GPUs: a whole GPU is 7 of them on the boards that MIG cuts in seven, 4 on
+those that it cuts in four, and 7 on every device that it cannot cut, or of which nobody knows the board: none has more.
+Slices are those of the hardware and not sevenths of a GPU. A quarter of an A30 has as many multiprocessors as a seventh
+of an A100 (14), which is what makes the two comparable (gpu-domain 4.5).
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from usher import model
+from usher.accelerators import boards
+from usher.accelerators.boards import Product
+from usher.accelerators.profiles import Board, Profile
+from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
+from usher.config import models
+from usher.scheduling import pool_affinity, pool_placement
+
+MOST_SLICES: Final = max(board.compute_slices for board in boards.BOARDS)
+_MIB: Final = Fraction(1, 1024)
+_MAY_BE_NVIDIA: Final = ("nvidia", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumption:
+    """What a quota says of whole devices whose board nothing else tells; None for what it does not say."""
+
+    board: Board | None = None
+    """Of devices of NVIDIA, or of nobody knows whom."""
+    slices: int | None = None
+    memory: int | None = None
+    """GiB."""
+
+
+NOTHING_ASSUMED: Final = Assumption()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """What one of something is charged, and in which units nobody knows it, with the reasons."""
+
+    amounts: Mapping[str, Fraction]
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    def part(self, fraction: Fraction) -> "Device":
+        return Device(amounts={unit: amount * fraction for unit, amount in self.amounts.items()}, unknown=self.unknown)
+
+
+NOTHING: Final = Device(amounts={})
+
+
+def worst(devices: Iterable[Device]) -> Device:
+    """The most that any of several would be charged, unit by unit."""
+    highest: dict[str, Fraction] = {}
+    unknown: dict[str, str] = {}
+    for device in devices:
+        for unit, amount in device.amounts.items():
+            highest[unit] = max(highest.get(unit, amount), amount)
+        unknown.update(device.unknown)
+    return Device(amounts=highest, unknown=unknown)
+
+
+def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tuple[str, ...]:
+    """The GPU products of all nodes on which the pods could run; empty where other nodes are possible, or not known.
+
+    Node selector and affinity decide, or else the pools of usher.yaml that fit, if each of them tells its product.
+    """
+    named = pool_affinity.allowed_values(pool_affinity.alternatives(pod_set), boards.PRODUCT_LABEL)
+    if named:
+        return tuple(sorted(named))
+    fits = pool_placement.placement(pod_set, pools).fits if pools else ()
+    products = {fit.pool.node_selector.get(boards.PRODUCT_LABEL, "") for fit in fits}
+    return () if "" in products else tuple(sorted(products))
+
+
+class Devices:
+    """Answers for the nodes on which one pod set could run."""
+
+    def __init__(self, products: Iterable[str], assumption: Assumption) -> None:
+        self._products: tuple[Product | None, ...] = tuple({boards.by_product(name): None for name in products})
+        self._assumption = assumption
+
+    def of_resource(self, vendor: str) -> Device:
+        """What a resource of whole devices gives: under the MIG strategy single, an instance."""
+        if vendor not in _MAY_BE_NVIDIA:
+            return self.whole(vendor)
+        return worst(
+            self.whole(vendor, [found])
+            if found is None or found.profile is None
+            else _instance(found.profile, [found.board])
+            for found in self._products or (None,)
+        )
+
+    def whole(self, vendor: str, products: Sequence[Product | None] | None = None) -> Device:
+        """A whole device of a vendor; an empty name stands for nobody knows whom."""
+        return worst(map(self._of_board, self._boards(vendor, products)))
+
+    def instance(self, profile: Profile) -> Device:
+        """A MIG instance: what its profile is on the boards that it can be of."""
+        return _instance(profile, [board for board in self._boards("nvidia") if board is not None])
+
+    def some_instance(self) -> Device:
+        """A MIG instance of which nobody knows the profile: a device claim that chooses it by an expression."""
+        whole = self.whole("nvidia")
+        reason = "which MIG profile a device claim gets stands in its selectors, which are not read"
+        return Device(
+            amounts={unit: amount for unit, amount in whole.amounts.items() if unit != gpu_quota_amounts.GPUS},
+            unknown={**whole.unknown, gpu_quota_amounts.PROFILES: reason},
+        )
+
+    def mebibyte(self) -> Device:
+        """A MiB of a GPU's memory, and as much of the rest of the GPU."""
+        return worst(_mebibyte(self.whole("nvidia", [product])) for product in self._products or (None,))
+
+    def _boards(self, vendor: str, products: Sequence[Product | None] | None = None) -> list[Board | None]:
+        if vendor not in _MAY_BE_NVIDIA:
+            return [None]
+        found = products if products is not None else self._products or (None,)
+        return [product.board if product is not None else self._assumption.board for product in found]
+
+    def _of_board(self, board: Board | None) -> Device:
+        assumed = self._assumption
+        slices = board.compute_slices if board is not None else assumed.slices or MOST_SLICES
+        memory = board.memory if board is not None else assumed.memory
+        found = {gpu_quota_amounts.GPUS: Fraction(1), gpu_quota_amounts.SLICES: Fraction(slices)}
+        if memory is not None:
+            return Device(amounts={**found, gpu_quota_amounts.MEMORY: Fraction(memory)})
+        reason = f"how much memory its devices have is not known; select nodes by {boards.PRODUCT_LABEL}, or give the"
+        return Device(amounts=found, unknown={gpu_quota_amounts.MEMORY: f"{reason} quota an assumption (assumes)"})
+
+
+def _instance(profile: Profile, candidates: Collection[Board]) -> Device:
+    having = [board for board in candidates if board.offer(profile) is not None] or boards.boards_with(profile)
+    offers = [offer for board in having if (offer := board.offer(profile)) is not None]
+    slices = max((offer.shape.compute for offer in offers), default=profile.slices)
+    return Device(
+        amounts={
+            gpu_quota_amounts.of_profile(profile): Fraction(1),
+            gpu_quota_amounts.SLICES: Fraction(slices),
+            gpu_quota_amounts.MEMORY: Fraction(profile.gigabytes),
+        }
+    )
+
+
+def _mebibyte(whole: Device) -> Device:
+    memory = whole.amounts.get(gpu_quota_amounts.MEMORY)
+    if memory:
+        return whole.part(_MIB / memory)
+    reason = "what part of a GPU its memory is depends on the board, which is not known"
+    return Device(
+        amounts={gpu_quota_amounts.MEMORY: _MIB},
+        unknown=dict.fromkeys((gpu_quota_amounts.GPUS, gpu_quota_amounts.SLICES), reason),
+    )

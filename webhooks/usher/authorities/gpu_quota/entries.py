@@ -1,0 +1,163 @@
+"""An entry of a ledger, and how it stands in the status of a GPUQuota: `status.charges`.
+
+    {"object": "PyTorchJob.kubeflow.org/research/llm", "amounts": {"gpus": 16}, "until": 1798000000}
+
+`amounts` are those of pods whose priority class no limit names; `classes` has the others by class, and by several
+classes with commas between them what pods of these share. `until` is missing once the charge is settled, and `uid`
+where the object had a name when it was charged.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import errors, paths, quantities
+from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
+from usher.authorities.gpu_quota.amounts import Amounts
+from usher.authorities.gpu_quota.charge import ByClasses, Classes
+
+_NO_CLASS: Final[Classes] = ("",)
+_FIELDS: Final = frozenset({"object", "uid", "amounts", "classes", "until", "forced"})
+_LATEST: Final = 2**53
+"""Seconds; JSON numbers are exact up to here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What an object is charged."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+    """Empty where the object was charged before it had one (generateName)."""
+    uid: str = ""
+    """Its key where it has no name; of no use otherwise."""
+    amounts: ByClasses
+    reserved_until: int | None
+    """Seconds since the epoch; None once the charge is settled."""
+    forced: bool = False
+    """Charged without asking whether there was room."""
+
+    @property
+    def key(self) -> str:
+        """The name wherever there is one: who tries again to create an object is charged once, whatever its uid."""
+        return self.name_key if self.name else self.uid
+
+    @property
+    def name_key(self) -> str:
+        return f"{self.full_kind}/{self.namespace}/{self.name}"
+
+    @property
+    def full_kind(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+class MalformedError(ValueError):
+    """An entry that cannot be read; says what is wrong with it."""
+
+
+def tidy(by_classes: ByClasses) -> ByClasses:
+    """Without what is nothing, in the order of the classes: equal amounts are equal values."""
+    return {
+        classes: dict(sorted(of_units.items()))
+        for classes in sorted(by_classes)
+        if (of_units := {unit: nanos for unit, nanos in by_classes[classes].items() if nanos})
+    }
+
+
+def encode(entry: Entry) -> paths.Object:
+    result: paths.Object = {"object": entry.name_key}
+    if entry.uid:
+        result["uid"] = entry.uid
+    if _NO_CLASS in entry.amounts:
+        result["amounts"] = encode_amounts(entry.amounts[_NO_CLASS])
+    classes: paths.Object = {
+        ",".join(names): encode_amounts(of_units) for names, of_units in entry.amounts.items() if names != _NO_CLASS
+    }
+    if classes:
+        result["classes"] = classes
+    if entry.reserved_until is not None:
+        result["until"] = entry.reserved_until
+    if entry.forced:
+        result["forced"] = True
+    return result
+
+
+def encode_amounts(of_units: Amounts) -> paths.Object:
+    """Whole numbers as numbers, parts as Kubernetes writes them (`3500m`)."""
+    return {
+        unit: nanos // quantities.NANO if nanos % quantities.NANO == 0 else gpu_quota_amounts.number(nanos)
+        for unit, nanos in of_units.items()
+    }
+
+
+def decode(value: paths.Json) -> Entry:
+    """An entry as it stands in the status.
+
+    Raises:
+        MalformedError: it has a field that no entry has, or lacks one, or one cannot be read.
+    """
+    if not isinstance(value, dict):
+        raise MalformedError("it is no object")
+    stray = value.keys() - _FIELDS
+    if stray:
+        raise MalformedError(f"it has a field {min(stray)!r:.60}, which no entry has")
+    group, kind, namespace, name = _identity(value.get("object"))
+    uid, until, forced = value.get("uid", ""), value.get("until"), value.get("forced", False)
+    if not isinstance(uid, str):
+        raise MalformedError("uid is no text")
+    if until is not None and (isinstance(until, bool) or not isinstance(until, int) or not 0 <= until <= _LATEST):
+        raise MalformedError("until is no number of seconds")
+    if not isinstance(forced, bool):
+        raise MalformedError("forced is neither true nor false")
+    if not (name or uid):
+        raise MalformedError("it has neither a name nor a uid")
+    found: dict[Classes, Amounts] = {}
+    if "amounts" in value:
+        found[_NO_CLASS] = decode_amounts(value["amounts"])
+    classes = value.get("classes", {})
+    if not isinstance(classes, dict):
+        raise MalformedError("classes is no object")
+    for key, of_units in classes.items():
+        found[tuple(sorted(set(key.split(","))))] = decode_amounts(of_units)
+    return Entry(
+        group=group,
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        uid=uid,
+        amounts=tidy(found),
+        reserved_until=until,
+        forced=forced,
+    )
+
+
+def decode_amounts(value: paths.Json) -> Amounts:
+    """Amounts by unit.
+
+    Raises:
+        MalformedError: no object, a unit that no quota has, or a number that is none or below 0.
+    """
+    if not isinstance(value, Mapping):
+        raise MalformedError("amounts are no object")
+    found = {}
+    for unit, amount in value.items():
+        if not gpu_quota_amounts.is_unit(unit):
+            raise MalformedError(f"{unit!r:.60} is no unit of a quota")
+        try:
+            nanos = quantities.parse(amount).nanos
+        except errors.QuantityError as error:
+            raise MalformedError(f"{unit}: {error}") from None
+        if not 0 <= nanos <= gpu_quota_amounts.MOST:
+            raise MalformedError(f"{unit}: {gpu_quota_amounts.number(nanos)} is no amount that anything is charged")
+        found[unit] = nanos
+    return found
+
+
+def _identity(value: paths.Json) -> tuple[str, str, str, str]:
+    parts = value.split("/") if isinstance(value, str) else []
+    if len(parts) != 3 or not parts[0]:
+        raise MalformedError("object is not written as Kind.group/namespace/name")
+    kind, _, group = parts[0].partition(".")
+    return group, kind, parts[1], parts[2]

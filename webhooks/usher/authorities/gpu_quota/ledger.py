@@ -1,0 +1,249 @@
+"""The ledger of a quota: who has been charged what. Immutable; every change makes a new one.
+
+An entry is a reservation from the moment in which a workload is let in until somebody has seen that it exists
+(`settle`), and a settled charge from then on. A charge never lowers an entry: an UPDATE that asks for less is let in
+before it is stored, and may fail after all. So a key holds the most of what was asked for until it is settled.
+
+Whoever writes a ledger does so by compare-and-swap: reads it with its version, makes the next one here, writes it back
+against that version, and begins again where somebody else was quicker. That makes of each function one atomic step, and
+of "never over its limits" a property of the ledger itself, however many replicas charge at once.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import orjson
+
+from usher.authorities.gpu_quota import amounts
+from usher.authorities.gpu_quota import entries as gpu_quota_entries
+from usher.authorities.gpu_quota.amounts import Amounts
+from usher.authorities.gpu_quota.charge import ByClasses, of_classes, together
+from usher.authorities.gpu_quota.entries import Entry
+
+NOTHING: Final[ByClasses] = {}
+
+MOST_BYTES: Final = 1_000_000
+"""What all entries together may take in the object. etcd takes 1.5 MiB in one request by default; names, other fields
+and the protocol need some of it."""
+
+MOST_ENTRIES: Final = 10_000
+"""As the definition of GPUQuota bounds them; with names of usual length the bytes end before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """One entry of `limits`: at most so much, of pods of these priority classes; of all, if none is given."""
+
+    hard: Amounts
+    classes: tuple[str, ...] = ()
+
+
+Limits = tuple[Limit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Not to be made by hand: begin with EMPTY, or with `encoding.decode`."""
+
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    size: int = 0
+    """Bytes of the entries as they stand in the object."""
+
+
+EMPTY: Final = Ledger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granted:
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """A unit of a limit in which too much is asked; in nanos."""
+
+    limit: Limit
+    unit: str
+    asks: int
+    """What the workload asks for in all."""
+    held: int
+    """What it has been charged before; part of `used`."""
+    more: int
+    """What it would be charged beyond that. Pods that change their priority class count in both until settled."""
+    used: int
+    hard: int
+    ending: int = 0
+    """What pods of an earlier object of the same name hold still; part of `more`, or of `held`."""
+
+    @property
+    def free(self) -> int:
+        return max(self.hard - self.used, 0)
+
+    @property
+    def never(self) -> bool:
+        """Whether the limit could not give it if nobody else had anything."""
+        return self.asks > self.hard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    excesses: tuple[Excess, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Full:
+    """The object has no room for another entry; nothing is wrong with the workload."""
+
+    entries: int
+
+
+def used(ledger: Ledger) -> ByClasses:
+    """What all entries take together, by priority classes; exactly nothing without entries."""
+    found = together(entry.amounts for entry in ledger.entries.values())
+    return {classes: found[classes] for classes in sorted(found)}
+
+
+def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
+    """What is used of each limit, in its units; 0 is said."""
+    everything = used(ledger)
+    return [
+        {unit: of_classes(everything, limit.classes).get(unit, 0) for unit in sorted(limit.hard)} for limit in limits
+    ]
+
+
+def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Refused | Full:
+    """Reserves what a workload asks for, until `entry.reserved_until`.
+
+    Charging a key again charges only what is asked beyond it. A workload that asks for no more than it has been charged
+    is never refused, be the quota as full as it may: it was let in before.
+
+    Args:
+        ledger: what has been charged.
+        entry: what is asked for.
+        limits: those of the quota.
+        ending: what pods of earlier objects of the same name hold until they end; both are charged under that name.
+    """
+    former, entry = find(ledger, entry), _relevant(entry, limits)
+    after = _joined(former, _beside(entry, relevant(ending, limits)))
+    excesses = tuple(_excesses(ledger, former, after, entry, limits, ending))
+    if excesses:
+        return Refused(excesses=excesses)
+    return _granted(ledger, former, after)
+
+
+def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Full:
+    """Charges whatever there is: for sites that only warn, and for what exists already."""
+    former, entry = find(ledger, entry), _relevant(_beside(entry, ending), limits)
+    return _granted(ledger, former, replace(_joined(former, entry), forced=True))
+
+
+def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
+    """What really exists takes the place of what was reserved. A key that is not there stays so."""
+    former = ledger.entries.get(key)
+    if former is None:
+        return ledger
+    return _with(ledger, replace(former, amounts=gpu_quota_entries.tidy(actual), reserved_until=None))
+
+
+def release(ledger: Ledger, key: str) -> Ledger:
+    former = ledger.entries.get(key)
+    if former is None:
+        return ledger
+    kept = {each: entry for each, entry in ledger.entries.items() if each != key}
+    return Ledger(entries=kept, size=ledger.size - bytes_of(former))
+
+
+def find(ledger: Ledger, entry: Entry) -> Entry | None:
+    """What has been charged for the same object: by its name or, before it had one, by its uid."""
+    return ledger.entries.get(entry.key) or ledger.entries.get(entry.uid)
+
+
+def bytes_of(entry: Entry) -> int:
+    """As it stands in the object, with what separates it from the next."""
+    return len(orjson.dumps(gpu_quota_entries.encode(entry))) + 1
+
+
+def relevant(by_classes: ByClasses, limits: Limits) -> ByClasses:
+    """What limits look at: units that one of them has, and classes that one of them names; all others are one.
+
+    It bounds an entry by the quota, whatever a workload makes up.
+    """
+    units = {unit for limit in limits for unit in limit.hard}
+    named: Collection[str] = {name for limit in limits for name in limit.classes}
+    result: dict[tuple[str, ...], Amounts] = {}
+    for classes, of_units in by_classes.items():
+        key = tuple(sorted({name if name in named else "" for name in classes}))
+        kept = {unit: nanos for unit, nanos in of_units.items() if unit in units}
+        result[key] = amounts.plus(result.get(key, {}), kept)
+    return gpu_quota_entries.tidy(result)
+
+
+def _relevant(entry: Entry, limits: Limits) -> Entry:
+    """With what limits look at, and without a uid that its name makes superfluous."""
+    return replace(entry, uid="" if entry.name else entry.uid, amounts=relevant(entry.amounts, limits))
+
+
+def _beside(entry: Entry, ending: ByClasses) -> Entry:
+    return replace(entry, amounts=together([entry.amounts, ending])) if ending else entry
+
+
+def _joined(former: Entry | None, entry: Entry) -> Entry:
+    if former is None:
+        return entry
+    until = [each for each in (former.reserved_until, entry.reserved_until) if each is not None]
+    return replace(
+        entry,
+        amounts={
+            classes: amounts.highest([former.amounts.get(classes, {}), entry.amounts.get(classes, {})])
+            for classes in sorted({*former.amounts, *entry.amounts})
+        },
+        reserved_until=max(until, default=None),
+        forced=former.forced,
+    )
+
+
+def _excesses(  # noqa: PLR0913, PLR0917 - before, after, what is asked, and of what
+    ledger: Ledger, former: Entry | None, after: Entry, entry: Entry, limits: Limits, ending: ByClasses
+) -> Iterator[Excess]:
+    everything = used(ledger)
+    for limit in limits:
+        before = of_classes(everything, limit.classes)
+        held = of_classes(former.amounts, limit.classes) if former is not None else {}
+        holds = of_classes(after.amounts, limit.classes)
+        asks = of_classes(entry.amounts, limit.classes)
+        for unit in sorted(limit.hard):
+            more = holds.get(unit, 0) - held.get(unit, 0)
+            if more > 0 and before.get(unit, 0) + more > limit.hard[unit]:
+                yield Excess(
+                    limit=limit,
+                    unit=unit,
+                    asks=asks.get(unit, 0),
+                    held=held.get(unit, 0),
+                    more=more,
+                    used=before.get(unit, 0),
+                    hard=limit.hard[unit],
+                    ending=of_classes(ending, limit.classes).get(unit, 0),
+                )
+
+
+def _granted(ledger: Ledger, former: Entry | None, after: Entry) -> Granted | Full:
+    if former is None and not after.amounts:
+        return Granted(ledger=ledger)
+    without = ledger if former is None or former.key == after.key else release(ledger, former.key)
+    made = _with(without, after)
+    too_large = made.size > MOST_BYTES and made.size > ledger.size
+    if too_large or len(made.entries) > max(MOST_ENTRIES, len(ledger.entries)):
+        return Full(entries=len(ledger.entries))
+    return Granted(ledger=made)
+
+
+def _with(ledger: Ledger, entry: Entry) -> Ledger:
+    """An entry of nothing is none."""
+    if not entry.amounts:
+        return release(ledger, entry.key)
+    former = ledger.entries.get(entry.key)
+    if former == entry:
+        return ledger
+    size = ledger.size + bytes_of(entry) - (bytes_of(former) if former is not None else 0)
+    return Ledger(entries={**ledger.entries, entry.key: entry}, size=size)

@@ -1,0 +1,156 @@
+"""What has to be done to a ledger so that it says what there is: used = what exists + live reservations.
+
+Whoever watches lists what exists and asks here; nothing is looked up. What takes something off rests on not having seen
+something, and who watches may be behind: it is to be confirmed by a live read of that one object before it is applied.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
+from usher.authorities.gpu_quota import entries, ledger
+from usher.authorities.gpu_quota.charge import ByClasses, together
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.ledger import Ledger, Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """A workload that exists and that nobody owns, or a pod that is charged by itself."""
+
+    uid: str
+    group: str
+    kind: str
+    namespace: str
+    name: str
+    charge: ByClasses
+    """What it takes now; nothing for one that is suspended, where the quota does not charge those."""
+    finished: bool = False
+    """Whether it makes no pods any more, and none of those that it made is left running."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """What was reserved, or settled before, is there, and takes `amounts`."""
+
+    entry: Entry
+    """As it was when this was decided."""
+    amounts: ByClasses
+    lowers: bool
+    """Whether it takes something off; to be confirmed by a live read of the object first, as a release is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """Nothing seems to hold it any more; to be confirmed by a live read of the object first."""
+
+    entry: Entry
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopt:
+    """It exists, and nobody was asked: made while the webhooks were away, or before the quota was. Charged by force."""
+
+    entry: Entry
+
+
+Action = Settle | Release | Adopt
+
+
+def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int) -> list[Action]:
+    """What to do, in any order.
+
+    A reservation that is not over is lowered by nothing that exists: what was let in may not be stored yet. It is
+    settled as soon as what exists is all that was reserved; when it is over, by what exists then.
+
+    Args:
+        found: the ledger.
+        holdings: all that exist in the namespaces of the quota. Several may have one name: a workload that is there,
+            and those that were deleted before it and whose pods still end.
+        limits: those of the quota.
+        now: seconds since the epoch.
+    """
+    result: list[Action] = []
+    held: set[str] = set()
+    for holding in _by_name(holdings):
+        amounts_now = ledger.relevant(holding.charge, limits)
+        for entry in entries_of(holding, found):
+            held.add(entry.key)
+            result += _of_entry(entry, holding, amounts_now, now)
+        if amounts_now and not holding.finished and not any(entries_of(holding, found)):
+            result.append(Adopt(entry=_entry(holding, amounts_now)))
+    result += [
+        Release(entry=entry, reason="is not there")
+        for entry in found.entries.values()
+        if entry.key not in held and not _is_live(entry, now)
+    ]
+    return result
+
+
+def apply(found: Ledger, action: Action, limits: Limits) -> Ledger:
+    """The ledger after an action that has been confirmed where it has to be.
+
+    An entry that has been charged since the action was decided stays as it is, and so does a ledger without room.
+    """
+    match action:
+        case Settle(entry=entry, amounts=actual):
+            return ledger.settle(found, entry.key, actual) if found.entries.get(entry.key) == entry else found
+        case Release(entry=entry):
+            return ledger.release(found, entry.key) if found.entries.get(entry.key) == entry else found
+        case Adopt(entry=entry):
+            forced = ledger.force(found, entry, limits)
+            if isinstance(forced, ledger.Full):
+                return found
+            return forced.ledger
+
+
+def _by_name(holdings: Iterable[Holding]) -> Iterator[Holding]:
+    """One for each name, with what all of that name take together."""
+    found: defaultdict[str, list[Holding]] = defaultdict(list)
+    for holding in holdings:
+        found[_entry(holding, {}).name_key].append(holding)
+    for several in found.values():
+        left = [each for each in several if not each.finished] or several
+        yield left[0] if len(left) == 1 else replace(left[0], charge=together(each.charge for each in left))
+
+
+def _of_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, now: int) -> Iterator[Action]:
+    if holding.finished:
+        if not _is_live(entry, now):
+            yield Release(entry=entry, reason="has finished")
+    elif not _is_live(entry, now):
+        if entry.reserved_until is not None or entry.amounts != amounts_now:
+            yield Settle(entry=entry, amounts=amounts_now, lowers=not _covers(amounts_now, entry.amounts))
+    elif _covers(amounts_now, entry.amounts):
+        yield Settle(entry=entry, amounts=amounts_now, lowers=False)
+
+
+def entries_of(holding: Holding, found: Ledger) -> list[Entry]:
+    """By its name, and by its uid where it was charged before it had a name."""
+    asked = _entry(holding, {})
+    return [entry for key in (asked.name_key, holding.uid) if (entry := found.entries.get(key)) is not None]
+
+
+def _entry(holding: Holding, of_holding: ByClasses) -> Entry:
+    return Entry(
+        group=holding.group,
+        kind=holding.kind,
+        namespace=holding.namespace,
+        name=holding.name,
+        amounts=entries.tidy(of_holding),
+        reserved_until=None,
+    )
+
+
+def _is_live(entry: Entry, now: int) -> bool:
+    return entry.reserved_until is not None and entry.reserved_until > now
+
+
+def _covers(present: ByClasses, reserved: Mapping[tuple[str, ...], gpu_quota_amounts.Amounts]) -> bool:
+    return all(
+        present.get(classes, {}).get(unit, 0) >= nanos
+        for classes, of_units in reserved.items()
+        for unit, nanos in of_units.items()
+    )

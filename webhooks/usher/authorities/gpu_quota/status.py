@@ -1,0 +1,103 @@
+"""The status of a GPUQuota: its ledger with what is used of each limit, as the API server keeps it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher import paths
+from usher.authorities.gpu_quota import amounts, entries
+from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.ledger import Ledger, Limits
+
+VERSION: Final = 1
+"""Of how charges are written."""
+
+MOST_TOLD: Final = 20
+"""Problems of one ledger that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """The ledger of a status, and what of it could not be read: JSON Pointers below the object, with reasons."""
+
+    ledger: Ledger
+    problems: tuple[tuple[str, str], ...] = ()
+    unread: tuple[paths.Json, ...] = ()
+    """Entries that cannot be read, as they stand there."""
+    writable: bool = True
+    """False where a later gpu-usher wrote it: whoever writes it back in this form destroys what that one knows. Nor is
+    anything known of what is used."""
+
+
+def encode(found: Ledger, limits: Limits, *, unread: Sequence[paths.Json] = ()) -> paths.Object:
+    """`version`, `used` and `charges` of the status; conditions are whose who watches.
+
+    Entries that could not be read stay after all others: whoever wrote them may know what they mean.
+    """
+    used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in gpu_quota_ledger.used_of(found, limits)]
+    charges: list[paths.Json] = [entries.encode(found.entries[key]) for key in sorted(found.entries)]
+    charges += unread
+    return {"version": VERSION, "used": used, "charges": charges}
+
+
+def decode(value: paths.Json) -> Decoded:
+    """The ledger in a status, of whatever form it may have: an entry that cannot be read is named, all others stay.
+
+    What is written as used is not looked at, for it follows from the charges.
+    """
+    if not isinstance(value, Mapping):
+        return Decoded(
+            ledger=gpu_quota_ledger.EMPTY, problems=() if value is None else (("/status", "it is no object"),)
+        )
+    version = value.get("version", VERSION)
+    if version != VERSION or isinstance(version, bool):
+        reason = f"charges of version {version!r:.20} are not known to this gpu-usher, which knows {VERSION}"
+        return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=(("/status/version", reason),), writable=False)
+    charges = value.get("charges")
+    if not isinstance(charges, list):
+        problems = () if charges is None else (("/status/charges", "it is no list"),)
+        return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=problems)
+    return _read(charges)
+
+
+def _read(charges: list[paths.Json]) -> Decoded:
+    read: dict[str, Entry] = {}
+    problems: list[tuple[str, str]] = []
+    unread: list[paths.Json] = []
+    for index, value in enumerate(charges):
+        place = f"/status/charges/{index}"
+        try:
+            entry = entries.decode(value)
+        except entries.MalformedError as error:
+            problems.append((place, str(error)))
+            unread.append(value)
+            continue
+        if entry.key in read:
+            problems.append((place, f"{entry.key:.300} is charged twice; the more of both counts"))
+            entry = _more(read[entry.key], entry)
+        read[entry.key] = entry
+    told = problems[:MOST_TOLD]
+    if len(problems) > MOST_TOLD:
+        told.append(("/status/charges", f"{len(problems) - MOST_TOLD} more entries cannot be read"))
+    size = sum(map(gpu_quota_ledger.bytes_of, read.values()))
+    return Decoded(ledger=Ledger(entries=read, size=size), problems=tuple(told), unread=tuple(unread))
+
+
+def _more(first: Entry, second: Entry) -> Entry:
+    until = [each.reserved_until for each in (first, second) if each.reserved_until is not None]
+    return Entry(
+        group=first.group,
+        kind=first.kind,
+        namespace=first.namespace,
+        name=first.name,
+        uid=first.uid,
+        amounts=entries.tidy(
+            {
+                classes: amounts.highest([first.amounts.get(classes, {}), second.amounts.get(classes, {})])
+                for classes in {*first.amounts, *second.amounts}
+            }
+        ),
+        reserved_until=max(until, default=None),
+        forced=first.forced or second.forced,
+    )

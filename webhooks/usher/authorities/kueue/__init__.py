@@ -1,0 +1,1 @@
+"""Kueue: whether a queue could ever admit a workload, and whether it could now."""

@@ -1,0 +1,132 @@
+"""Kueue's own configuration as its ConfigMap holds it: what it counts, and which kinds it queues (gpu-domain 2.2, 2.3).
+
+KQ:apis/config/v1beta2/configuration_types.go; v1beta1 has the same fields.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from usher import errors, paths, quantities
+from usher.authorities.kueue.queues import problems_of
+from usher.documents import reader
+from usher.reading.values import Reading
+
+SOURCE: Final = "kueue-manager-config"
+
+_FRAMEWORKS_WITHOUT_A_LIST: Final = ("batch/job",)
+
+_NEVER_KUBES: Final[paths.Json] = {
+    "matchExpressions": [
+        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", "kueue-system"]}
+    ]
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transformation:
+    """What a resource is counted as, for each unit of it."""
+
+    outputs: Mapping[str, int]
+    """In nanos; a factor may be negative."""
+    keeps_input: bool = True
+    multiplied_by: str = ""
+    """The resource whose quantity is a factor too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """Without any of it, Kueue's defaults."""
+
+    known: bool = False
+    frameworks: tuple[str, ...] | None = None
+    """`integrations.frameworks`; None where nobody knows them."""
+    external_frameworks: tuple[str, ...] = ()
+    """As Kind.version.group."""
+    excluded_prefixes: tuple[str, ...] = ()
+    transformations: Mapping[str, Transformation] = field(default_factory=lambda: MappingProxyType({}))
+    ignores_undeclared: bool = False
+    """Whether resources that no group of the queue covers are let through."""
+    device_classes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """The resource as which devices of a class are counted, for classes of which whole devices are."""
+    mapped_classes: frozenset[str] = frozenset()
+    """All device classes that are counted, however that is done."""
+    queues_unlabelled: bool = False
+    """Whether it holds jobs back that name no queue."""
+    namespace_selector: paths.Json = None
+    """Of the namespaces whose jobs it manages; there always is one where the configuration is known."""
+    problems: tuple[str, ...] = ()
+
+
+UNKNOWN: Final = Configuration()
+
+
+def read(text: object) -> Configuration:
+    """The configuration that a text holds; what cannot be read of it is among its problems."""
+    if not isinstance(text, str):
+        return Configuration(problems=(f"ConfigMap {SOURCE} holds no configuration",))
+    try:
+        documents = reader.parse(text, source=SOURCE)
+    except errors.ManifestError as error:
+        return Configuration(problems=(str(error),))
+    reading = Reading()
+    value = reading.mapping(documents[0].value if documents else None, paths.ROOT)
+    if reading.unknowns:
+        return read(None)
+    integrations = reading.mapping(value.get("integrations"), "/integrations")
+    frameworks = reading.texts(integrations.get("frameworks"), "/integrations/frameworks")
+    external = reading.texts(integrations.get("externalFrameworks"), "/integrations/externalFrameworks")
+    unread = bool(reading.unknowns)
+    resources = reading.mapping(value.get("resources"), "/resources")
+    strategy = reading.text(resources.get("quotaCheckStrategy"), "/resources/quotaCheckStrategy")
+    excluded = reading.texts(resources.get("excludeResourcePrefixes"), "/resources/excludeResourcePrefixes")
+    transformations = dict(_transformations(resources.get("transformations"), reading))
+    mappings = list(_device_classes(resources.get("deviceClassMappings"), reading))
+    unlabelled = reading.flag(value.get("manageJobsWithoutQueueName"), "/manageJobsWithoutQueueName")
+    selector = value.get("managedJobsNamespaceSelector")
+    return Configuration(
+        known=True,
+        frameworks=None if unread else frameworks or _FRAMEWORKS_WITHOUT_A_LIST,
+        external_frameworks=external,
+        excluded_prefixes=excluded,
+        transformations=transformations,
+        ignores_undeclared=strategy == "IgnoreUndeclared",
+        device_classes={mapping.name: mapping.resource for mapping in mappings if mapping.whole},
+        mapped_classes=frozenset(mapping.name for mapping in mappings),
+        queues_unlabelled=unlabelled,
+        namespace_selector=_NEVER_KUBES if selector is None else selector,
+        problems=problems_of("ConfigMap", SOURCE, reading),
+    )
+
+
+def _transformations(value: paths.Json, reading: Reading) -> Iterator[tuple[str, Transformation]]:
+    for path, entry in reading.items(value, "/resources/transformations"):
+        outputs: dict[str, int] = {}
+        for name, factor in reading.mapping(entry.get("outputs"), path + "/outputs").items():
+            try:
+                outputs[name] = quantities.parse(factor).nanos
+            except errors.QuantityError as error:
+                reading.unknown(paths.join(path, "outputs", name), str(error))
+        yield (
+            reading.text(entry.get("input"), path + "/input"),
+            Transformation(
+                outputs=outputs,
+                keeps_input=reading.text(entry.get("strategy"), path + "/strategy") != "Replace",
+                multiplied_by=reading.text(entry.get("multiplyBy"), path + "/multiplyBy"),
+            ),
+        )
+
+
+class _DeviceClass(NamedTuple):
+    name: str
+    resource: str
+    whole: bool
+    """Whether whole devices are counted; how the others are counted hangs on the devices."""
+
+
+def _device_classes(value: paths.Json, reading: Reading) -> Iterator[_DeviceClass]:
+    for path, entry in reading.items(value, "/resources/deviceClassMappings"):
+        resource = reading.text(entry.get("name"), path + "/name")
+        for name in reading.texts(entry.get("deviceClassNames"), path + "/deviceClassNames"):
+            yield _DeviceClass(name, resource, whole=not entry.get("sources"))

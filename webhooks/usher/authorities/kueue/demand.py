@@ -1,0 +1,202 @@
+"""What Kueue counts of a workload when it admits it, in amounts by resource.
+
+Kueue takes the pods that the object asks for, not those to which it may grow. Per kind, of `PodSet.count`:
+
+- Job, JobSet, TrainJob, MPIJob, jobs of Kubeflow, AppWrapper, StatefulSet, SparkApplication: the minimum, which is what
+  is asked for; with `kueue.x-k8s.io/job-min-parallelism` a Job is content with fewer. Where an operator scales below
+  the replicas (elasticPolicy with metrics), the minimum is less than what Kueue counts.
+- RayCluster, RayJob, RayService: one cluster with the least pods that KubeRay makes, which may be less than what Kueue
+  counts (`replicas`) where an autoscaler is on.
+- LeaderWorkerSet: every group by itself, so the pods of one group.
+- CronJob: one run.
+- Everything else comes as the pods that it makes, each by itself; so do the pods of a Deployment. A Pod of a pod group
+  comes with the others, of which it says nothing.
+
+So an amount here is never more than what the workload needs, and what does not fit never fits. Left out, because it
+only adds to that: defaults of LimitRanges, the overhead of a RuntimeClass that the template does not carry, and
+containers that operators add without saying so.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import model, quantities
+from usher.authorities.kueue import queues
+from usher.authorities.kueue.configuration import Configuration
+from usher.workloads import requests
+
+PODS: Final = "pods"
+"""A resource that queues may cover: each pod counts as one."""
+
+MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
+POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
+
+_AS_ONE: Final = frozenset(
+    {
+        ("apps", "StatefulSet"),
+        ("batch", "CronJob"),
+        ("batch", "Job"),
+        ("jobset.x-k8s.io", "JobSet"),
+        ("kubeflow.org", "JAXJob"),
+        ("kubeflow.org", "MPIJob"),
+        ("kubeflow.org", "PaddleJob"),
+        ("kubeflow.org", "PyTorchJob"),
+        ("kubeflow.org", "TFJob"),
+        ("kubeflow.org", "XGBoostJob"),
+        ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+        ("ray.io", "RayCluster"),
+        ("ray.io", "RayJob"),
+        ("ray.io", "RayService"),
+        ("sagemaker.amazonaws.com", "HyperPodPyTorchJob"),
+        ("sparkoperator.k8s.io", "SparkApplication"),
+        ("trainer.kubeflow.org", "TrainJob"),
+        ("workload.codeflare.dev", "AppWrapper"),
+    }
+)
+"""Kinds of which Kueue makes one workload of all pods, or one of every run or group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The pods of one pod set, and what each of them asks for."""
+
+    pod_set: model.PodSet
+    pods: int
+    each: Mapping[str, int]
+
+    def total(self, resource: str) -> int:
+        """What all pods together ask of a resource."""
+        return self.pods if resource == PODS else self.each.get(resource, 0) * self.pods
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What is admitted together, all of it or nothing."""
+
+    asked: tuple[Asked, ...]
+    exact: bool
+    """Whether Kueue counts just this, and no more."""
+    unknowns: tuple[str, ...] = ()
+    """What is asked for beside it and cannot be counted."""
+
+
+def of(workload: model.Workload, configuration: Configuration) -> tuple[Demand, ...]:
+    """Every workload that Kueue makes of an object, those that are alike once."""
+    pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
+    if (workload.group, workload.kind) in _AS_ONE:
+        return (_demand([(pod_set, _pods(workload, pod_set)) for pod_set in pod_sets], workload, configuration),)
+    return tuple(_demand([(pod_set, 1)], workload, configuration) for pod_set in pod_sets)
+
+
+def part(workload: model.Workload) -> str:
+    """What of an object is admitted by itself: `pod`, `group`, `run`; empty where all of it is admitted together."""
+    if (workload.group, workload.kind) not in _AS_ONE:
+        return "" if workload.is_pod else "pod"
+    return {"CronJob": "run", "LeaderWorkerSet": "group"}.get(workload.kind, "")
+
+
+def of_all(workload: model.Workload, configuration: Configuration) -> Demand:
+    """All pods of an object at once, whether or not Kueue admits them so."""
+    pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
+    return _demand([(pod_set, pod_set.count.minimum) for pod_set in pod_sets], workload, configuration)
+
+
+def _demand(
+    counted: Iterable[tuple[model.PodSet, int]], workload: model.Workload, configuration: Configuration
+) -> Demand:
+    asked: list[Asked] = []
+    unknowns: list[str] = list(configuration.problems)
+    exact = POD_GROUP not in workload.labels and POD_GROUP not in workload.annotations
+    for pod_set, pods in counted:
+        each = _transformed(_requests(pod_set, configuration), configuration)
+        for name, quantity in _claimed(pod_set, configuration, unknowns):
+            each[name] = each.get(name, quantities.ZERO) + quantity
+        amounts = {name: queues.amount(name, quantity) for name, quantity in each.items()}
+        asked.append(Asked(pod_set=pod_set, pods=pods, each=amounts))
+        exact = exact and pod_set.whole and _is_counted(workload, pod_set)
+    return Demand(asked=tuple(asked), exact=exact, unknowns=tuple(dict.fromkeys(unknowns)))
+
+
+def _pods(workload: model.Workload, pod_set: model.PodSet) -> int:
+    count = pod_set.count
+    match workload.kind:
+        case "CronJob":
+            return 1 if count.maximum is None else count.maximum
+        case "LeaderWorkerSet":
+            groups = workload.pods.minimum // (workload.gang.minimum or 1)
+            return count.minimum // groups if groups else 0
+        case "Job":
+            return min(count.minimum, _least(workload, count.minimum))
+        case _:
+            return count.minimum
+
+
+def _is_counted(workload: model.Workload, pod_set: model.PodSet) -> bool:
+    """Whether Kueue counts just as many pods, and not only at least as many."""
+    if (workload.group, workload.kind) not in _AS_ONE or workload.kind == "LeaderWorkerSet":
+        return True
+    if workload.kind == "CronJob":
+        return pod_set.count.maximum is not None
+    return pod_set.count.minimum == pod_set.count.maximum
+
+
+def _least(workload: model.Workload, parallelism: int) -> int:
+    """The pods with which a Job is content; what is no number counts for nothing, as for Kueue."""
+    text = workload.annotations.get(MIN_PARALLELISM, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else parallelism
+
+
+def _requests(pod_set: model.PodSet, configuration: Configuration) -> dict[str, quantities.Quantity]:
+    """What one pod asks for, without the resources that Kueue leaves out of account."""
+    found = requests.of_pod(
+        pod_set.containers,
+        overhead=pod_set.overhead,
+        pod_requests=pod_set.pod_requests,
+        pod_limits=pod_set.pod_limits,
+    )
+    return {name: value for name, value in found.items() if not name.startswith(configuration.excluded_prefixes)}
+
+
+def _transformed(asked: dict[str, quantities.Quantity], configuration: Configuration) -> dict[str, quantities.Quantity]:
+    """As `resources.transformations` says: each input makes its outputs, and stays where it is not replaced.
+
+    What all outputs of one name come to is never below 0, and takes nothing from what the pod asks under that name.
+    """
+    kept: dict[str, quantities.Quantity] = {}
+    made: dict[str, int] = {}
+    for name, quantity in asked.items():
+        transformation = configuration.transformations.get(name)
+        if transformation is None or transformation.keeps_input:
+            kept[name] = quantity
+        if transformation is None:
+            continue
+        units = quantity.nanos
+        factor = asked.get(transformation.multiplied_by)
+        if factor is not None:
+            units = -(-units * factor.nanos // quantities.NANO)
+        for output, nanos in transformation.outputs.items():
+            made[output] = made.get(output, 0) - (-units * nanos // quantities.NANO)
+    for name, nanos in made.items():
+        kept[name] = kept.get(name, quantities.ZERO) + quantities.Quantity(max(nanos, 0))
+    return kept
+
+
+def _claimed(
+    pod_set: model.PodSet, configuration: Configuration, unknowns: list[str]
+) -> Iterator[tuple[str, quantities.Quantity]]:
+    """Devices that the pod claims, under the names as which Kueue counts them; records what it cannot count."""
+    for request in pod_set.requests:
+        if request.route is not model.Route.CLAIM:
+            continue
+        name = configuration.device_classes.get(request.name)
+        if request.claim:
+            unknowns.append(f"{request.claim} is named directly, which Kueue does not count")
+        elif name is None and configuration.known:
+            unknowns.append(f"deviceClassMappings of Kueue's configuration names no whole devices of {request.name}")
+        elif name is None:
+            unknowns.append(f"as what Kueue counts devices of class {request.name} is not known")
+        else:
+            yield name, request.minimum
+    if pod_set.device_claims and all(request.route is not model.Route.CLAIM for request in pod_set.requests):
+        unknowns.append(f"what the device claims of {pod_set.name or 'the pod'} are for is not known")

@@ -1,0 +1,185 @@
+"""ResourceFlavors and Topologies, and why a flavor does not take a pod set (KQ:pkg/scheduler/flavorassigner).
+
+As Kueue does, taints are held against the pods' tolerations and the flavor's own together, and selectors and required
+affinity are looked at only for labels that the flavor declares itself.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from usher import model, paths
+from usher.authorities.kueue.queues import problems_of
+from usher.config import models
+from usher.reading.values import Reading
+from usher.scheduling import node_affinity, taints
+
+_PREFIX: Final = "kueue.x-k8s.io/podset-"
+_LEVELS: Final = (
+    _PREFIX + "required-topology",
+    _PREFIX + "preferred-topology",
+    _PREFIX + "slice-required-topology",
+)
+_OTHER_TOPOLOGY: Final = (
+    _PREFIX + "unconstrained-topology",
+    _PREFIX + "slice-required-topology-constraints",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flavor:
+    name: str
+    node_labels: Mapping[str, str]
+    node_taints: tuple[models.Taint, ...]
+    tolerations: tuple[Mapping[str, paths.Json], ...]
+    topology: str
+    """Empty where pods are not placed by topology in it."""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    levels: tuple[str, ...]
+    """Node labels, the widest first."""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a flavor does not take a pod set."""
+
+    flavor: str
+    reason: str
+    by_topology: bool = False
+    """Whether only placing by topology keeps the pods out, which can be switched off in Kueue."""
+    level: str = ""
+    """The level that its Topology lacks, where that is why."""
+    levels: tuple[str, ...] = ()
+    """Those that it has."""
+    untolerated: str = ""
+    """The taint that is not tolerated, where that is why."""
+
+
+def flavor(name: str, value: Mapping[str, paths.Json]) -> Flavor:
+    """A ResourceFlavor of any version."""
+    reading = Reading()
+    spec = reading.mapping(value.get("spec"), "/spec")
+    return Flavor(
+        name=name,
+        node_labels=reading.strings(spec.get("nodeLabels"), "/spec/nodeLabels"),
+        node_taints=tuple(
+            _taint(entry, path, reading) for path, entry in reading.items(spec.get("nodeTaints"), "/spec/nodeTaints")
+        ),
+        tolerations=tuple(_tolerations(spec.get("tolerations"), reading)),
+        topology=reading.text(spec.get("topologyName"), "/spec/topologyName"),
+        problems=problems_of("ResourceFlavor", name, reading),
+    )
+
+
+def topology(name: str, value: Mapping[str, paths.Json]) -> Topology:
+    """A Topology of any version."""
+    reading = Reading()
+    spec = reading.mapping(value.get("spec"), "/spec")
+    return Topology(
+        levels=tuple(
+            reading.text(level.get("nodeLabel"), path + "/nodeLabel")
+            for path, level in reading.items(spec.get("levels"), "/spec/levels")
+        ),
+        problems=problems_of("Topology", name, reading),
+    )
+
+
+def wanted_levels(pod_set: model.PodSet) -> tuple[str, ...]:
+    """Levels that the annotations of the pods name."""
+    return tuple(dict.fromkeys(filter(None, (pod_set.annotations.get(key) for key in _LEVELS))))
+
+
+def asks_topology(pod_set: model.PodSet) -> bool:
+    """Whether the annotations of the pods ask Kueue to place them by topology."""
+    return any(key in pod_set.annotations for key in (*_LEVELS, *_OTHER_TOPOLOGY))
+
+
+def refusal(flavor: Flavor, pod_set: model.PodSet) -> Refusal | None:
+    """Why the flavor's taints or labels keep the pods out; None where they do not."""
+    untolerated = taints.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
+    if untolerated:
+        taint = untolerated[0]
+        value = f"={taint.value}" if taint.value else ""
+        written = f"{taint.key}{value}:{taint.effect}"
+        return Refusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
+    if flavor.node_labels and not node_affinity.matches(
+        _declared_only(flavor, pod_set), labels=flavor.node_labels, name=""
+    ):
+        return Refusal(flavor=flavor.name, reason=f"its nodes have {_labels(flavor, pod_set)}")
+    return None
+
+
+def topology_refusal(
+    flavor: Flavor, pod_set: model.PodSet, levels: Sequence[str] | None, *, overlaps: bool, only_topologies: bool
+) -> Refusal | None:
+    """Why the flavor does not place the pods by topology as they ask, or does although they do not.
+
+    Args:
+        flavor: the flavor.
+        pod_set: the pods.
+        levels: of its Topology; None where nobody knows them.
+        overlaps: whether the pods ask for any resource of the flavor's group.
+        only_topologies: whether all flavors of the queue have a Topology, so that all its pods are placed by one.
+    """
+    if not asks_topology(pod_set):
+        if flavor.topology and not only_topologies:
+            return Refusal(
+                flavor=flavor.name, reason="it takes only pods that ask to be placed by topology", by_topology=True
+            )
+        return None
+    if not flavor.topology:
+        return Refusal(flavor=flavor.name, reason="it has no topology", by_topology=True) if overlaps else None
+    missing = [level for level in wanted_levels(pod_set) if levels is not None and level not in levels]
+    if missing:
+        reason = f"its Topology {flavor.topology} has no level {missing[0]}"
+        return Refusal(
+            flavor=flavor.name, reason=reason, by_topology=True, level=missing[0], levels=tuple(levels or ())
+        )
+    return None
+
+
+def _declared_only(flavor: Flavor, pod_set: model.PodSet) -> model.PodSet:
+    """The pods with conditions on the flavor's own labels alone; a term that has none makes all of them void."""
+    terms: list[Mapping[str, paths.Json]] = []
+    for term in pod_set.required_terms:
+        expressions = term.get("matchExpressions")
+        kept: list[paths.Json] = [
+            expression
+            for expression in (expressions if isinstance(expressions, list) else ())
+            if isinstance(expression, dict) and expression.get("key") in flavor.node_labels
+        ]
+        if not kept:
+            terms = []
+            break
+        terms.append({"matchExpressions": kept})
+    selector = {key: value for key, value in pod_set.node_selector.items() if key in flavor.node_labels}
+    return replace(pod_set, node_selector=selector, required_terms=tuple(terms), has_required_affinity=bool(terms))
+
+
+def _labels(flavor: Flavor, pod_set: model.PodSet) -> str:
+    """The labels that do not fit, as far as a node selector says it; else all of them."""
+    selector = pod_set.node_selector
+    wrong = {key: value for key, value in flavor.node_labels.items() if selector.get(key, value) != value}
+    return " and ".join(f"{key}={value}" for key, value in (wrong or flavor.node_labels).items())
+
+
+def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, paths.Json]]:
+    """Tolerations as they are written; a text in one of them that is none may have tolerated anything."""
+    for path, entry in reading.items(value, "/spec/tolerations"):
+        for key in ("key", "operator", "value", "effect"):
+            reading.text(entry.get(key), f"{path}/{key}")
+        yield entry
+
+
+def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> models.Taint:
+    # Built as it stands: usher.yaml may not declare every taint that a node can have.
+    return models.Taint.model_construct(
+        key=reading.text(value.get("key"), path + "/key"),
+        value=reading.text(value.get("value"), path + "/value"),
+        effect=reading.text(value.get("effect"), path + "/effect"),
+    )

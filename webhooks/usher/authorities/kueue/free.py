@@ -1,0 +1,160 @@
+"""What a ClusterQueue can give now: what it could ever give, less what is reserved in its tree.
+
+The formula is that of `available` in KQ:pkg/cache/scheduler/resource_node.go. With `local` as in kueue_capacity, for
+every flavor and resource:
+
+    usage(queue)    = status.flavorsReservation
+    usage(cohort)   = the sum over its children of max(0, usage(child) - local(child))
+    available(node) = no parent ? subtree(node) - usage(node)
+                    : max(0, local(node) - usage(node)) + above, where above is
+                      min(available(parent), subtree(node) - local(node) - max(0, usage(node) - local(node))
+                                             + borrowingLimit [if set])
+
+Whom the queue would preempt is not looked at.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from usher import errors, paths, quantities
+from usher.authorities.kueue import queues as kueue_queues
+from usher.authorities.kueue.capacity import Capacities, local
+from usher.authorities.kueue.queues import GROUP, NO_QUOTA, UNLIMITED, ClusterQueue, FlavorResource, Quotas, problems_of
+from usher.facts.store import Store
+from usher.reading.lookup import Absence
+from usher.reading.values import Reading
+
+_PLACE = "/status/flavorsReservation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserved:
+    """What a ClusterQueue has reserved for workloads."""
+
+    by_flavor: Mapping[FlavorResource, int]
+    """As amounts."""
+    problems: tuple[str, ...] = ()
+    """Why it may be more."""
+
+
+def read(name: str, value: Mapping[str, paths.Json]) -> Reserved:
+    """What the status of a ClusterQueue says; a manifest that has none tells nothing."""
+    reading = Reading()
+    status = value.get("status")
+    listed = status.get("flavorsReservation") if isinstance(status, dict) else None
+    if listed is None:
+        return Reserved(by_flavor={}, problems=(f"what ClusterQueue {name} has reserved now is not known",))
+    found: dict[FlavorResource, int] = {}
+    for path, flavor in reading.items(listed, _PLACE):
+        flavor_name = reading.text(flavor.get("name"), path + "/name")
+        for place, resource in reading.items(flavor.get("resources"), path + "/resources"):
+            resource_name = reading.text(resource.get("name"), place + "/name")
+            try:
+                total = quantities.parse(resource.get("total", "0"))
+            except errors.QuantityError as error:
+                reading.unknown(place + "/total", str(error))
+                continue
+            found[flavor_name, resource_name] = max(kueue_queues.amount(resource_name, total), 0)
+    return Reserved(by_flavor=found, problems=problems_of("ClusterQueue", name, reading))
+
+
+def of(facts: Store, capacities: Capacities) -> "Free":
+    """What is free in a cluster at the moment; read each time, because it is of the moment."""
+    found = facts.objects(GROUP, "ClusterQueue")
+    queues = {} if isinstance(found, Absence) else found
+    return Free(capacities, {name: read(name, value) for name, value in queues.items()})
+
+
+@dataclass(slots=True)
+class _Use:
+    """Of a cohort."""
+
+    amounts: dict[FlavorResource, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    """Of the whole tree: one list for all its cohorts."""
+
+
+class Free:
+    """Of all ClusterQueues of a cluster; `usher.feasibility.kueue_capacity.Giving`."""
+
+    def __init__(self, capacities: Capacities, reserved: Mapping[str, Reserved]) -> None:
+        self._capacities = capacities
+        self._reserved = reserved
+        self._cohorts: dict[str, _Use] = {}
+        for name, node in capacities.counted.items():
+            self._cohorts[name] = _Use(problems=self._cohorts[node.parent].problems if node.parent else [])
+            for queue in node.queues:
+                self._cohorts[name].problems += self._of(queue).problems
+        for name in reversed(capacities.counted):
+            self._cohorts[name].amounts = self._sum(name)
+
+    def reserved(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int | None:
+        """What the queue itself has reserved, as an amount; None where that is not known."""
+        found = self._of(queue)
+        return None if found.problems else found.by_flavor.get(flavor_resource, 0)
+
+    def of(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
+        """What is free for certain; nothing where something of it is not known."""
+        return 0 if self.problems(queue) else self._available(queue, flavor_resource)
+
+    def bound(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
+        """No more than that is free: what is not known is taken for not reserved."""
+        most = self._capacities.bound(queue, flavor_resource)
+        return most if self._capacities.problems(queue) else min(most, self._available(queue, flavor_resource))
+
+    def problems(self, queue: ClusterQueue) -> tuple[str, ...]:
+        use = self._cohorts.get(queue.cohort)
+        reserved = self._of(queue).problems if use is None else use.problems
+        return tuple(dict.fromkeys((*self._capacities.problems(queue), *reserved)))
+
+    def _of(self, queue: ClusterQueue) -> Reserved:
+        return self._reserved.get(queue.name) or read(queue.name, {})
+
+    def _sum(self, name: str) -> dict[FlavorResource, int]:
+        node = self._capacities.counted[name]
+        total: defaultdict[FlavorResource, int] = defaultdict(int)
+        for child_name in node.cohorts:
+            child = self._capacities.counted[child_name]
+            for key, amount in self._cohorts[child_name].amounts.items():
+                total[key] += max(0, amount - _kept(child.quotas, key, child.subtree.get(key, 0)))
+        for queue in node.queues:
+            for key, amount in self._of(queue).by_flavor.items():
+                total[key] += max(0, amount - _kept(queue.quotas, key, _nominal(queue, key)))
+        return dict(total)
+
+    def _available(self, queue: ClusterQueue, key: FlavorResource) -> int:
+        way = [_Place(queue.quotas, _nominal(queue, key), self._of(queue).by_flavor.get(key, 0))]
+        parent = queue.cohort if queue.cohort in self._capacities.counted else ""
+        while parent:
+            node = self._capacities.counted[parent]
+            used = self._cohorts[parent].amounts.get(key, 0)
+            way.append(_Place(node.quotas, node.subtree.get(key, 0), used))
+            parent = node.parent
+        # As in Kueue it may be below 0 on the way: more is admitted than there is, after a quota was lowered.
+        root = way.pop()
+        found = root.subtree - root.used
+        for place in reversed(way):
+            kept = _kept(place.quotas, key, place.subtree)
+            borrowing = place.quotas.by_flavor.get(key, NO_QUOTA).borrowing
+            if borrowing is not None:
+                found = min(found, place.subtree - kept - max(0, place.used - kept) + borrowing)
+            found += max(0, kept - place.used)
+        return min(max(found, 0), UNLIMITED)
+
+
+class _Place(NamedTuple):
+    """A queue or a cohort on the way to the root, for one flavor and resource."""
+
+    quotas: Quotas
+    subtree: int
+    used: int
+
+
+def _nominal(queue: ClusterQueue, key: FlavorResource) -> int:
+    return queue.quotas.by_flavor.get(key, NO_QUOTA).nominal
+
+
+def _kept(quotas: Quotas, key: FlavorResource, subtree: int) -> int:
+    return local(subtree, quotas.by_flavor.get(key, NO_QUOTA).lending)

@@ -1,0 +1,294 @@
+"""Whether a ClusterQueue could ever admit a workload, were the cluster empty but for it (gpu-domain 2.3 to 2.5).
+
+Kueue takes one flavor for each pod set and resource group, and adds up what lands on one flavor. Whatever is not known
+is taken to be in favour of the workload, so that "never" holds; and against it, so that "admissible" does.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from usher import model
+from usher.authorities.kueue import flavors as kueue_flavors
+from usher.authorities.kueue.capacity import Giving
+from usher.authorities.kueue.configuration import Configuration
+from usher.authorities.kueue.demand import PODS, Asked, Demand
+from usher.authorities.kueue.flavor_choice import assigned, in_order, total
+from usher.authorities.kueue.flavors import Flavor, Refusal
+from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup
+from usher.authorities.kueue.read import Cluster
+
+POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+
+
+class Outcome(StrEnum):
+    NEVER = "never admissible"
+    ADMISSIBLE = "admissible"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlavorCapacity:
+    """What a queue could give of one resource in one flavor, as amounts."""
+
+    flavor: str
+    own: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """A resource of which more is asked for than the queue could ever give."""
+
+    resource: str
+    asked: tuple[Asked, ...]
+    """The pods that ask for it and have to share it."""
+    flavors: tuple[FlavorCapacity, ...]
+    """Those that take the pods, the one with most first."""
+    together: bool = False
+    """Whether there is enough of each resource, but not of all of them in one flavor."""
+
+    @property
+    def total(self) -> int:
+        return total(self.asked, self.resource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmatched:
+    """Pods that no flavor of a resource group takes."""
+
+    asked: Asked
+    resources: tuple[str, ...]
+    refusals: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """The flavor that pods get for some of their resources."""
+
+    asked: Asked
+    resources: tuple[str, ...]
+    flavor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    outcome: Outcome
+    taken: tuple[Taken, ...] = ()
+    """Only where it is admissible, and Kueue finds room for every pod set in its own order."""
+    takes_all: bool = True
+    """False where there is room for all, but Kueue, which never takes a choice back, does not find it."""
+    uncovered: tuple[str, ...] = ()
+    """Resources of which the queue has no quota in any flavor."""
+    unmatched: tuple[Unmatched, ...] = ()
+    shortages: tuple[Shortage, ...] = ()
+    unknowns: tuple[str, ...] = ()
+    """What would have to be known for another answer than UNKNOWN."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """One demand against one queue."""
+
+    queue: ClusterQueue
+    demand: Demand
+    cluster: Cluster
+    giving: Giving
+    taken: list[Taken] = field(default_factory=list)
+    takes_all: bool = True
+    unmatched: list[Unmatched] = field(default_factory=list)
+    shortages: list[Shortage] = field(default_factory=list)
+    unknowns: dict[str, None] = field(default_factory=dict)
+
+    def try_group(self, group: ResourceGroup) -> None:
+        """Looks for a flavor of the group for every pod set that asks for any of its resources."""
+        members: dict[str, list[Asked]] = {}
+        for index, asked in enumerate(self.demand.asked):
+            if any(asked.total(resource) for resource in group.resources):
+                members.setdefault(asked.pod_set.annotations.get(POD_SET_GROUP) or str(index), []).append(asked)
+        units = [tuple(each) for each in members.values()]
+        allowed = [self._flavors(group, unit) for unit in units]
+        if not all(allowed):
+            return
+        resources = sorted({name for unit in units for each in unit for name in group.resources if each.total(name)})
+        found = assigned(units, allowed, resources, self._bound)
+        problems = self.giving.problems(self.queue)
+        if found is False:
+            self.shortages += self._shortages(units, allowed, resources)
+        elif found is None:
+            self.unknowns["there are too many ways to choose flavors"] = None
+        elif problems and not assigned(units, allowed, resources, self._certain):
+            self.unknowns |= dict.fromkeys(problems)
+        else:
+            self._take(units, allowed, resources)
+
+    def _take(self, units: Sequence[Sequence[Asked]], allowed: Sequence[Sequence[str]], resources: list[str]) -> None:
+        flavors = in_order(units, allowed, resources, self._certain)
+        if flavors is None:
+            self.takes_all = False
+            return
+        for unit, flavor in zip(units, flavors, strict=True):
+            for each in unit:
+                asked = tuple(name for name in resources if each.total(name))
+                self.taken.append(Taken(asked=each, resources=asked, flavor=flavor))
+
+    def _flavors(self, group: ResourceGroup, unit: Sequence[Asked]) -> list[str]:
+        """The flavors that take all pods of a unit, in their order."""
+        allowed: list[str] = []
+        refusals: list[tuple[Asked, Refusal]] = []
+        for name in group.flavors:
+            refused = next(((each, no) for each in unit if (no := self._refusal(name, group, each))), None)
+            if refused is None:
+                allowed.append(name)
+            else:
+                refusals.append(refused)
+        if not allowed:
+            self.unmatched.append(
+                Unmatched(
+                    asked=refusals[0][0] if refusals else unit[0],
+                    resources=tuple(sorted(name for name in group.resources if any(each.total(name) for each in unit))),
+                    refusals=tuple(refusal for _, refusal in refusals),
+                )
+            )
+        return allowed
+
+    def _refusal(self, name: str, group: ResourceGroup, asked: Asked) -> Refusal | None:
+        if self.cluster.flavors is None:
+            self.unknowns["the ResourceFlavors are not known"] = None
+            return None
+        flavor = self.cluster.flavors.get(name)
+        if flavor is None:
+            self.unknowns[f"ResourceFlavor {name} is not there"] = None
+            return None
+        if flavor.problems:
+            self.unknowns |= dict.fromkeys(flavor.problems)
+            return None
+        return kueue_flavors.refusal(flavor, asked.pod_set) or kueue_flavors.topology_refusal(
+            flavor,
+            asked.pod_set,
+            self._levels(flavor, asked),
+            overlaps=not group.resources.isdisjoint(asked.each),
+            only_topologies=self._only_topologies(),
+        )
+
+    def _levels(self, flavor: Flavor, asked: Asked) -> tuple[str, ...] | None:
+        if not flavor.topology or not kueue_flavors.asks_topology(asked.pod_set):
+            return None
+        if self.cluster.topologies is None:
+            self.unknowns["the Topologies are not known"] = None
+            return None
+        topology = self.cluster.topologies.get(flavor.topology)
+        if topology is None:
+            self.unknowns[f"Topology {flavor.topology} is not there"] = None
+            return None
+        self.unknowns |= dict.fromkeys(topology.problems)
+        return None if topology.problems else topology.levels
+
+    def _only_topologies(self) -> bool:
+        """Whether all flavors of the queue have a Topology; those of which nothing is known may."""
+        known = self.cluster.flavors or {}
+        return all(
+            name not in known or known[name].topology or known[name].problems
+            for group in self.queue.quotas.groups
+            for name in group.flavors
+        )
+
+    def _shortages(
+        self, units: Sequence[Sequence[Asked]], allowed: Sequence[Sequence[str]], resources: Sequence[str]
+    ) -> Iterable[Shortage]:
+        """The resources that are short by themselves; all of them where only no flavor has enough of each."""
+        alone = [resource for resource in resources if assigned(units, allowed, [resource], self._bound) is False]
+        for resource in alone or resources:
+            asking = [
+                (unit, flavors)
+                for unit, flavors in zip(units, allowed, strict=True)
+                if any(each.total(resource) for each in unit)
+            ]
+            too_large = [
+                (unit, flavors)
+                for unit, flavors in asking
+                if all(total(unit, resource) > self._bound((flavor, resource)) for flavor in flavors)
+            ]
+            # Among several flavors one that is too large by itself says it better than all together.
+            several = len({flavor for _, flavors in asking for flavor in flavors}) > 1
+            told = too_large[:1] if several and too_large else asking
+            yield self._shortage(told, resource, together=not alone)
+
+    def _shortage(
+        self, asking: Sequence[tuple[Sequence[Asked], Sequence[str]]], resource: str, *, together: bool
+    ) -> Shortage:
+        names = dict.fromkeys(flavor for _, flavors in asking for flavor in flavors)
+        capacities = [
+            FlavorCapacity(
+                flavor=name,
+                own=self.queue.quotas.by_flavor.get((name, resource), NO_QUOTA).nominal,
+                most=self._bound((name, resource)),
+            )
+            for name in names
+        ]
+        return Shortage(
+            resource=resource,
+            asked=tuple(each for unit, _ in asking for each in unit if each.total(resource)),
+            flavors=tuple(sorted(capacities, key=lambda each: -each.most)),
+            together=together,
+        )
+
+    def _bound(self, flavor_resource: FlavorResource) -> int:
+        return self.giving.bound(self.queue, flavor_resource)
+
+    def _certain(self, flavor_resource: FlavorResource) -> int:
+        return self.giving.of(self.queue, flavor_resource)
+
+
+def judge(
+    demand: Demand,
+    queue: ClusterQueue,
+    cluster: Cluster,
+    configuration: Configuration,
+    *,
+    giving: Giving | None = None,
+) -> Verdict:
+    """Whether the queue could admit the demand.
+
+    Args:
+        demand: what is admitted together.
+        queue: the queue.
+        cluster: what is known of Kueue.
+        configuration: its configuration.
+        giving: what the queue gives; by default what it could ever give, whatever else is running or stopped now.
+    """
+    search = _Search(queue=queue, demand=demand, cluster=cluster, giving=giving or cluster.capacities)
+    for group in queue.quotas.groups:
+        search.try_group(group)
+    uncovered = () if configuration.ignores_undeclared else _uncovered(demand, queue)
+    doubts = dict.fromkeys(configuration.problems)
+    doubts |= {
+        f"what else {_asking(asked.pod_set)} for is not known": None
+        for asked in demand.asked
+        if not asked.pod_set.whole
+    }
+    if uncovered or search.unmatched:
+        doubts |= dict.fromkeys(queue.problems)
+    if not doubts and (uncovered or search.unmatched or search.shortages):
+        return Verdict(
+            outcome=Outcome.NEVER,
+            uncovered=uncovered,
+            unmatched=tuple(search.unmatched),
+            shortages=tuple(search.shortages),
+        )
+    unknowns = tuple(dict.fromkeys((*doubts, *demand.unknowns, *search.unknowns)))
+    if unknowns or not demand.exact:
+        return Verdict(outcome=Outcome.UNKNOWN, unknowns=unknowns)
+    taken = tuple(search.taken) if search.takes_all else ()
+    return Verdict(outcome=Outcome.ADMISSIBLE, taken=taken, takes_all=search.takes_all)
+
+
+def _asking(pod_set: model.PodSet) -> str:
+    return f"the pods of {pod_set.name} ask" if pod_set.name else "the pod asks"
+
+
+def _uncovered(demand: Demand, queue: ClusterQueue) -> tuple[str, ...]:
+    """Resources that are asked for and that no group of the queue covers; of none of a resource nothing is needed."""
+    names = {name for asked in demand.asked for name in asked.each if asked.total(name)}
+    return tuple(sorted(name for name in names if name != PODS and queue.quotas.group_of(name) is None))

@@ -1,0 +1,244 @@
+"""Kueue's queues and cohorts as far as admission reads them, of v1beta1 and v1beta2 alike (gpu-domain 2.4).
+
+Between the versions the cohort of a ClusterQueue changed its name (`cohort`, `cohortName`); whichever is there is read,
+because the API server hands out both versions of every object.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import errors, paths, quantities
+from usher.reading.values import Reading
+
+UNLIMITED: Final = quantities.MAX_INT64
+"""What Kueue takes for an amount that is larger than 64 bits hold."""
+
+FlavorResource = tuple[str, str]
+"""A flavor and a resource in it: what quota is given for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """Of one resource in one flavor, as amounts."""
+
+    nominal: int = 0
+    borrowing: int | None = None
+    """The most that is borrowed; None where nothing but the cohort bounds it."""
+    lending: int | None = None
+    """The most that is lent; None where all of it is."""
+
+
+NO_QUOTA: Final = Quota()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceGroup:
+    """Resources that a pod set gets in one flavor, all of them; the flavors in the order in which they are tried."""
+
+    resources: frozenset[str]
+    flavors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotas:
+    groups: tuple[ResourceGroup, ...]
+    by_flavor: Mapping[FlavorResource, Quota]
+
+    def group_of(self, resource: str) -> ResourceGroup | None:
+        """The group that covers a resource; the API lets one group do so."""
+        return next((group for group in self.groups if resource in group.resources), None)
+
+
+def amount(resource: str, quantity: quantities.Quantity) -> int:
+    """A quantity as Kueue counts it: thousandths of cpu, whole numbers of everything else, rounded up."""
+    return quantity.milli if resource == "cpu" else quantity.value
+
+
+def quantity_of(resource: str, number: int) -> quantities.Quantity:
+    """The quantity that an amount stands for."""
+    return quantities.Quantity(number * (quantities.MILLI if resource == "cpu" else quantities.NANO))
+
+
+def plus(left: int, right: int) -> int:
+    """A sum of amounts; what is unlimited stays so."""
+    return min(left + right, UNLIMITED)
+
+
+def minus(left: int, right: int) -> int:
+    """A difference of amounts, never below 0. As in Kueue nothing is left of unlimited less unlimited."""
+    if left == UNLIMITED:
+        return 0 if right == UNLIMITED else UNLIMITED
+    return max(left - right, 0)
+
+
+def read(value: paths.Json, path: str, reading: Reading) -> Quotas:
+    """The `resourceGroups` of a ClusterQueue or a Cohort, of any version.
+
+    A number that cannot be read is recorded and counts as the one that gives least: no quota, nothing borrowed, nothing
+    lent. So what fits in spite of it fits.
+    """
+    groups: list[ResourceGroup] = []
+    by_flavor: dict[FlavorResource, Quota] = {}
+    for group_path, group in reading.items(value, path):
+        flavors: list[str] = []
+        for flavor_path, flavor in reading.items(group.get("flavors"), group_path + "/flavors"):
+            name = reading.text(flavor.get("name"), flavor_path + "/name")
+            flavors.append(name)
+            for quota_path, quota in reading.items(flavor.get("resources"), flavor_path + "/resources"):
+                resource = reading.text(quota.get("name"), quota_path + "/name")
+                by_flavor[name, resource] = _quota(quota, resource, quota_path, reading)
+        covered = reading.texts(group.get("coveredResources"), group_path + "/coveredResources")
+        groups.append(ResourceGroup(resources=frozenset(covered), flavors=tuple(dict.fromkeys(flavors))))
+    return Quotas(groups=tuple(groups), by_flavor=by_flavor)
+
+
+def _quota(value: Mapping[str, paths.Json], resource: str, path: str, reading: Reading) -> Quota:
+    return Quota(
+        nominal=_amount(value.get("nominalQuota"), resource, path + "/nominalQuota", reading) or 0,
+        borrowing=_amount(value.get("borrowingLimit"), resource, path + "/borrowingLimit", reading),
+        lending=_amount(value.get("lendingLimit"), resource, path + "/lendingLimit", reading),
+    )
+
+
+def _amount(value: paths.Json, resource: str, path: str, reading: Reading) -> int | None:
+    if value is None:
+        return None
+    try:
+        quantity = quantities.parse(value)
+    except errors.QuantityError as error:
+        reading.unknown(path, str(error))
+        return 0
+    if quantity.nanos < 0:
+        reading.unknown(path, f"{quantity} is negative; no quota is")
+        return 0
+    return amount(resource, quantity)
+
+
+GROUP = "kueue.x-k8s.io"
+
+_READY_REASONS = ("", "Ready")
+
+_NO_SELECTOR = ""
+"""Of a spec that cannot be read: no selector that anybody could take for one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """Whether a queue admits anything now; nothing of this lasts, so nothing here means never."""
+
+    stop_policy: str = ""
+    """`Hold` or `HoldAndDrain`; empty where it is not stopped."""
+    inactive: str = ""
+    """Why Kueue says that it is not active, as a reason of its condition; empty where it is, or where nobody knows."""
+    message: str = ""
+    """What Kueue says of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalQueue:
+    name: str
+    cluster_queue: str
+    state: State
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterQueue:
+    name: str
+    cohort: str
+    """Empty where it is in none."""
+    namespace_selector: paths.Json
+    """As it is written; None selects no namespace."""
+    quotas: Quotas
+    state: State
+    problems: tuple[str, ...] = ()
+    """What of it could not be read, each with its place."""
+    stray: bool = False
+    """Whether it may be in any cohort, because what names its own could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cohort:
+    name: str
+    parent: str
+    """Empty for the root of a tree."""
+    quotas: Quotas
+    problems: tuple[str, ...] = ()
+    stray: bool = False
+    """Whether it may be below any other, because what names its parent could not be read."""
+
+
+def local_queue(name: str, value: Mapping[str, paths.Json]) -> LocalQueue:
+    """A LocalQueue of any version."""
+    reading = Reading()
+    spec = reading.mapping(value.get("spec"), "/spec")
+    return LocalQueue(
+        name=name,
+        cluster_queue=reading.text(spec.get("clusterQueue"), "/spec/clusterQueue"),
+        state=_state(spec, value, reading),
+        problems=problems_of("LocalQueue", name, reading),
+    )
+
+
+def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
+    """A ClusterQueue of any version."""
+    reading = Reading()
+    spec = reading.mapping(value.get("spec"), "/spec")
+    newer = reading.text(spec.get("cohortName"), "/spec/cohortName")
+    older = reading.text(spec.get("cohort"), "/spec/cohort")
+    return ClusterQueue(
+        name=name,
+        cohort=newer or older,
+        namespace_selector=_NO_SELECTOR if reading.unknowns and not spec else spec.get("namespaceSelector"),
+        quotas=read(spec.get("resourceGroups"), "/spec/resourceGroups", reading),
+        state=_state(spec, value, reading),
+        problems=problems_of("ClusterQueue", name, reading),
+        stray=_is_unread(reading, "/spec", "/spec/cohortName", "/spec/cohort"),
+    )
+
+
+def cohort(name: str, value: Mapping[str, paths.Json]) -> Cohort:
+    """A Cohort; v1alpha1 calls the parent `parent`."""
+    reading = Reading()
+    spec = reading.mapping(value.get("spec"), "/spec")
+    newer = reading.text(spec.get("parentName"), "/spec/parentName")
+    older = reading.text(spec.get("parent"), "/spec/parent")
+    return Cohort(
+        name=name,
+        parent=newer or older,
+        quotas=read(spec.get("resourceGroups"), "/spec/resourceGroups", reading),
+        problems=problems_of("Cohort", name, reading),
+        stray=_is_unread(reading, "/spec", "/spec/parentName", "/spec/parent"),
+    )
+
+
+def _is_unread(reading: Reading, *places: str) -> bool:
+    return any(unknown.path in places for unknown in reading.unknowns)
+
+
+def problems_of(kind: str, name: str, reading: Reading) -> tuple[str, ...]:
+    """What could not be read of an object, in words that name it and the field."""
+    return tuple(f"{kind} {name}, {paths.readable(unknown.path)}: {unknown.reason}" for unknown in reading.found())
+
+
+def _state(spec: Mapping[str, paths.Json], value: Mapping[str, paths.Json], reading: Reading) -> State:
+    policy = reading.text(spec.get("stopPolicy"), "/spec/stopPolicy")
+    reason, message = _inactive(value)
+    return State(stop_policy="" if policy == "None" else policy, inactive=reason, message=message)
+
+
+def _inactive(value: Mapping[str, paths.Json]) -> tuple[str, str]:
+    """Reason and message of the condition Active where it is False.
+
+    A status is Kueue's own and says nothing of quota: whatever in it cannot be read says nothing.
+    """
+    status = value.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    for condition in conditions if isinstance(conditions, list) else ():
+        if isinstance(condition, dict) and condition.get("type") == "Active" and condition.get("status") == "False":
+            reason, message = condition.get("reason") or "", condition.get("message")
+            if not isinstance(reason, str):
+                break
+            return ("Unknown" if reason in _READY_REASONS else reason, message if isinstance(message, str) else "")
+    return "", ""

@@ -1,0 +1,158 @@
+"""What Rego sees of a verdict about a queue: what is missing, in numbers that a message may name."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model
+from usher.authorities.kueue import judge, queues
+from usher.authorities.kueue.flavors import Refusal
+from usher.authorities.kueue.judge import FlavorCapacity, Outcome, Shortage, Unmatched
+from usher.reading.shapes import Amount, amount_of
+
+MOST: Final = 8
+"""Entries of a list that a message may name."""
+
+
+class Uncovered(TypedDict):
+    """A resource of which the queue has no quota."""
+
+    resource: str
+    path: NotRequired[str]
+    """Where it is asked for."""
+
+
+class FlavorRefusal(TypedDict):
+    flavor: str
+    reason: str
+    byTopology: NotRequired[bool]
+    """Whether only placing by topology keeps the pods out."""
+    level: NotRequired[str]
+    """What its Topology lacks."""
+    levels: NotRequired[list[str]]
+    """What its Topology has."""
+
+
+class UnmatchedPods(TypedDict):
+    """A pod set that no flavor of a resource group takes."""
+
+    podSet: int
+    """Index in `podSets`."""
+    resources: list[str]
+    flavors: list[FlavorRefusal]
+
+
+class Part(TypedDict):
+    """What the pods of one pod set ask for."""
+
+    podSet: int
+    pods: int
+    each: Amount
+
+
+class Capacity(TypedDict):
+    """What the queue could ever give in a flavor."""
+
+    flavor: str
+    own: Amount
+    borrowed: Amount
+    most: Amount
+
+
+class ResourceShortage(TypedDict):
+    resource: str
+    asked: Amount
+    parts: list[Part]
+    flavors: list[Capacity]
+    together: bool
+    """Whether there is enough of each resource, but not of all of them in one flavor."""
+
+
+class Verdict(TypedDict):
+    outcome: str
+    uncovered: list[Uncovered]
+    unmatched: list[UnmatchedPods]
+    shortages: list[ResourceShortage]
+    unknowns: list[str]
+    fitsIn: NotRequired[str]
+    """Another LocalQueue of the namespace, where it could be admitted."""
+
+
+def document(found: Sequence[judge.Verdict], workload: model.Workload) -> Verdict:
+    """Of all workloads that Kueue makes of the object, which are admitted each by itself."""
+    outcomes = {verdict.outcome for verdict in found}
+    worst = next((each for each in (Outcome.NEVER, Outcome.UNKNOWN) if each in outcomes), Outcome.ADMISSIBLE)
+    uncovered = dict.fromkeys(name for verdict in found for name in verdict.uncovered)
+    unmatched = [each for verdict in found for each in verdict.unmatched]
+    shortages = [each for verdict in found for each in verdict.shortages]
+    unknowns = dict.fromkeys(each for verdict in found for each in verdict.unknowns)
+    return {
+        "outcome": worst.value,
+        "uncovered": [_uncovered(name, workload) for name in islice(uncovered, MOST)],
+        "unmatched": [_unmatched(each, workload) for each in unmatched[:MOST]],
+        "shortages": [_shortage(each, workload) for each in shortages[:MOST]],
+        "unknowns": list(islice(unknowns, MOST)),
+    }
+
+
+def _uncovered(resource: str, workload: model.Workload) -> Uncovered:
+    for pod_set in workload.pod_sets:
+        for container in pod_set.containers:
+            if resource in container.requests or resource in container.limits:
+                return {"resource": resource, "path": container.first_path(resource)}
+    return {"resource": resource}
+
+
+def _unmatched(unmatched: Unmatched, workload: model.Workload) -> UnmatchedPods:
+    return {
+        "podSet": _index(unmatched.asked.pod_set, workload),
+        "resources": list(unmatched.resources[:MOST]),
+        "flavors": [_refusal(refusal) for refusal in unmatched.refusals[:MOST]],
+    }
+
+
+def _shortage(shortage: Shortage, workload: model.Workload) -> ResourceShortage:
+    resource = shortage.resource
+    return {
+        "resource": resource,
+        "asked": _amount(resource, shortage.total),
+        "parts": [
+            {
+                "podSet": _index(asked.pod_set, workload),
+                "pods": asked.pods,
+                "each": _amount(resource, asked.total(resource) // asked.pods),
+            }
+            for asked in shortage.asked[:MOST]
+        ],
+        "flavors": [_capacity(resource, each) for each in shortage.flavors[:MOST]],
+        "together": shortage.together,
+    }
+
+
+def _index(pod_set: model.PodSet, workload: model.Workload) -> int:
+    return next(index for index, each in enumerate(workload.pod_sets) if each is pod_set)
+
+
+def _capacity(resource: str, capacity: FlavorCapacity) -> Capacity:
+    return {
+        "flavor": capacity.flavor,
+        "own": _amount(resource, min(capacity.own, capacity.most)),
+        "borrowed": _amount(resource, max(capacity.most - capacity.own, 0)),
+        "most": _amount(resource, capacity.most),
+    }
+
+
+def _refusal(refusal: Refusal) -> FlavorRefusal:
+    result: FlavorRefusal = {"flavor": refusal.flavor, "reason": refusal.reason}
+    if refusal.by_topology:
+        result["byTopology"] = True
+    if refusal.level:
+        result["level"] = refusal.level
+        result["levels"] = list(refusal.levels)
+    return result
+
+
+def _amount(resource: str, number: int) -> Amount:
+    return amount_of(queues.quantity_of(resource, number))

@@ -1,0 +1,1 @@
+"""Nodes: whether pods fit the nodes of the cluster."""

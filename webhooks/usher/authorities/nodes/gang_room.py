@@ -1,0 +1,132 @@
+"""Whether pods that must start together could ever run together, if all nodes were empty: an upper bound."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher.authorities.nodes import judge
+from usher.authorities.nodes.places import Place, Places
+from usher.authorities.nodes.pod_demand import Ask
+from usher.facts.node_reading import PODS
+
+_UNBOUNDED: Final = 2**62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One pod set of a gang."""
+
+    ask: Ask
+    pods: int
+    """How many pods it makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """Of the pods of a gang, how many the nodes hold at once."""
+
+    most: int
+    sure: bool
+    """Whether usher.yaml bounds every pool that counts; elsewhere nodes may be added."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stock:
+    """Nodes that could hold a pod: those of one class that are there, or all that a pool that scales may have."""
+
+    nodes: int
+    places: tuple[Place, ...]
+    sure: bool
+
+
+_Stocks = Mapping[str, _Stock]
+"""By what tells them apart."""
+
+
+def room(members: Sequence[Member], places: Places) -> Room | None:
+    """The most pods of a gang that could run at once; None where nothing bounds them.
+
+    Each pod set has room for itself, and for each resource there is enough for all of them together; how they would
+    have to be packed is not looked at, so that fewer may fit, and never more.
+    """
+    if places.nodes.unreadable or any(_is_undecided(member.ask) for member in members):
+        return None
+    stocks = [_stocks(member.ask, places) for member in members]
+    alone = 0
+    for member, its in zip(members, stocks, strict=True):
+        alone += min(member.pods, sum(stock.nodes * _times(member.ask, stock) for stock in its.values()))
+    union = _union(stocks)
+    resources = sorted({name for member in members for name in member.ask.amounts})
+    together = (_pods_with(name, members, union) for name in resources)
+    found = min([alone, *together])
+    if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
+        return None
+    return Room(most=found, sure=all(stock.sure for stock in union.values()))
+
+
+def _is_undecided(ask: Ask) -> bool:
+    return ask.too_large or ask.claims_devices or bool(ask.from_classes) or bool(ask.node_name)
+
+
+def _stocks(ask: Ask, places: Places) -> _Stocks:
+    found: dict[str, _Stock] = {}
+    for place in places.all:
+        if not judge.could_hold(ask, place, places.nodes):
+            continue
+        pool = place.pool
+        if pool is None or not (pool.scales or place.template is not None):
+            key = "" if place.nodes is None else place.nodes.example
+            count = judge.holding_nodes(ask, place, places.nodes)
+            found[key] = _Stock(nodes=count, places=(place,), sure=pool is not None and pool.scales_from_zero is False)
+            continue
+        before = found.get(place.name)
+        found[place.name] = _Stock(
+            nodes=_UNBOUNDED if pool.max_nodes is None else pool.max_nodes,
+            places=(place,) if before is None else (*before.places, place),
+            sure=True,
+        )
+    return found
+
+
+def _union(stocks: Iterable[_Stocks]) -> dict[str, _Stock]:
+    found: dict[str, _Stock] = {}
+    for each in stocks:
+        for key, stock in each.items():
+            if key not in found or found[key].nodes < stock.nodes:
+                found[key] = stock
+    return found
+
+
+def _times(ask: Ask, stock: _Stock) -> int:
+    """How often the largest of the nodes has what the pod asks for; what a pool does not tell bounds nothing."""
+    return max(
+        min([*(amount // asked for amount, asked in _known(ask, place, index)), _most_pods(place, index)])
+        for place in stock.places
+        for index in range(len(place.frontier))
+    )
+
+
+def _known(ask: Ask, place: Place, index: int) -> Iterator[tuple[int, int]]:
+    amounts = place.frontier[index]
+    for name, asked in ask.amounts.items():
+        if name in amounts or place.template is None:
+            yield amounts.get(name, 0), asked
+
+
+def _most_pods(place: Place, index: int) -> int:
+    return place.frontier[index].get(PODS, _UNBOUNDED)
+
+
+def _pods_with(resource: str, members: Iterable[Member], stocks: _Stocks) -> int:
+    """How many pods find enough of one resource, if those that ask for the least come first."""
+    left = sum(stock.nodes * max(_amount(resource, place) for place in stock.places) for stock in stocks.values())
+    found = 0
+    for asked, pods in sorted((member.ask.amounts.get(resource, 0), member.pods) for member in members):
+        fitting = pods if not asked else min(pods, left // asked)
+        found, left = found + fitting, left - fitting * asked
+    return found
+
+
+def _amount(resource: str, place: Place) -> int:
+    other = 0 if place.template is None else _UNBOUNDED
+    return max(amounts.get(resource, other) for amounts in place.frontier)

@@ -1,0 +1,174 @@
+"""What Rego sees of MIG: what the resources of a pod set stand for, and how many GPUs one of its pods needs.
+
+Rego knows nothing of boards and profiles; it gets the answers, and only where a pod set asks for nvidia.com/mig-* or
+selects nodes whose GPUs are slices.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model
+from usher.accelerators import boards, mig, profiles
+from usher.accelerators.profiles import RESOURCE_PREFIX, Board, Profile
+from usher.authorities.nodes.pool_slice import Nodes
+from usher.config import models
+
+_DIVIDED: Final = "-MIG-"
+
+_LARGEST: Final = 2048
+"""Characters of resource names that are worth remembering; real pods have less than a hundred."""
+
+
+class MigProfile(TypedDict):
+    """What a resource nvidia.com/mig-* stands for."""
+
+    name: str
+    """As the driver writes it: 1g.10gb+me."""
+    slices: int
+    shared: bool
+    """True where each unit is a turn on an instance that others use as well."""
+    boards: list[str]
+    """The known boards that have it."""
+    known: bool
+    """False where no known board has it and usher.yaml names no such resource either."""
+    whole: bool
+    """Whether it is all of some board, so that nothing is lost by it there."""
+
+
+class MigBoard(TypedDict):
+    """A board that has all profiles of a pod, with how many GPUs of it the pod needs."""
+
+    name: str
+    gpus: int
+    exact: bool
+    """False where more may be needed: too many instances of several profiles to be searched."""
+
+
+class Mig(TypedDict):
+    """What a pod set asks for of MIG."""
+
+    profiles: dict[str, MigProfile]
+    """By resource."""
+    misspelt: dict[str, str]
+    """Resources that no device plugin offers under such a name, with what was probably meant, if anything."""
+    boards: NotRequired[list[MigBoard]]
+    """Those on which a pod could find all its instances together; missing where it asks for no instance of its own."""
+    selectedBoard: NotRequired[str]
+    """The one that the node selector names."""
+    selectedProfile: NotRequired[MigProfile]
+    """What nvidia.com/gpu is on the nodes that the node selector names: a slice, under the MIG strategy single."""
+    offered: NotRequired[list[str]]
+    """The MIG resources that pools of usher.yaml offer; missing where none of them offers any."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """All that the answer depends on."""
+
+    amounts: tuple[tuple[str, int], ...]
+    selected: str
+    pools: tuple[str, ...]
+    """Products of the pools on which the pods could run; empty unless each of them tells its own."""
+
+
+class AllMig:
+    """Answers for one configuration; kept, because most pods of a cluster ask for the same few slices."""
+
+    def __init__(self, config: models.Config) -> None:
+        offered = {name for pool in config.pools for name in pool.resources if name.startswith(RESOURCE_PREFIX)}
+        self._offered = sorted(offered)
+        self._declared = offered.union(config.accelerators.names, config.accelerators.resources)
+        self._kept = lru_cache(maxsize=1024)(self._work_out)
+
+    def of(self, pod_set: model.PodSet, where: Nodes) -> Mig | None:
+        """The answer for one pod set, not to be changed by whoever gets it; None where nothing in it is of MIG."""
+        amounts = tuple(
+            (name, quantity.value)
+            for name, quantity in pod_set.accelerators.items()
+            if name.startswith(RESOURCE_PREFIX)
+        )
+        product = pod_set.node_selector.get(boards.PRODUCT_LABEL, "")
+        if not amounts and _DIVIDED not in product:
+            return None
+        products = [fit["labels"].get(boards.PRODUCT_LABEL, "") for fit in where["fits"]]
+        question = _Question(amounts, product, tuple(products) if all(products) else ())
+        if sum(len(name) for name, _ in amounts) + len(product) > _LARGEST:
+            return self._work_out(question)
+        return self._kept(question)
+
+    def _work_out(self, question: _Question) -> Mig:
+        result: Mig = {"profiles": {}, "misspelt": {}}
+        instances: dict[Profile, int] = {}
+        for name, amount in question.amounts:
+            advertised = profiles.of_resource(name)
+            if advertised is None:
+                if name not in self._declared:
+                    result["misspelt"][name] = _meant(name)
+                continue
+            result["profiles"][name] = self._profile(name, advertised)
+            if not advertised.shared:
+                instances[advertised.profile] = instances.get(advertised.profile, 0) + amount
+        if self._offered:
+            result["offered"] = self._offered
+        selected = boards.by_product(question.selected)
+        if selected is not None:
+            result["selectedBoard"] = selected.board.name
+            if selected.profile is not None:
+                advertised = profiles.Advertised(profile=selected.profile, shared=selected.shared)
+                result["selectedProfile"] = self._profile("", advertised)
+        if instances:
+            candidates = _candidates(selected, question.pools)
+            result["boards"] = list(_needs(candidates, instances)) or list(_needs(boards.BOARDS, instances))
+        return result
+
+    def _profile(self, name: str, advertised: profiles.Advertised) -> MigProfile:
+        profile = advertised.profile
+        having = _HAVING.get(profile, ())
+        return {
+            "name": str(profile),
+            "slices": profile.slices,
+            "shared": advertised.shared,
+            "boards": [board.name for board in having],
+            "known": bool(having) or name in self._declared,
+            "whole": any(board.offers[0] is board.offer(profile) for board in having),
+        }
+
+
+def _having() -> Mapping[Profile, tuple[Board, ...]]:
+    """The boards that have a profile, looked up once: a manifest may name thousands."""
+    names = {name for board in boards.BOARDS for offer in board.offers for name in offer.names}
+    return {name: boards.boards_with(name) for name in names}
+
+
+_HAVING: Final = _having()
+
+
+def _meant(name: str) -> str:
+    """The resource that was probably meant: a + for a dot, upper case, a compute instance for its GPU instance."""
+    text = name.removeprefix(RESOURCE_PREFIX).lower()
+    text, dot, shared = text.partition(".shared")
+    profile = profiles.parse(text)
+    if profile is None:
+        instance = profiles.compute_instance(text)
+        profile = None if instance is None else instance.profile
+    return "" if profile is None else profile.resource + dot + shared
+
+
+def _candidates(selected: boards.Product | None, pools: Iterable[str]) -> Iterable[Board]:
+    """The boards that the pods could get, as far as the node selector or else the pools tell."""
+    if selected is not None:
+        return [selected.board]
+    products = [boards.by_product(product) for product in pools]
+    known = {product.board.name: product.board for product in products if product is not None}
+    return known.values() if known and None not in products else boards.BOARDS
+
+
+def _needs(candidates: Iterable[Board], instances: mig.Instances) -> Iterator[MigBoard]:
+    for board in candidates:
+        needed = mig.gpus_needed(board, instances)
+        if needed is not None:
+            yield {"name": board.name, "gpus": needed.at_least, "exact": needed.exact}

@@ -1,0 +1,1 @@
+"""Priority classes: which priority pods get, and whether their class exists."""

@@ -1,0 +1,1 @@
+"""Kubernetes' ResourceQuotas, judged for whole workloads."""

@@ -1,0 +1,169 @@
+"""Which pods a ResourceQuota counts (k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher import model, quantities
+from usher.authorities.limit_range import judge as limit_range_judge
+from usher.authorities.resource_lists import Amounts
+
+_COUNTING_FOR_QOS: Final = frozenset({"cpu", "memory"})
+"""Resources without which a pod is BestEffort, whatever accelerators it asks for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """One requirement of a quota; a pod must meet all of them to be counted."""
+
+    name: str
+    operator: str = "Exists"
+    values: tuple[str, ...] = ()
+
+
+UNREADABLE: Final = Scope(name="")
+"""A requirement of which nobody knows what it asks."""
+
+
+def counts(
+    scopes: Iterable[Scope],
+    pod_set: model.PodSet,
+    containers: Iterable[model.Container],
+    *,
+    default_class: str | None,
+    defaults_known: bool = True,
+) -> bool | None:
+    """Whether a quota counts the pods of a pod set; None where that cannot be told.
+
+    Args:
+        scopes: of the quota.
+        pod_set: the pods.
+        containers: theirs, with all defaults filled in.
+        default_class: the PriorityClass that pods get which name none; empty where there is none, None where nobody
+            knows.
+        defaults_known: whether nothing else may have been filled in.
+    """
+    containers = tuple(containers)
+    answers = {_meets(scope, pod_set, containers, default_class, defaults_known=defaults_known) for scope in scopes}
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def _meets(
+    scope: Scope,
+    pod_set: model.PodSet,
+    containers: Iterable[model.Container],
+    default_class: str | None,
+    *,
+    defaults_known: bool,
+) -> bool | None:
+    match scope.name:
+        case UNREADABLE.name:
+            return None
+        case "Terminating":
+            return _has_deadline(pod_set)
+        case "NotTerminating":
+            return not _has_deadline(pod_set)
+        case "BestEffort" | "NotBestEffort":
+            is_best_effort = _is_best_effort(pod_set, containers)
+            if is_best_effort and not defaults_known:
+                return None
+            return is_best_effort is (scope.name == "BestEffort")
+        case "PriorityClass":
+            return _has_class(scope, pod_set.priority_class_name or default_class)
+        case "CrossNamespacePodAffinity":
+            affinity = pod_set.fields.get("affinity", {})
+            # Whether a term leads into another namespace is not kept of it.
+            return None if "podAffinity" in affinity or "podAntiAffinity" in affinity else False
+    return False
+
+
+def _has_class(scope: Scope, name: str | None) -> bool | None:
+    if name is None:
+        return None
+    match scope.operator:
+        case "Exists":
+            return bool(name)
+        case "DoesNotExist":
+            return not name
+        case "In":
+            return name in scope.values and bool(name)
+        case "NotIn":
+            return name not in scope.values
+    return None
+
+
+def _has_deadline(pod_set: model.PodSet) -> bool:
+    """Of its own: that of a Job is none of its pods."""
+    deadline: int = pod_set.fields.get("activeDeadlineSeconds", -1)
+    return deadline >= 0
+
+
+def _is_best_effort(pod_set: model.PodSet, containers: Iterable[model.Container]) -> bool:
+    of_pod = (pod_set.pod_requests, pod_set.pod_limits)
+    of_containers = [each for container in containers for each in (container.requests, container.limits)]
+    return not any(resources.get(name) for resources in (*of_pod, *of_containers) for name in _COUNTING_FOR_QOS)
+
+
+ONE: Final = quantities.Quantity(quantities.NANO)
+
+DEVICES_OF_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
+"""Suffix of the key that counts the devices of a class by ResourceClaims."""
+
+
+def of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, limits: bool) -> Amounts:
+    """What one pod takes of quotas, by their keys.
+
+    Args:
+        pod_set: the pod.
+        containers: its containers, with all defaults filled in.
+        limits: whether any quota counts limits.
+    """
+    asked = limit_range_judge.requests_of_pod(pod_set, containers, overhead=pod_set.overhead)
+    found: dict[str, quantities.Quantity] = {"pods": ONE, "count/pods": ONE}
+    for name, amount in asked.items():
+        if name in {"cpu", "memory", "ephemeral-storage"} or name.startswith("hugepages-"):
+            found[name] = amount
+            found[f"requests.{name}"] = amount
+        elif is_extended(name):
+            found[f"requests.{name}"] = amount
+    if limits:
+        found |= _limits(pod_set, containers)
+    return found
+
+
+def _limits(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amounts:
+    whole = limit_range_judge.limits_of_pod(pod_set, containers)
+    found = {}
+    for name in ("cpu", "memory", "ephemeral-storage"):
+        if name in whole:
+            overhead = pod_set.overhead.get(name, quantities.ZERO) if whole[name] else quantities.ZERO
+            found[f"limits.{name}"] = whole[name] + overhead
+    return found
+
+
+def is_extended(name: str) -> bool:
+    """Whether a resource is none of Kubernetes' own (pkg/apis/core/v1/helper IsExtendedResourceName)."""
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+
+
+def devices(pod_set: model.PodSet, key: str) -> quantities.Quantity:
+    """Devices of a class that one pod gets by claims that are made for it."""
+    name = key.removesuffix(DEVICES_OF_CLASS)
+    claimed = [
+        request.minimum.nanos
+        for request in pod_set.requests
+        if request.route is model.Route.CLAIM and request.name == name and not request.claim
+    ]
+    return quantities.Quantity(sum(claimed))
+
+
+def key_of(request: model.AcceleratorRequest) -> str:
+    """The key of a quota that counts what a pod asks for; empty where none does."""
+    match request.route:
+        case model.Route.RESOURCE | model.Route.PARTITION | model.Route.SHARE:
+            return f"requests.{request.name}" if is_extended(request.name) else ""
+        case model.Route.CLAIM:
+            return f"{request.name}{DEVICES_OF_CLASS}"
+    return ""

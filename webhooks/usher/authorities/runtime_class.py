@@ -1,0 +1,40 @@
+"""The RuntimeClasses that pods name: whether they exist, and what they add to a pod."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from usher import model, paths
+from usher.authorities import resource_lists
+from usher.facts.store import Store
+from usher.reading.lookup import Absence, Reference
+
+
+def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:
+    """The workload whose pods have the overhead of their RuntimeClass, as the API server writes it into each of them.
+
+    Pods that say their overhead keep it: the API server takes no other than that of the class.
+    """
+    if isinstance(classes, Absence) or not any(pod_set.runtime_class_name for pod_set in workload.pod_sets):
+        return workload
+    return replace(workload, pod_sets=tuple(_with_overhead(pod_set, classes) for pod_set in workload.pod_sets))
+
+
+def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object]) -> model.PodSet:
+    found = classes.get(pod_set.runtime_class_name)
+    if found is None or pod_set.overhead:
+        return pod_set
+    source = resource_lists.Source(f"RuntimeClass {pod_set.runtime_class_name}", found)
+    return replace(pod_set, overhead=source.amounts("/overhead/podFixed"))
+
+
+RuntimeClasses = dict[str, bool]
+"""Whether they are there, by name; one of which nothing is known is left out."""
+
+
+def of(workload: model.Workload, facts: Store) -> RuntimeClasses | None:
+    """What is known of the classes that pod sets name; None where they name none."""
+    names = sorted({pod_set.runtime_class_name for pod_set in workload.pod_sets if pod_set.runtime_class_name})
+    if not names:
+        return None
+    absences = {name: facts.find(Reference(group="node.k8s.io", kind="RuntimeClass", name=name)) for name in names}
+    return {name: found is not Absence.MISSING for name, found in absences.items() if found is not Absence.NOT_KNOWN}

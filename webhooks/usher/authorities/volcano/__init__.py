@@ -1,0 +1,1 @@
+"""Volcano: whether a queue or a gang could ever be placed."""

@@ -1,1 +1,0 @@
-"""Arithmetic of GPUQuotas: what a workload is charged, what a quota has left, what its ledger should say. No I/O."""

@@ -1,0 +1,143 @@
+"""Writing an AdmissionReview: within the limits that the API server sets (reliability.md 1.2)."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NotRequired
+
+import orjson
+from typing_extensions import TypedDict
+
+from usher import model
+from usher.mutation.editing import Operation
+from usher.review.parsing import API_VERSION
+
+MAX_MESSAGE: Final = 8 * 1024
+"""Bytes. A denial of two hundred findings must still be an answer that people can read."""
+
+MAX_REASON: Final = 1000
+"""Characters of one reason in a denial: what a manifest holds may stand in it, at any length."""
+
+MAX_WARNING: Final = 120
+MAX_WARNINGS: Final = 20
+"""Beyond 4096 characters in all, the API server cuts every warning of a request to 256."""
+
+
+class Status(TypedDict):
+    code: int
+    reason: str
+    message: str
+
+
+class Response(TypedDict):
+    uid: str
+    allowed: bool
+    status: NotRequired[Status]
+    warnings: NotRequired[list[str]]
+    auditAnnotations: NotRequired[dict[str, str]]
+    patchType: NotRequired[Literal["JSONPatch"]]
+    patch: NotRequired[str]
+
+
+def encode(response: Response) -> bytes:
+    return orjson.dumps({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response})
+
+
+def validated(uid: str, decision: model.Decision, *, display_name: str) -> Response:
+    """The answer of the validating webhook to one decision; never a patch."""
+    denials = [judgement for judgement in decision.judgements if judgement.outcome is model.Outcome.DENY]
+    response: Response = {"uid": uid, "allowed": not denials}
+    if denials:
+        response["status"] = {"code": 403, "reason": "Forbidden", "message": denial(denials, display_name)}
+    warnings = [_warning(judgement) for judgement in decision.judgements if judgement.outcome is model.Outcome.WARN]
+    # What a check could not evaluate is counted and logged; a reader of kubectl can mend only the object itself.
+    unread = [f"{unknown.path or 'object'}: {unknown.reason}" for unknown in decision.unknowns if not unknown.check]
+    if warnings or unread:
+        response["warnings"] = sanitised([*warnings, *(f"not judged: {text}" for text in unread)])
+    annotations = audit_annotations(decision)
+    if annotations:
+        response["auditAnnotations"] = annotations
+    return response
+
+
+def mutated(uid: str, operations: Sequence[Operation], *, names: Iterable[str], warnings: Iterable[str]) -> Response:
+    """The answer of the mutating webhook; without operations it has neither patch nor patch type."""
+    response: Response = {"uid": uid, "allowed": True}
+    if operations:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(orjson.dumps(operations)).decode()
+        # On reinvocation the API server drops another value under the same key, so it is set only with a patch.
+        response["auditAnnotations"] = {"mutations": ",".join(sorted(names))}
+    texts = list(warnings)
+    if texts:
+        response["warnings"] = sanitised(texts)
+    return response
+
+
+def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
+    """What kubectl prints: every reason, each with its remedy, and how to read more."""
+    broken = len({judgement.code for judgement in denials})
+    rules = "1 rule" if broken == 1 else f"{broken} rules"
+    places = f" in {len(denials)} places" if len(denials) > broken else ""
+    lines = [f"{shown(display_name, MAX_REASON)} breaks {rules}{places}:"]
+    length = len(lines[0].encode())
+    for number, judgement in enumerate(denials):
+        reason = shown("".join(_parts(judgement)), MAX_REASON)
+        line = f"  {judgement.code} {judgement.name}: {reason}"
+        length += len(line.encode()) + 1
+        if length > MAX_MESSAGE - 200:
+            lines.append(f"  ... and {len(denials) - number} more")
+            break
+        lines.append(line)
+    lines.append(f"More: usher explain {denials[0].code}")
+    return "\n".join(lines)
+
+
+def sanitised(texts: Sequence[str]) -> list[str]:
+    """Warnings that the API server passes on: it drops one with a control character, and cuts all when too long."""
+    different = list(dict.fromkeys(texts))
+    if len(different) > MAX_WARNINGS:
+        different = [*different[: MAX_WARNINGS - 1], f"... and {len(different) - MAX_WARNINGS + 1} more"]
+    return [shown(text, MAX_WARNING) for text in different]
+
+
+def audit_annotations(decision: model.Decision) -> dict[str, str]:
+    """For the API server's audit log: codes by outcome. Keys hold no slash; the webhook's name is put before them."""
+    annotations = {}
+    for outcome in model.Outcome:
+        codes = dict.fromkeys(item.code for item in decision.judgements if item.outcome is outcome)
+        if codes:
+            annotations[outcome.value] = ",".join(codes)
+    checks = dict.fromkeys(unknown.check for unknown in decision.unknowns if unknown.check)
+    if checks:
+        annotations["not-evaluated"] = ",".join(checks)
+    return annotations
+
+
+def shown(text: str, longest: int) -> str:
+    """A text that strangers had a hand in, for a reader: short, on one line, and nothing that moves a cursor."""
+    short = text if len(text) <= longest else text[: longest - 3] + "..."
+    if short.isprintable():
+        return short
+    return "".join(character if character.isprintable() else "\ufffd" for character in short)
+
+
+def _warning(judgement: model.Judgement) -> str:
+    """As much of it as has room: a whole sentence less says more than half a one.
+
+    A short reason for the mildness is kept above all, or a reader would wonder why the object was let through.
+    """
+    message, remedy, because = _parts(judgement)
+    start = f"{judgement.code} {judgement.name}: "
+    texts = (start + text for text in (message + remedy + because, message + because, message + remedy))
+    whole = next((text for text in texts if len(text) <= MAX_WARNING), "")
+    kept = because if len(because) <= MAX_WARNING // 3 else ""
+    return whole or shown(start + message, MAX_WARNING - len(kept)) + kept
+
+
+def _parts(judgement: model.Judgement) -> tuple[str, str, str]:
+    """What is wrong, how to mend it, and why it is held against nobody."""
+    finding = judgement.finding
+    because = f" ({judgement.because})" if judgement.because else ""
+    if not finding.remedy:
+        return finding.message, "", because
+    return finding.message + ".", f" {finding.remedy[:1].upper()}{finding.remedy[1:]}.", because

@@ -1,0 +1,54 @@
+"""From the pointer of a finding to the place in the text at which a reader should look."""
+
+from usher import paths
+from usher.documents import places
+from usher.scan import findings
+from usher.scan.batches import Item
+
+# What to show for an object as a whole, and where something that is missing at its top would be.
+_HEAD = "/kind"
+
+
+class Pointer:
+    """Finds places in the text of one object; the text is gone through only when the first place is asked for."""
+
+    def __init__(self, item: Item) -> None:
+        self._item = item
+        self._places: places.Places | None = None
+
+    def place(self, pointer: str) -> findings.Place | None:
+        """Where the value at a pointer stands, or what is nearest above it if it is not there.
+
+        A text or number is shown itself, a mapping or list by its key: a reader is to see what it is about. None for
+        objects that have no text.
+        """
+        if self._item.document is None:
+            return None
+        if self._places is None:
+            self._places = places.Places(self._item.document)
+        span = self._span(self._places, pointer)
+        excerpt = self._places.excerpt(span)
+        return findings.Place(
+            line=span.line,
+            column=span.column,
+            excerpt=findings.Excerpt(text=excerpt.text, column=excerpt.column, end_column=excerpt.end_column),
+        )
+
+    def _span(self, known: places.Places, pointer: str) -> places.Span:
+        wanted = self._item.prefix + pointer
+        nearest = wanted
+        while nearest != self._item.prefix and nearest not in known:
+            nearest = nearest.rpartition("/")[0]
+        if nearest == self._item.prefix and nearest + _HEAD in known:
+            return known[nearest + _HEAD]
+        position = known.nearest(nearest)
+        is_shown_itself = nearest == wanted and self._is_scalar(nearest) and position.line == position.end_line
+        return position.key if position.key is not None and not is_shown_itself else position
+
+    def _is_scalar(self, pointer: str) -> bool:
+        document = self._item.document
+        try:
+            value = paths.resolve(document.value if document else None, pointer)
+        except LookupError:
+            return False
+        return not isinstance(value, dict | list)

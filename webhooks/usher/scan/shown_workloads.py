@@ -1,0 +1,96 @@
+"""The workloads of files, as `usher workload show` prints them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.config import models
+from usher.kinds.autoscaling import autoscalers
+from usher.policy.document import Documents
+from usher.reading import lookup
+from usher.scan.batches import Batch
+from usher.workloads import grown_workloads
+from usher.workloads.grown_workloads import Growth, grown
+from usher.workloads.normalise import normalise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaler:
+    """Another object of the file that says how many replicas the workload may have."""
+
+    growth: Growth
+    effective: bool
+    """Whether it changes anything: not while it is held, nor where the kind has no number that it could set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One workload of a file."""
+
+    source: str
+    line: int
+    """First line of its document."""
+    workload: model.Workload
+    """With the pods and the totals that other objects of the file let it grow to."""
+    scalers: tuple[Scaler, ...]
+    input: bytes
+    """What the policies see of the object, as JSON: they judge it without what lets it grow."""
+
+
+def workloads(
+    batches: Iterable[Batch], *, config: models.Config, vocabulary: Vocabulary, namespace: str
+) -> Iterator[Shown]:
+    """The workloads in the order in which they were met; what makes no pods is left out.
+
+    What one file holds is applied together: its objects may refer to each other, and let each other grow.
+
+    Args:
+        batches: the files.
+        config: what the policies see beside the object.
+        vocabulary: which resources are accelerators.
+        namespace: the namespace of objects that name none.
+    """
+    documents = Documents(config, vocabulary)
+    for batch in batches:
+        objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
+        read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects)
+        by_target = _growths((item.value for item in batch.items), namespace=namespace)
+        for item in batch.items:
+            growths = _of(item.value, by_target, namespace=namespace)
+            own = read(item.value)
+            workload = grown(item.value, growths, normalise=read, namespace=namespace)
+            if own is not None and own.makes_pods and workload is not None:
+                yield Shown(
+                    source=batch.source,
+                    line=item.document.line if item.document is not None else 0,
+                    workload=workload,
+                    scalers=tuple(Scaler(growth=each, effective=_changes(item.value, each)) for each in growths),
+                    input=documents.build(own),
+                )
+
+
+def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, Sequence[Growth]]:
+    """All that lets something grow, by the name of its target; through what has no pods, also by what is behind it."""
+    found = [each for value in values if (each := autoscalers.of(value, namespace=namespace)) is not None]
+    by_source = {each.source: each for each in found}
+    by_target: dict[str, list[Growth]] = defaultdict(list)
+    for each in found:
+        by_target[each.target.name].append(each)
+        through = by_source.get(each.target)
+        if through is not None and through is not each:
+            by_target[through.target.name].append(grown_workloads.passed_on(each, through))
+    return by_target
+
+
+def _of(value: paths.Object, by_target: Mapping[str, Sequence[Growth]], *, namespace: str) -> tuple[Growth, ...]:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    known = by_target.get(name, ()) if isinstance(name, str) else ()
+    return tuple(each for each in known if grown_workloads.matches(each, value, namespace=namespace))
+
+
+def _changes(value: paths.Object, each: Growth) -> bool:
+    return grown_workloads.applied(value, each, replicas=each.minimum) is not value
