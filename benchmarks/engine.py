@@ -12,9 +12,10 @@ import objects
 import sections
 import yardstick
 from usher.config.load import load
-from usher.policy import assembly, bundle
-from usher.policy._wasm import WasmEngine
-from usher.policy.engine import Entrypoint
+from usher.policy import assembly
+from usher.policy.checks import bundle
+from usher.policy.engines.engine import Entrypoint
+from usher.policy.engines.wasm import WasmEngine
 from usher.review import mutate as review_mutate
 from usher.review import parsing
 from usher.workloads.normalise import normalise

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from usher import paths
 from usher.config import models
-from usher.policy import bundle
-from usher.policy.engine import RESULT_VERSION, Entrypoint
+from usher.policy.checks import bundle
+from usher.policy.engines.engine import RESULT_VERSION, Entrypoint
 from usher.policy.evaluator import Evaluator
 
 

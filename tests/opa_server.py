@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from e2e import processes
-from usher.policy.engine import Entrypoint
+from usher.policy.engines.engine import Entrypoint
 
 OPA: Final = Path(__file__).parents[1] / ".tools" / "bin" / "opa"
 """Where `scripts/tools opa` puts it."""

@@ -15,8 +15,9 @@ import yaml
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy import document, metadata
-from usher.policy.identities import Identities
+from usher.policy.checks import metadata
+from usher.policy.input import document
+from usher.policy.request import Identities
 from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
 

@@ -18,8 +18,9 @@ import orjson
 import pydantic
 
 from usher.kinds import view_registry
-from usher.policy import bundle, catalogue, document, metadata
-from usher.policy.engine import Entrypoint
+from usher.policy.checks import bundle, catalogue, metadata
+from usher.policy.engines.engine import Entrypoint
+from usher.policy.input import document
 
 # What OPA compiles to WebAssembly natively (internal/compiler/wasm/wasm.go), less what a policy should not use:
 # print has no place to go, and walk costs more than any check may.
@@ -90,7 +91,7 @@ def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
         if stray or bool(entry.kinds) not in NAMES_KINDS.get(entry.about, (False,)):
             sys.exit(
                 f"checks/{entry.key}: `kinds` names the kinds of a check about objects or cluster facts, by their "
-                f"keys in usher.views; {', '.join(stray) or 'it is there with another about, or missing with objects'}"
+                f"keys in usher.kinds; {', '.join(stray) or 'it is there with another about, or missing with objects'}"
             )
 
 

@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 import yaml
 
-from usher.policy import catalogue, metadata
+from usher.policy.checks import catalogue, metadata
 
 ROOT = Path(__file__).parents[1]
 

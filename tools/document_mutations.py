@@ -15,7 +15,7 @@ from record_mutations import NAMESPACES, Verdict, file_of
 from usher import model, paths
 from usher.kinds.kind import Kind
 from usher.kinds.registry import KINDS
-from usher.policy import catalogue, metadata
+from usher.policy.checks import catalogue, metadata
 
 INTRODUCTION = """# Mutations
 

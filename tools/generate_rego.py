@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from usher.policy import catalogue
+from usher.policy.checks import catalogue
 
 _CONDITIONS = {
     catalogue.About.PODS: "count(input.podSets) > 0",

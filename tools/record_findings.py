@@ -12,7 +12,7 @@ import yaml
 from usher import model, paths
 from usher.config import load, models
 from usher.facts.store import Store
-from usher.policy import assembly, configuration
+from usher.policy import assembly, config_problems
 from usher.policy.evaluator import Evaluator, Request
 from usher.review import mutate as review_mutate
 from usher.review import parsing
@@ -47,7 +47,7 @@ def evaluator_of(folder: Path) -> Evaluator:
 def evaluator_with(config: models.Config, *, file: Path | None = None, facts: Store | None = None) -> Evaluator:
     """An evaluator with a configuration, which is refused as at load; all share one engine."""
     packaged = _packaged()
-    problems = configuration.problems(config, packaged.catalogue)
+    problems = config_problems.problems(config, packaged.catalogue)
     if problems:
         raise load.refusal(file, problems)
     return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config, facts=facts)

@@ -19,7 +19,8 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.kinds.registry import KINDS
 from usher.mutation import merge, skip_reasons
-from usher.policy import catalogue, explaining
+from usher.policy import explaining
+from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 

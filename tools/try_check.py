@@ -22,7 +22,8 @@ import generate_rego
 import orjson
 import pydantic
 
-from usher.policy import catalogue, document, metadata
+from usher.policy.checks import catalogue, metadata
+from usher.policy.input import document
 
 _LIBRARY: Final = re.compile(r"\bdata\.usher\.lib\.(\w+)")
 _PARAMETER: Final = re.compile(r"\bparameters\.(\w+)\.(\w+)\.")

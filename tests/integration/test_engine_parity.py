@@ -14,11 +14,12 @@ from record_findings import evaluator_of, request_of
 import opa_server
 from usher import errors, paths
 from usher.config import models
-from usher.policy import bundle, decision
-from usher.policy._opa import OpaEngine, Server
-from usher.policy._wasm import WasmEngine
-from usher.policy.breaker import Breaker
-from usher.policy.engine import Engine, Entrypoint
+from usher.policy import decision
+from usher.policy.checks import bundle
+from usher.policy.engines.breaker import Breaker
+from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.engines.opa import OpaEngine, Server
+from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator, Request
 
 pytestmark = opa_server.needs_opa

@@ -7,8 +7,9 @@ import yaml
 
 from usher import errors
 from usher.config import load, models
-from usher.policy import assembly, catalogue, configuration
-from usher.policy.catalogue import Parameter, Severity
+from usher.policy import assembly, config_problems
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import Parameter, Severity
 
 ENTRY = catalogue.Entry(
     key="cost/gpus_per_workload",
@@ -29,7 +30,7 @@ EXCEPTION = "{checks: [%s], namespaces: [a], owner: o, reason: r, ticket: t, exp
 
 
 def problems(text: str) -> list[tuple[str, str]]:
-    return configuration.problems(models.Config.model_validate(yaml.safe_load(text)), ENTRIES)
+    return config_problems.problems(models.Config.model_validate(yaml.safe_load(text)), ENTRIES)
 
 
 @pytest.mark.parametrize("word", ["USH1301", "gpus-per-workload", "max-gpus"])

@@ -7,8 +7,9 @@ import pytest
 
 from usher import errors, model, paths
 from usher.config import models
-from usher.policy import catalogue, decision
-from usher.policy.catalogue import Severity
+from usher.policy import decision
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import Severity
 from usher.policy.enforcement import Circumstances
 
 DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT

@@ -7,8 +7,9 @@ import pytest
 
 from usher import model, paths
 from usher.config import models
-from usher.policy import catalogue, enforcement
-from usher.policy.catalogue import Severity
+from usher.policy import enforcement
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import Severity
 from usher.policy.enforcement import Circumstances
 
 HERE = Circumstances(

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import yaml
 
 from usher.config import models
-from usher.policy import site_problems
+from usher.policy import config_problems
 
 
 def config(text: str) -> models.Config:
@@ -13,11 +13,11 @@ def config(text: str) -> models.Config:
 
 
 def problems(text: str) -> list[tuple[str, str]]:
-    return list(site_problems.problems(config(text)))
+    return list(config_problems.site_problems(config(text)))
 
 
 def warnings(text: str, known: Collection[str] | None = None) -> list[tuple[str, str]]:
-    return list(site_problems.warnings(config(text), known))
+    return list(config_problems.site_warnings(config(text), known))
 
 
 def test_an_entry_behind_one_for_the_same_workloads_is_never_reached() -> None:

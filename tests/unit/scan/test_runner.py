@@ -9,7 +9,7 @@ import builders
 from usher import errors, model, paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.engine import Entrypoint
+from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.scan import findings, runner
 from usher.scan.batches import Batch, Item

@@ -9,7 +9,7 @@ from unit.workloads.growing_objects import horizontal_pod_autoscaler, role_scale
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.config import models
-from usher.policy.document import Documents
+from usher.policy.input.document import Documents
 from usher.scan import shown_workloads
 from usher.scan.batches import Batch, Item
 from usher.scan.shown_workloads import Shown

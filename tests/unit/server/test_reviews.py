@@ -19,7 +19,7 @@ from unit.server.asgi import JSON, call, chunks
 from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.engine import Entrypoint
+from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
 from usher.server.admin import webhook_app

@@ -33,7 +33,7 @@ def explain(
     *, code_name_or_file: str, config: Path | None, facts: tuple[str, ...], namespace: str, format_name: str
 ) -> None:
     """Explain one check or mutation, or what each of them makes of a file."""
-    from usher.policy import bundle
+    from usher.policy.checks import bundle
 
     if bundle.load().catalogue.find(code_name_or_file) is not None:
         policies.explain(code_name_or_file, config=config, format_name=format_name)

@@ -15,7 +15,7 @@ from usher.cli import inputs
 
 if TYPE_CHECKING:
     from usher.config import models
-    from usher.policy import catalogue
+    from usher.policy.checks import catalogue
 
 _WIDTH: Final = 100
 """Columns of prose at most."""
@@ -33,7 +33,7 @@ def policies() -> None:
 @inputs.format_option
 def list_command(*, config: Path | None, format_name: str) -> None:
     """List all checks and mutations, and what follows from each under the configuration."""
-    from usher.policy import bundle
+    from usher.policy.checks import bundle
 
     loaded = inputs.load_config(inputs.find_config(config))
     entries = list(bundle.load().catalogue)
@@ -69,7 +69,7 @@ def new(*, category: str, name: str, directory: Path) -> None:
 
     docs/writing-checks.md says what to do next.
     """
-    from usher.policy import metadata, scaffold
+    from usher.policy.checks import metadata, scaffold
 
     if not (directory / "usher" / "checks").is_dir():
         raise errors.InputError(f"{directory}: no policies are here; run this in a checkout of gpu-usher")
@@ -83,7 +83,7 @@ def new(*, category: str, name: str, directory: Path) -> None:
 @click.argument("category")
 def next_code(*, category: str) -> None:
     """Print the next free code of a category."""
-    from usher.policy import bundle, scaffold
+    from usher.policy.checks import bundle, scaffold
 
     click.echo(scaffold.next_code(category, bundle.load().catalogue.checks.values()))
 
@@ -94,7 +94,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None
     Raises:
         InputError: there is none of that code or name.
     """
-    from usher.policy import bundle
+    from usher.policy.checks import bundle
 
     loaded = inputs.load_config(inputs.find_config(config))
     known = bundle.load().catalogue

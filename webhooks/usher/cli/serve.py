@@ -65,7 +65,8 @@ def serve(
     import structlog
 
     from usher.cli import development
-    from usher.policy import assembly, bundle
+    from usher.policy import assembly
+    from usher.policy.checks import bundle
     from usher.server import logs
     from usher.server.serve import Address, Settings, run
 

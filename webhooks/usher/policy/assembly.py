@@ -4,9 +4,10 @@ from pathlib import Path
 
 from usher.config import load, models
 from usher.facts.store import Store
-from usher.policy import bundle, catalogue, configuration, site_problems
-from usher.policy._wasm import WasmEngine
-from usher.policy.cache import CachedEngine
+from usher.policy import config_problems
+from usher.policy.checks import bundle, catalogue
+from usher.policy.engines.engine import CachedEngine
+from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator
 
 
@@ -56,7 +57,10 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
         CertificateError: `ca_file` has no certificates to trust the server by.
         EngineError: `token_file` has no bearer token.
     """
-    from usher.policy._opa import OpaEngine, Server  # its client takes long to import, and most sites never use it
+    from usher.policy.engines.opa import (
+        OpaEngine,
+        Server,  # its client takes long to import, and most sites never use it
+    )
 
     policies = bundle.load(directory)
     _refuse(config, policies.catalogue, file)
@@ -68,7 +72,7 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
     """What usher.yaml may not mean as it stands, each with its line and key; what cannot be meant was refused."""
     known = made.facts.names("", "Namespace")
-    found = load.located(file, list(site_problems.warnings(made.config, known)))
+    found = load.located(file, list(config_problems.site_warnings(made.config, known)))
     source = "usher.yaml" if file is None else str(file)
     return [
         f"{source}:{line}: {key}: {reason}" if line else f"{source}: {key}: {reason}" for line, key, reason in found
@@ -76,6 +80,6 @@ def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
 
 
 def _refuse(config: models.Config, entries: catalogue.Catalogue, file: Path | None) -> None:
-    problems = configuration.problems(config, entries)
+    problems = config_problems.problems(config, entries)
     if problems:
         raise load.refusal(file, problems)

@@ -7,7 +7,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from usher import errors, model, paths
 from usher.config import models
-from usher.policy import catalogue, enforcement
+from usher.policy import enforcement
+from usher.policy.checks import catalogue
 
 _ORDER = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
 

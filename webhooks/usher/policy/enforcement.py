@@ -1,12 +1,17 @@
-"""What follows from a finding: deny, warn or audit. Pure."""
+"""What follows from a finding: deny, warn or audit. Pure.
 
-from dataclasses import dataclass
+Findings that rest on stale facts or on pods that are known only in part warn at most.
+"""
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
 from usher import model
 from usher.config import models, selection
-from usher.policy import catalogue
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import About, Catalogue
 
 OFF: Final = None
 
@@ -103,3 +108,61 @@ def _holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
         and (not rule.roles or where.role.value in rule.roles)
         and (not rule.places or where.place in rule.places)
     )
+
+
+def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Workload) -> Iterator[model.Finding]:
+    """The findings, of which those about such pods rest on an assumption, so that they warn at most.
+
+    Their pods are whole when they are created, and judged then.
+    """
+    partial = [pod_set for pod_set in workload.pod_sets if not pod_set.whole]
+    for finding in findings:
+        if finding.assumption:
+            yield finding
+        elif workload.is_template:
+            yield replace(finding, assumption=f"what refers to a {workload.kind} may say the rest of its pods")
+        elif any(_is_about(finding, pod_set) for pod_set in partial):
+            yield replace(finding, assumption="what is not known here may say the rest of its pods")
+        else:
+            yield finding
+
+
+def _is_about(finding: model.Finding, pod_set: model.PodSet) -> bool:
+    containers = (container.path for container in pod_set.containers)
+    places = (pod_set.path, pod_set.spec_path, *containers, *pod_set.places.values())
+    return any(finding.path == place or finding.path.startswith(f"{place}/") for place in places)
+
+
+def downgrade_stale_facts(
+    findings: Iterable[model.Finding],
+    entries: Catalogue,
+    *,
+    age: float,
+    bound: float,
+    told_now: Container[str] = frozenset(),
+) -> Iterator[model.Finding]:
+    """The findings, of which those by checks of cluster facts rest on an assumption if the facts are too old.
+
+    Args:
+        findings: of one object.
+        entries: the catalogue that knows the checks.
+        age: of the facts, in seconds.
+        bound: the oldest that facts may be, in seconds.
+        told_now: keys of checks whose facts somebody has just asked for.
+    """
+    for finding in findings:
+        check = entries.checks.get(finding.check)
+        rests_on_facts = check is not None and check.about is About.CLUSTER_FACTS and check.key not in told_now
+        if age > bound and rests_on_facts and not finding.assumption:
+            yield replace(finding, assumption=f"cluster facts are {_readable(age)} old")
+        else:
+            yield finding
+
+
+def _readable(age: float) -> str:
+    """Seconds, rounded down to a unit in which people think."""
+    for unit, size in (("hour", 3600), ("minute", 60)):
+        number = int(age // size)
+        if number:
+            return f"{number} {unit}{'s' * (number > 1)}"
+    return f"{int(age)} seconds"

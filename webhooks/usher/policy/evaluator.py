@@ -15,11 +15,13 @@ from usher.authorities.gpu_quota import slice as gpu_quota_slice
 from usher.config import models, selection
 from usher.facts.store import Store
 from usher.mutation import merge
-from usher.policy import catalogue, decision, document, enforcement, partial, staleness
-from usher.policy.engine import Engine, Entrypoint
-from usher.policy.identities import Identities
+from usher.policy import decision, enforcement
+from usher.policy import enforcement as policy_enforcement
+from usher.policy.checks import catalogue
+from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.input import document as input_document
 from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Operation, Refusal, Request, User
+from usher.policy.request import Identities, Operation, Refusal, Request, User
 from usher.reading import lookup
 from usher.workloads import fingerprints
 from usher.workloads.normalise import normalise
@@ -79,7 +81,7 @@ class Evaluator:
             lambda namespace: selection.matches(namespace, config.exempt_namespaces)
         )
         self.vocabulary = Vocabulary(config.accelerators)
-        self.documents = document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
+        self.documents = input_document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
         self._identities = Identities(config)
         self._patches = lru_cache(maxsize=LIKE_PODS)(self._patched)
         self._mutation_rules = MutationRules(config, entries)
@@ -251,7 +253,7 @@ class Evaluator:
     def _facts(self, request: Request) -> Store:
         return self.facts if request.facts is None else request.facts
 
-    def _review(self, request: Request) -> document.Review | None:
+    def _review(self, request: Request) -> input_document.Review | None:
         if request.user is None:
             return None
         return {
@@ -266,7 +268,7 @@ class Evaluator:
         facts: Store,
         *,
         old: model.Workload | None = None,
-        review: document.Review | None = None,
+        review: input_document.Review | None = None,
         refusal: Refusal | None = None,
         like: bytes | None = None,
     ) -> tuple[list[model.Finding], list[model.Unknown]]:
@@ -274,8 +276,8 @@ class Evaluator:
             return [], []
         document = self.documents.build(workload, old=old, review=review, facts=facts, refusal=refusal, like=like)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
-        found = partial.with_doubt(decision.findings(result), workload)
-        found = staleness.with_doubt(
+        found = policy_enforcement.downgrade_partial_pods(decision.findings(result), workload)
+        found = policy_enforcement.downgrade_stale_facts(
             found,
             self.catalogue,
             age=self.facts.age(),

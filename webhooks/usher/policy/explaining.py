@@ -7,10 +7,11 @@ from enum import StrEnum
 from usher import model
 from usher.kinds import view_registry
 from usher.mutation import merge, strategies
-from usher.policy import catalogue, enforcement
-from usher.policy.catalogue import About
+from usher.policy import enforcement
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
-from usher.policy.pod_documents import read_keys
+from usher.policy.input.pod_sets import read_keys
 
 
 class State(StrEnum):

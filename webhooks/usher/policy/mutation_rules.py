@@ -7,7 +7,7 @@ from typing import Final
 from usher import model
 from usher.config import models, selection
 from usher.mutation.merge import Refusal
-from usher.policy.catalogue import Catalogue, Entry
+from usher.policy.checks.catalogue import Catalogue, Entry
 
 ANNOTATION: Final = "gpu-usher.io/skip-mutations"
 """Of an object or of a pod template: names of mutations with commas between them, or * for all."""

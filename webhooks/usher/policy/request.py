@@ -1,7 +1,13 @@
-"""What is to be decided: an object, and how it comes about."""
+"""What is to be decided: an object, how it was made, and which identities of usher.yaml the user has.
 
+Users and groups come from the API server alone.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from usher import paths
 from usher.authorities.gpu_quota.definitions import Quota
@@ -53,3 +59,24 @@ class Request:
     """Where somebody has tried to charge a quota for it, and could not."""
     user: User | None = None
     """None where nobody asks, as in CI."""
+
+
+class Identities:
+    """Answers for one configuration; kept, because the same few controllers make most pods."""
+
+    def __init__(self, config: models.Config) -> None:
+        self._known = {**models.DEFAULT_IDENTITIES, **config.identities}
+        self._kept = lru_cache(maxsize=1024)(self._of)
+
+    def of(self, user: str, groups: Sequence[str]) -> tuple[str, ...]:
+        """Names of the identities, sorted."""
+        return self._kept(user, tuple(groups))
+
+    def _of(self, user: str, groups: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(sorted(name for name, identity in self._known.items() if _has(identity, user, groups)))
+
+
+def _has(identity: models.Identity, user: str, groups: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(user, pattern) for pattern in identity.users) or any(
+        fnmatchcase(group, pattern) for pattern in identity.groups for group in groups
+    )

@@ -9,7 +9,7 @@ from usher import __version__, errors, model, paths, quantities
 from usher.facts.store import Store
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.mutation import merge
-from usher.policy.catalogue import About
+from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 from usher.scan import findings as scan_findings

@@ -9,7 +9,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
 from usher.kinds.autoscaling import autoscalers
-from usher.policy.document import Documents
+from usher.policy.input.document import Documents
 from usher.reading import lookup
 from usher.scan.batches import Batch
 from usher.workloads import grown_workloads

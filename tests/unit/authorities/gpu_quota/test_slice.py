@@ -12,7 +12,7 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Limit
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy import document
+from usher.policy.input import document
 from usher.policy.request import Refusal
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise

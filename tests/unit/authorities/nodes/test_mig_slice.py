@@ -8,7 +8,7 @@ import pytest
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
-from usher.policy import document
+from usher.policy.input import document
 from usher.workloads.normalise import normalise
 
 A100_40 = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"}

@@ -1,0 +1,77 @@
+"""Remembering answers."""
+
+import pytest
+
+from usher import errors, paths
+from usher.policy.engines.engine import LARGEST, CachedEngine, Entrypoint
+
+
+class CountingEngine:
+    """Answers with the number of the call; fails on request."""
+
+    name = "counting"
+    waits = False
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.closed = False
+
+    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+        self.calls += 1
+        if document == b"fail":
+            raise errors.EngineError(f"call {self.calls} of {entrypoint}")
+        return {"version": 1, "call": self.calls}
+
+    def ready(self) -> None:
+        """Always."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_the_same_document_is_evaluated_once() -> None:
+    engine = CountingEngine()
+    cached = CachedEngine(engine)
+
+    answers = [cached.evaluate(Entrypoint.FINDINGS, b"{}") for _ in range(3)]
+
+    assert answers == [{"version": 1, "call": 1}] * 3
+
+
+def test_documents_and_entry_points_are_told_apart() -> None:
+    engine = CountingEngine()
+    cached = CachedEngine(engine)
+
+    for entrypoint in Entrypoint:
+        for document in (b"{}", b"[]"):
+            cached.evaluate(entrypoint, document)
+
+    assert engine.calls == 2 * len(Entrypoint)
+
+
+def test_an_error_is_not_remembered() -> None:
+    engine = CountingEngine()
+    cached = CachedEngine(engine)
+
+    for _ in range(2):
+        with pytest.raises(errors.EngineError):
+            cached.evaluate(Entrypoint.FINDINGS, b"fail")
+
+    assert engine.calls == 2
+
+
+def test_a_large_document_is_not_kept() -> None:
+    engine = CountingEngine()
+    cached = CachedEngine(engine)
+
+    for _ in range(2):
+        cached.evaluate(Entrypoint.FINDINGS, b" " * (LARGEST + 1))
+
+    assert engine.calls == 2
+
+
+def test_closing_closes_the_engine() -> None:
+    engine = CountingEngine()
+    CachedEngine(engine).close()
+
+    assert engine.closed

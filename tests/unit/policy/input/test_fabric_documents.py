@@ -1,0 +1,62 @@
+"""Interconnect profiles as rules see them."""
+
+import orjson
+
+import builders
+from unit.workloads.normalised import VOCABULARY, workload
+from usher import paths
+from usher.config import models
+from usher.policy.input import document
+from usher.policy.input import site as input_site
+
+POOLS = [
+    {"name": "h100", "nodeSelector": {"product": "h100"}, "fabric": "rails"},
+    {"name": "h200", "nodeSelector": {"product": "h200"}, "fabric": "infiniband"},
+    {"name": "l4", "nodeSelector": {"product": "l4"}},
+]
+RAILS = {
+    "base": "infiniband",
+    "env": {"NCCL_IB_HCA": "=mlx5_0:1"},
+    "topology": {"configMap": "nccl-topology", "key": "ndv5.xml"},
+    "ncclConf": {"configMap": "nccl"},
+    "resources": {"rdma/ib": 1},
+    "networks": ["rail-0"],
+    "annotations": {"networking.gke.io/default-interface": "eth0"},
+}
+CONFIG = models.Config.model_validate(
+    {"pools": POOLS, "fabrics": {"rails": RAILS, "spare": {"env": {"NCCL_DEBUG": "WARN"}}}}
+)
+
+
+def fabrics_of(product: str | None) -> paths.Json:
+    """The profiles in the document of a pod that selects nodes of a product."""
+    pod = builders.pod(builders.container(gpus=8), nodeSelector=None if product is None else {"product": product})
+    found: paths.Object = orjson.loads(document.Documents(CONFIG, VOCABULARY).build(workload(pod)))
+    return found.get("fabrics")
+
+
+def test_a_profile_is_told_with_all_that_its_base_says() -> None:
+    assert input_site.all_of(CONFIG)["rails"] == {
+        "env": {"NCCL_DEBUG": "WARN", "NCCL_SOCKET_IFNAME": "=eth0", "NCCL_IB_HCA": "=mlx5_0:1"},
+        "resources": {"rdma/ib": 1},
+        "networks": ["rail-0"],
+        "annotations": {"networking.gke.io/default-interface": "eth0"},
+        "ipcLock": True,
+        "forbidden": ["NCCL_IB_DISABLE"],
+        "topology": {"configMap": "nccl-topology", "key": "ndv5.xml", "path": "/etc/nccl-topo.xml"},
+        "ncclConf": {"configMap": "nccl", "key": "nccl.conf", "path": "/etc/nccl.conf"},
+    }
+
+
+def test_only_profiles_of_pools_are_made() -> None:
+    assert set(input_site.all_of(CONFIG)) == {"rails", "infiniband"}
+    assert input_site.all_of(models.Config()) == {}
+
+
+def test_a_document_holds_the_profiles_of_the_pools_on_which_the_pods_could_run() -> None:
+    assert fabrics_of("h200") == {"infiniband": input_site.all_of(CONFIG)["infiniband"]}
+    assert fabrics_of(None) == input_site.all_of(CONFIG)
+
+
+def test_without_a_fabric_the_document_has_no_word_of_one() -> None:
+    assert fabrics_of("l4") is None

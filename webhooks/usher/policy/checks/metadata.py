@@ -1,0 +1,132 @@
+"""Reads the METADATA of a check or mutation from its Rego file (https://www.openpolicyagent.org/docs/policy-language#metadata)."""
+
+import re
+from pathlib import Path
+
+import pydantic
+
+from usher import errors, paths
+from usher.documents import places, reader
+from usher.policy.checks import catalogue
+
+_BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
+
+
+class _Custom(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    code: str = pydantic.Field(pattern=r"^US[HM]\d{3,4}$")
+    why: str = ""
+    about: catalogue.About = catalogue.About.PODS
+    kinds: list[str] = []
+    closes: list[str] = []
+    aliases: list[str] = []
+    parameters: dict[str, catalogue.Parameter] = {}
+    severity: catalogue.Severity | None = None
+    remediation: str = ""
+    mended_on_pods: bool = False
+    order: int = 0
+    on_by_default: bool = True
+    promises: list[str] = []
+    silent: bool = False
+
+
+class _Metadata(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    title: str
+    description: str
+    scope: str = pydantic.Field(pattern="^package$")
+    related_resources: list[catalogue.Link] = []
+    schemas: list[dict[str, str]]
+    custom: _Custom
+
+
+def read(policies: Path, file: Path) -> catalogue.Entry:
+    """The catalogue entry of one rule file.
+
+    Raises:
+        BundleError: there is no METADATA block at the package, or it is not of the shape that we require.
+    """
+    content = file.read_text(encoding="utf-8")
+    match = _BLOCK.search(content)
+    if match is None:
+        raise errors.BundleError(f"{file}:1: no METADATA comment directly above the package; see another check")
+    values = _values(file, match[1], before=content.count("\n", 0, match.start(1)))
+    category, name = file.relative_to(policies / "usher").parts[1:3]
+    return catalogue.Entry(
+        key=f"{category}/{name}",
+        code=values.custom.code,
+        title=values.title,
+        description=values.description.strip(),
+        remediation=values.custom.remediation.strip(),
+        links=tuple(values.related_resources),
+        why=values.custom.why,
+        about=values.custom.about,
+        kinds=tuple(values.custom.kinds),
+        closes=tuple(values.custom.closes),
+        aliases=tuple(values.custom.aliases),
+        parameters=values.custom.parameters,
+        severity=values.custom.severity,
+        mended_on_pods=values.custom.mended_on_pods,
+        order=values.custom.order,
+        on_by_default=values.custom.on_by_default,
+        promises=tuple(values.custom.promises),
+        silent=values.custom.silent,
+    )
+
+
+def _values(file: Path, block: str, *, before: int) -> _Metadata:
+    """The values of a block that so many lines stand before; what is wrong is named by its line."""
+    text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in block.splitlines())
+    try:
+        (document,) = reader.parse(text.encode(), source=str(file))
+        return _Metadata.model_validate(document.value)
+    except errors.ManifestError as error:
+        raise errors.BundleError(f"{file}:{before + error.line}: METADATA: {error.reason}") from None
+    except pydantic.ValidationError as error:
+        where = places.Places(document)
+        problems = [
+            f"{file}:{before + where.nearest(paths.join(paths.ROOT, *detail['loc'])).line}: METADATA: "
+            f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}"
+            for detail in error.errors()
+        ]
+        raise errors.BundleError("\n".join(problems)) from None
+
+
+def read_all(policies: Path) -> dict[str, list[catalogue.Entry]]:
+    """All entries below a bundle root, by `checks` and `mutations`, in the order of their codes.
+
+    Raises:
+        BundleError: one cannot be read, two share a code, or a check has no severity.
+    """
+    entries = {
+        kind: sorted(
+            (
+                read(policies, file)
+                for file in (policies / "usher" / kind).glob("*/*/*.rego")
+                if not file.name.endswith("_test.rego")
+            ),
+            key=lambda entry: entry.number,
+        )
+        for kind in ("checks", "mutations")
+    }
+    seen: dict[str, str] = {}
+    for kind, letter in (("checks", "H"), ("mutations", "M")):
+        for entry in entries[kind]:
+            if entry.code in seen:
+                where = _line_of_code(policies, kind, entry)
+                raise errors.BundleError(f"{where}: code {entry.code} belongs to {seen[entry.code]}")
+            if entry.code[2] != letter or (entry.severity is None) is (kind == "checks"):
+                where = _line_of_code(policies, kind, entry)
+                raise errors.BundleError(f"{where}: checks are USHnnn with a severity, mutations USMnnn without")
+            seen[entry.code] = entry.key
+    return entries
+
+
+def _line_of_code(policies: Path, kind: str, entry: catalogue.Entry) -> str:
+    """File and line in which a rule says its code."""
+    name = entry.key.partition("/")[2]
+    file = policies / "usher" / kind / entry.key / f"{name}.rego"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return f"{file}:{next(number for number, line in enumerate(lines, 1) if f'code: {entry.code}' in line)}"

@@ -1,0 +1,120 @@
+"""What the evaluator asks of a policy engine, and the memory of its answers.
+
+The thousand pods of one job ask the same question.
+"""
+
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final, Protocol
+
+import orjson
+
+from usher import errors, paths
+
+RESULT_VERSION: Final = 1
+"""All entry points always yield an object with this version, so that "undefined" can never read as "allowed"."""
+
+DEFAULT_DEADLINE = 1.0
+"""Seconds. A webhook call may take 3 s (validate) or 1 s (mutate); a healthy evaluation takes well under 1 ms."""
+
+
+class Entrypoint(StrEnum):
+    """The rules that may be asked for; fixed, so that no input can name another."""
+
+    FINDINGS = "usher/main/findings"
+    INTENTS = "usher/main/intents"
+    SKIPS = "usher/main/skips"
+    """Why mutations leave things alone: for people who ask, never for a review."""
+
+
+class Engine(Protocol):
+    """Evaluates an entry point of the bundle. Not to be shared between threads unless the engine says so."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def waits(self) -> bool:
+        """Whether an evaluation waits for another process, so that an event loop should hand it to a thread."""
+        ...
+
+    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+        """The result object of the entry point for an input document (JSON).
+
+        Raises:
+            EngineError: the engine failed, or its answer is not a result of ours.
+            DeadlineError: it took too long.
+        """
+        ...
+
+    def ready(self) -> None:
+        """Returns if the engine can evaluate our policies now.
+
+        Raises:
+            EngineError: it cannot be reached, has none, or those of another revision.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+def checked_result(value: object, *, entrypoint: Entrypoint) -> paths.Object:
+    """The value, if it is a result object of the version that we know.
+
+    Raises:
+        EngineError: it is not; the bundle and this program do not belong together, or the entry point is undefined.
+    """
+    if not isinstance(value, dict):
+        raise errors.EngineError(f"entry point {entrypoint}: the policy engine answered with no object")
+    if value.get("version") != RESULT_VERSION:
+        raise errors.EngineError(
+            f"entry point {entrypoint}: the result has version {value.get('version')!r}, expected {RESULT_VERSION}; "
+            "the policies were built for another version of usher"
+        )
+    return value
+
+
+def parsed(text: bytes, *, entrypoint: Entrypoint) -> object:
+    """JSON that an engine gave.
+
+    Raises:
+        EngineError: it is not JSON.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise errors.EngineError(f"entry point {entrypoint}: the policy engine's answer is not JSON: {error}") from None
+
+
+ENTRIES: Final = 1024
+LARGEST: Final = 8192
+"""Bytes of a document that is worth keeping; together with ENTRIES it bounds the memory to some 16 MB."""
+
+
+class CachedEngine:
+    """An engine that evaluates each document once, as long as it is remembered."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._evaluate = lru_cache(maxsize=ENTRIES)(engine.evaluate)
+
+    @property
+    def name(self) -> str:
+        return self._engine.name
+
+    @property
+    def waits(self) -> bool:
+        return self._engine.waits
+
+    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+        """The result of the engine, not to be changed by whoever gets it; errors are not remembered."""
+        if len(document) > LARGEST:
+            return self._engine.evaluate(entrypoint, document)
+        return self._evaluate(entrypoint, document)
+
+    def ready(self) -> None:
+        self._engine.ready()
+
+    def close(self) -> None:
+        self._evaluate.cache_clear()
+        self._engine.close()

@@ -1,0 +1,253 @@
+"""The input document of the policies: what Rego sees of a workload and of usher.yaml.
+
+It holds what rules need and nothing else. No name of the object, so that a thousand pods of one job give the same
+document; no environment variables, labels and annotations but the few that rules read, because others may hold secrets;
+of the configuration only the slice that applies to this namespace. Field names are written as in manifests.
+
+`policies/schemas/input.json` is generated from these types, and `opa check` holds every rule to it.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NotRequired, cast  # pydantic reads the standard one only from Python 3.12 on
+
+import orjson
+from typing_extensions import TypedDict
+
+from usher import model
+from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.nodes import mig_slice, pool_slice
+from usher.config import models
+from usher.facts.store import Store
+from usher.kinds import view_registry
+from usher.policy.input import cluster as input_cluster
+from usher.policy.input import site as input_site
+from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
+from usher.policy.request import Refusal
+from usher.reading.shapes import Amount, amount_of
+
+
+class Gang(TypedDict):
+    wanted: bool
+    formedBy: str
+    minimum: NotRequired[int]
+    scheduler: NotRequired[str]
+    """The scheduler for which the kind's operator makes a PodGroup, where something tells."""
+    priorityClass: NotRequired[str]
+    """What the object names beside its templates."""
+
+
+class GangPlaces(TypedDict):
+    """Where the kind says what makes its pods a gang, as JSON Pointers; absent where it has no place for it."""
+
+    queue: NotRequired[str]
+    minimum: NotRequired[str]
+    priorityClass: NotRequired[str]
+    scheduler: NotRequired[str]
+    onTemplates: bool
+    """Whether every template must name the scheduler as well."""
+    countedByOperator: bool
+
+
+class Owner(TypedDict):
+    group: str
+    kind: str
+
+
+class Total(TypedDict):
+    """What all pods together ask for; `maximum` is absent when nothing bounds it."""
+
+    name: str
+    route: str
+    minimum: Amount
+    maximum: NotRequired[Amount]
+
+
+class Workload(TypedDict):
+    group: str
+    kind: str
+    namespace: str
+    role: str
+    owned: bool
+    owner: NotRequired[Owner]
+    isTemplate: bool
+    suspended: bool
+    gang: Gang
+    totals: list[Total]
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    modelSize: NotRequired[Amount]
+    """As of a pod set."""
+    asksAccelerators: bool
+    pods: Pods
+    gangNative: bool
+    queueLabelPath: NotRequired[str]
+    queueLabels: NotRequired[dict[str, str]]
+    """The labels at that place, where it is another than the object's own metadata."""
+    gangPlaces: GangPlaces
+
+
+class Old(TypedDict):
+    """The object before an UPDATE."""
+
+    suspended: bool
+    asksAccelerators: bool
+    labels: dict[str, str]
+    queueLabels: NotRequired[dict[str, str]]
+    object: NotRequired[view_registry.Objects]
+
+
+class Review(TypedDict):
+    """Who asks for what; absent where nobody asks, as in CI."""
+
+    operation: str
+    subResource: str
+    by: list[str]
+    """The identities of usher.yaml that the user has."""
+
+
+class Input(TypedDict):
+    workload: Workload
+    podSets: list[PodSet]
+    site: input_site.Site
+    fabrics: NotRequired[dict[str, input_site.Fabric]]
+    """Profiles of the pools on which the pods could run, by name."""
+    object: NotRequired[view_registry.Objects]
+    """What else rules read of the object, as it is written."""
+    old: NotRequired[Old]
+    review: NotRequired[Review]
+    cluster: NotRequired[input_cluster.Cluster]
+    """What is known of the cluster; absent where nothing is."""
+
+
+NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class Documents:
+    """Builds the input documents for one configuration."""
+
+    def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
+        self._sites = input_site.Sites(config, keys)
+        self._all_nodes = pool_slice.AllNodes(config, vocabulary)
+        self._slices = input_cluster.Slices(config, vocabulary, self._all_nodes)
+        self._all_mig = mig_slice.AllMig(config)
+        self._fabrics = input_site.all_of(config)
+
+    def build(  # noqa: PLR0913 - all that a document is made of, all named
+        self,
+        workload: model.Workload,
+        *,
+        old: model.Workload | None = None,
+        review: Review | None = None,
+        facts: Store | None = None,
+        refusal: Refusal | None = None,
+        like: bytes | None = None,
+    ) -> bytes:
+        """The input document as JSON.
+
+        Args:
+            workload: the object.
+            old: on UPDATE, the object as it was.
+            review: who asks for what, where anybody asks.
+            facts: what is known of the cluster, where rules are to see of it what matters to the object.
+            refusal: what its quota says against it.
+            like: of a pod, what tells it from others with other slices of the cluster (`likeness.of_pod`).
+        """
+        document: Input = {
+            "workload": _workload(workload),
+            "podSets": [self._pod_set(pod_set) for pod_set in workload.pod_sets],
+            "site": self._sites.of(workload),
+        }
+        fabrics = {fit["fabric"] for pod_set in document["podSets"] for fit in pod_set["fits"] if "fabric" in fit}
+        if fabrics:
+            document["fabrics"] = {name: self._fabrics[name] for name in sorted(fabrics)}
+        if workload.view:
+            document["object"] = cast(view_registry.Objects, workload.view)
+        if old is not None:
+            document["old"] = _old(old)
+        if review is not None:
+            document["review"] = review
+        if facts is not None:
+            cluster = self._slices.of(workload, facts, refusal=refusal, likeness=like)
+            if cluster is not None:
+                document["cluster"] = cluster
+        return orjson.dumps(document)
+
+    def _pod_set(self, pod_set: model.PodSet) -> PodSet:
+        where = self._all_nodes.of(pod_set)
+        result = pod_set_document(pod_set, where)
+        mig = self._all_mig.of(pod_set, where)
+        if mig is not None:
+            result["mig"] = mig
+        return result
+
+
+def _old(workload: model.Workload) -> Old:
+    result: Old = {
+        "suspended": workload.suspended,
+        "asksAccelerators": workload.asks_accelerators,
+        "labels": read_keys(workload.labels),
+    }
+    if workload.queue_labels is not workload.labels and workload.queue_labels:
+        result["queueLabels"] = read_keys(workload.queue_labels)
+    if workload.view:
+        result["object"] = cast(view_registry.Objects, workload.view)
+    return result
+
+
+@lru_cache(maxsize=64)
+def _gang_places(places: model.GangPlaces) -> GangPlaces:
+    result: GangPlaces = {"onTemplates": places.on_templates, "countedByOperator": places.counted_by_operator}
+    if places.queue is not None:
+        result["queue"] = places.queue
+    if places.minimum is not None:
+        result["minimum"] = places.minimum
+    if places.priority_class is not None:
+        result["priorityClass"] = places.priority_class
+    if places.scheduler is not None:
+        result["scheduler"] = places.scheduler
+    return result
+
+
+def _total(total: model.Total) -> Total:
+    result: Total = {"name": total.name, "route": total.route.value, "minimum": amount_of(total.minimum)}
+    if total.maximum is not None:
+        result["maximum"] = amount_of(total.maximum)
+    return result
+
+
+def _workload(workload: model.Workload) -> Workload:
+    result: Workload = {
+        "group": workload.group,
+        "kind": workload.kind,
+        "namespace": workload.namespace,
+        "role": workload.role.value,
+        "owned": workload.owner is not None,
+        "isTemplate": workload.is_template,
+        "suspended": workload.suspended,
+        "gang": {"wanted": workload.gang.wanted, "formedBy": workload.gang.formed_by},
+        "totals": [_total(total) for total in workload.totals],
+        "labels": read_keys(workload.labels),
+        "annotations": read_keys(workload.annotations),
+        "asksAccelerators": workload.asks_accelerators,
+        "pods": pods_document(workload.pods),
+        "gangNative": workload.gang_native,
+        "gangPlaces": _gang_places(workload.gang_places),
+    }
+    size = model_size(workload.annotations)
+    if size is not None:
+        result["modelSize"] = size
+    if workload.owner is not None:
+        result["owner"] = {"group": workload.owner.group, "kind": workload.owner.kind}
+    if workload.gang.minimum is not None:
+        result["gang"]["minimum"] = workload.gang.minimum
+    if workload.gang.scheduler:
+        result["gang"]["scheduler"] = workload.gang.scheduler
+    if workload.gang.priority_class:
+        result["gang"]["priorityClass"] = workload.gang.priority_class
+    if workload.queue_label_path is not None:
+        result["queueLabelPath"] = workload.queue_label_path
+        if workload.queue_label_path != "/metadata":
+            result["queueLabels"] = read_keys(workload.queue_labels)
+    return result

@@ -1,0 +1,174 @@
+"""The slice of usher.yaml that applies to a namespace and a kind, as the policies see it."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model
+from usher.config import models
+from usher.config import selection as config_selection
+
+
+class File(TypedDict):
+    configMap: str
+    key: str
+    path: str
+    """Where containers see it."""
+
+
+class Fabric(TypedDict):
+    env: dict[str, str]
+    resources: dict[str, int]
+    networks: list[str]
+    annotations: dict[str, str]
+    ipcLock: bool
+    forbidden: list[str]
+    """Variables that must not be set; names ending in * are prefixes."""
+    topology: NotRequired[File]
+    ncclConf: NotRequired[File]
+
+
+NCCL_CONF = "/etc/nccl.conf"
+"""Where NCCL looks for its settings, below those of the environment."""
+
+
+def all_of(config: models.Config) -> Mapping[str, Fabric]:
+    """The profiles that pools name, by name, each with all that its base says."""
+    return {name: _fabric(config.fabric(name)) for name in {pool.fabric for pool in config.pools} if name is not None}
+
+
+def _fabric(fabric: models.Fabric) -> Fabric:
+    result: Fabric = {
+        "env": dict(fabric.env),
+        "resources": dict(fabric.resources),
+        "networks": list(fabric.networks),
+        "annotations": dict(fabric.annotations),
+        "ipcLock": fabric.ipc_lock,
+        "forbidden": sorted(fabric.forbidden),
+    }
+    if fabric.topology is not None:
+        topology = fabric.topology
+        result["topology"] = {"configMap": topology.config_map, "key": topology.key, "path": topology.path}
+    if fabric.nccl_conf is not None:
+        conf = fabric.nccl_conf
+        result["ncclConf"] = {"configMap": conf.config_map, "key": conf.key, "path": NCCL_CONF}
+    return result
+
+
+class Topology(TypedDict):
+    mode: str
+    level: str
+
+
+class Queue(TypedDict):
+    localQueue: str
+    placesPods: bool
+    priorityClass: NotRequired[str]
+    """A WorkloadPriorityClass."""
+    topology: NotRequired[Topology]
+
+
+class Route(TypedDict):
+    scheduler: str
+    schedulerName: str
+    queue: str
+    setsMinimum: bool
+
+
+class Priority(TypedDict):
+    priorityClass: str
+
+
+Parameter = bool | int | str | list[str]
+
+
+class Site(TypedDict):
+    systemNamespace: bool
+    systemNamespacesDeclared: bool
+    """Whether usher.yaml says which namespaces are the system's; else they are guessed by the usual names."""
+    visibleDevicesAllowed: bool
+    volcanoSchedulers: list[str]
+    kaiSchedulers: NotRequired[list[str]]
+    """Where usher.yaml routes anything to KAI-Scheduler: the names under which it runs."""
+    parameters: NotRequired[dict[str, dict[str, Parameter]]]
+    """Those that usher.yaml sets here, by `category/name` of the check; all others have their defaults."""
+    queue: NotRequired[Queue]
+    route: NotRequired[Route]
+    priority: NotRequired[Priority]
+    globalDefaultPriority: NotRequired[str]
+    ipcLockAllowed: bool
+
+
+class Sites:
+    """All slices of one configuration; kept, because a cluster has few namespaces and many pods in each."""
+
+    def __init__(self, config: models.Config, keys: Mapping[str, str]) -> None:
+        """Takes the keys of the checks by their codes and names, in which usher.yaml speaks of them."""
+        self.config = config
+        self._keys = keys
+        self._kept = lru_cache(maxsize=1024)(self._slice)
+        self._looks_at_size = any(
+            entry.min_accelerators or entry.max_accelerators is not None
+            for entry in (*config.queues, *config.routing, *config.priorities.classes)
+        )
+
+    def of(self, workload: model.Workload) -> Site:
+        """The slice for a workload; not to be changed by whoever gets it."""
+        size = config_selection.size(workload) if self._looks_at_size else 0
+        return self._kept(workload.namespace, workload.group, workload.kind, workload.role.value, size)
+
+    def _slice(self, namespace: str, group: str, kind: str, role: str, size: int | None) -> Site:
+        config = self.config
+        subject = config_selection.Subject(namespace=namespace, group=group, kind=kind, role=role, accelerators=size)
+        result: Site = {
+            "systemNamespace": config_selection.matches(namespace, config.priorities.system_namespaces),
+            "systemNamespacesDeclared": "system_namespaces" in config.priorities.model_fields_set,
+            "visibleDevicesAllowed": config_selection.matches(namespace, config.isolation.visible_devices),
+            "volcanoSchedulers": sorted(
+                {"volcano", *(route.name for route in config.routing if route.scheduler == "volcano")}
+            ),
+            "ipcLockAllowed": config_selection.matches(namespace, config.isolation.ipc_lock),
+        }
+        kai = {route.name for route in config.routing if route.scheduler == "kai"}
+        if kai:
+            result["kaiSchedulers"] = sorted(kai)
+        parameters = self._parameters(namespace)
+        if parameters:
+            result["parameters"] = parameters
+        queue = config_selection.first(config.queues, subject)
+        if queue is not None:
+            result["queue"] = _queue(queue)
+        route = config_selection.first(config.routing, subject)
+        if route is not None:
+            result["route"] = {
+                "scheduler": route.scheduler,
+                "schedulerName": route.name,
+                "queue": route.queue,
+                "setsMinimum": route.sets_minimum,
+            }
+        priority = config_selection.first(config.priorities.classes, subject)
+        if priority is not None:
+            result["priority"] = {"priorityClass": priority.priority_class}
+        if config.priorities.global_default is not None:
+            result["globalDefaultPriority"] = config.priorities.global_default
+        return result
+
+    def _parameters(self, namespace: str) -> dict[str, dict[str, Parameter]]:
+        """The last entry of usher.yaml that fits decides about each value."""
+        result: dict[str, dict[str, Parameter]] = {}
+        for entry in self.config.parameters:
+            key = self._keys.get(entry.check)
+            if key is not None and config_selection.matches(namespace, entry.namespaces):
+                result.setdefault(key, {}).update(entry.values)
+        return result
+
+
+def _queue(queue: models.Queue) -> Queue:
+    result: Queue = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
+    if queue.priority_class is not None:
+        result["priorityClass"] = queue.priority_class
+    if queue.topology is not None:
+        result["topology"] = {"mode": queue.topology.mode, "level": queue.topology.level}
+    return result
