@@ -1,4 +1,4 @@
-"""How many accelerators one pod takes by extended resources (gpu-domain 1.4)."""
+"""How many accelerators one pod takes by extended resources (docs/domain/requests.md#request-of-one-pod)."""
 
 import pytest
 

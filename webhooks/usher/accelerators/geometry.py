@@ -2,7 +2,7 @@
 
 A GPU is a row of memory slices. An instance lies on some of them, side by side, from one of the places that its shape
 allows; with it come compute slices, and media engines of which there may be fewer than slices.
-Source: NVML, nvmlGpuInstancePlacement_t; gpu-domain 4.5.
+Source: NVML, nvmlGpuInstancePlacement_t; docs/domain/mig.md#placement.
 """
 
 from dataclasses import dataclass

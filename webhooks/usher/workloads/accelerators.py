@@ -1,4 +1,4 @@
-"""How many accelerators one pod takes by extended resources (gpu-domain 1.4 and 4.1)."""
+"""How many accelerators one pod takes by extended resources (docs/domain/requests.md#request-of-one-pod)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final

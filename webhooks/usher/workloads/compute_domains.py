@@ -1,4 +1,4 @@
-"""The claim template that NVIDIA's driver makes for a ComputeDomain, which no file holds (gpu-domain 4.6)."""
+"""The claim template that NVIDIA's driver makes for a ComputeDomain (docs/domain/device-claims.md#compute-domains)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Whether the devices of a class are accelerators, by its name or by its object (gpu-domain 4.6)."""
+"""Whether devices of a class are accelerators, by its name or object (docs/domain/device-claims.md#nvidia-classes)."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,1 +1,4 @@
-"""One adapter per family of kinds; each lists its kinds in KINDS. Facts and sources: gpu-domain 1.1 to 1.3 and 1.5."""
+"""One adapter per family of kinds; each lists its kinds in KINDS.
+
+The facts are in docs/domain/kinds.md. Keys of sources, such as KQ, are in docs/domain/sources.md.
+"""
