@@ -24,11 +24,9 @@ How to read the entries:
   is reported as unknown, and nothing is concluded from it.
 - **Changed** says where the mutating webhook may write. Whatever it leaves to the pods is given to them when they are
   created.
-- **Sources** are named as repository abbreviation and file: API kubernetes/api, KQ kubernetes-sigs/kueue, TR
-  kubeflow/trainer, TR19 kubeflow/trainer at release-1.9, MO kubeflow/mpi-operator, JS kubernetes-sigs/jobset, LW
-  kubernetes-sigs/lws, KR ray-project/kuberay, KS kserve/kserve, SP kubeflow/spark-operator, AW
-  project-codeflare/appwrapper, AR argoproj/argo-workflows, TK tektoncd/pipeline, KN knative/serving, VC
-  volcano-sh/volcano; others are written out.
+- **Sources** are the key of a repository and a path: KQ is kubernetes-sigs/kueue, and so on
+  ([sources](domain/sources.md)). Repositories without a key are written out. [Kinds](domain/kinds.md) explains the
+  counts.
 """
 
 

@@ -57,7 +57,7 @@ def _ray_job(_cluster: Cluster, job: Object) -> Iterator[Object]:
 def _ray_cluster(_cluster: Cluster, ray_cluster: Object) -> Iterator[Object]:
     yield _pod(ray_cluster, "head", ray_cluster["spec"]["headGroupSpec"]["template"])
     for group in ray_cluster["spec"].get("workerGroupSpecs", []):
-        # KubeRay lets workers wait in a container with the resources of their own (gpu-domain 1.4).
+        # KubeRay lets workers wait with resources of their own (docs/domain/requests.md#request-of-one-pod).
         main = group["template"]["spec"]["containers"][0]
         waiting = {"name": "wait-gcs-ready", "image": main["image"], "resources": main.get("resources", {})}
         template = _with_spec(group["template"], initContainers=[waiting])

@@ -1,4 +1,4 @@
-"""Cohorts, limits and stopped queues, seen by the live server and by a snapshot (gpu-domain 8.4, number 9)."""
+"""Cohorts, limits and stopped queues, by the live server and by a snapshot (docs/domain/acceptance-cases.md, 9)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

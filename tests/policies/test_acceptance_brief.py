@@ -1,4 +1,4 @@
-"""The PyTorchJob of the brief (acceptance fixtures of gpu-domain 8.4)."""
+"""The PyTorchJob of the brief (docs/domain/acceptance-cases.md#the-brief)."""
 
 import pytest
 

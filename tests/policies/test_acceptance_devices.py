@@ -1,4 +1,4 @@
-"""Devices by every route (acceptance fixtures of gpu-domain 8.4)."""
+"""Devices by every route (docs/domain/acceptance-cases.md, 2 to 5 and 8)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Queues, growth, operators and deletion (acceptance fixtures of gpu-domain 8.4)."""
+"""Queues, growth, operators and deletion (docs/domain/acceptance-cases.md, 9 to 11 and 13)."""
 
 import pytest
 

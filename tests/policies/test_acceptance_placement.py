@@ -1,4 +1,4 @@
-"""Where pods go (acceptance fixtures of gpu-domain 8.4)."""
+"""Where pods go (docs/domain/acceptance-cases.md, 6, 7, 14 and 15)."""
 
 import pytest
 

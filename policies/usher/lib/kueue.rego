@@ -92,7 +92,7 @@ need_of_queue := {
 # title: Whether Kueue makes one workload of the object, from the labels of the object itself
 # description: |
 #   Of a Pod and a Deployment it does not: it queues their pods one by one. All other kinds come to it as the pods or the
-#   jobs that they make (gpu-domain 2.2).
+#   jobs that they make (docs/domain/kueue.md#integrations).
 queued_as_one if input.workload.kind in _queued_as_one[input.workload.group]
 
 _queued_as_one := {

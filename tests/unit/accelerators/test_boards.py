@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from usher.accelerators import boards, profiles
 from usher.accelerators.profiles import Board, Profile
 
-# In the order of gpu-domain 4.5: 1g x7, 1g+me x1, 1g with double memory x4, 2g x3, 3g x2, 4g x1, 7g x1.
+# In the order of docs/domain/mig.md#profiles: 1g x7, 1g+me x1, 1g with double memory x4, 2g x3, 3g x2, 4g x1, 7g x1.
 SEVEN_SLICES = {
     "A100-40": "1g.5gb 1g.5gb+me 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb",
     "A100-80": "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb",

@@ -10,7 +10,7 @@ import pytest
 from usher.accelerators import boards, mig, profiles
 from usher.accelerators.profiles import Board, Profile
 
-# Width and starts, from the table of gpu-domain 4.5; `d` is 1g with double memory.
+# Width and starts, from the table of docs/domain/mig.md#placement; `d` is 1g with double memory.
 SEVEN_SLICES = {
     "7g": (8, (0,)),
     "4g": (4, (0,)),

@@ -1,4 +1,4 @@
-"""AppWrapper (gpu-domain 1.1; project-codeflare/appwrapper 1.2)."""
+"""AppWrapper (docs/domain/kinds.md#appwrapper; project-codeflare/appwrapper 1.2)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where each kind says what makes its pods a gang on Volcano (gpu-domain 3.4), and what the object says of it."""
+"""Where each kind says what makes its pods a gang on Volcano (docs/domain/volcano.md#routing), and what it says."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""JobSet (gpu-domain 1.1)."""
+"""JobSet (docs/domain/kinds.md#jobset)."""
 
 import builders
 from unit.workloads.normalised import counts, readable_workload, totals

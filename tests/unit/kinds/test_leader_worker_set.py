@@ -1,4 +1,4 @@
-"""LeaderWorkerSet and DisaggregatedSet (gpu-domain 1.1; kubernetes-sigs/lws 0.10)."""
+"""LeaderWorkerSet and DisaggregatedSet (docs/domain/kinds.md#leaderworkerset; kubernetes-sigs/lws 0.10)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Node selectors and required affinity against the labels of pools (gpu-domain S6)."""
+"""Node selectors and required affinity against the labels of pools (docs/domain/nodes.md#affinity)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tolerations against taints as the scheduler matches them (gpu-domain 4.3)."""
+"""Tolerations against taints as the scheduler matches them (docs/domain/nodes.md#tolerations)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Keys of annotations by which a pod gets an accelerator without asking for any resource (gpu-domain 4.1, 4.6, 7)."""
+"""Annotations that give a pod an accelerator without any resource (docs/domain/accelerators.md#annotations)."""
 
 from typing import Final
 

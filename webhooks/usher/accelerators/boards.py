@@ -8,8 +8,8 @@ Sources, as of August 2026 unless noted:
   profiles, maxima  MIG user guide, supported-mig-profiles.html (610); NVIDIA/gpu-operator @ a22dbf67
                     assets/state-mig-manager/0400_configmap.yaml, by PCI device id; NVIDIA/mig-parted @ bd7160f4
                     pkg/mig/builder/builder_test.go
-  placements        gpu-domain 4.5 (`nvidia-smi mig -lgipp`, NVIDIA/k8s-test-infra nvml-mock); A30: NVIDIA/go-nvml
-                    pkg/nvml/mock/gpus/a30.go. For RTX PRO none are published: taken from the guide's fractions
+  placements        docs/domain/mig.md#placement; A30: NVIDIA/go-nvml pkg/nvml/mock/gpus/a30.go. For RTX PRO none are
+                    published: taken from the guide's fractions
   engines           the guide's hardware units. An instance has its engines to itself, and `+me.all` has all that the
                     GPU has (NVML), so that only `-me` fits beside it
   GB200             first shown with 1g.24gb, 3g.95gb, 7g.189gb (gpu-operator#1303), on production boards with

@@ -1,4 +1,7 @@
-"""What the names of device classes and of their drivers mean (DRA, gpu-domain 4.6). Nothing is guessed from a name."""
+"""What the names of device classes and of their drivers mean (DRA). Nothing is guessed from a name.
+
+The classes of NVIDIA: docs/domain/device-claims.md#nvidia-classes.
+"""
 
 from dataclasses import dataclass
 from typing import Final

@@ -16,7 +16,7 @@ LONGEST: Final = 317
 """Characters of the longest resource name that Kubernetes takes; nothing longer is remembered."""
 
 CLAIM_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
-"""Asking for this and a class makes a claim for devices of the class (gpu-domain 4.6)."""
+"""This and the name of a class make a claim for its devices (docs/domain/device-claims.md#extended-resources)."""
 
 MIB: Final = 2**20
 GIB: Final = 2**30
@@ -26,7 +26,7 @@ class Unit(StrEnum):
     """What one of a resource is. Only DEVICE may be added up to a number of whole devices."""
 
     DEVICE = "device"
-    """A whole device, as far as the name tells: time slices and MIG may hide behind it (gpu-domain 4.1, 4.5)."""
+    """A whole device by its name, maybe a time slice or MIG (docs/domain/accelerators.md#resource-names)."""
     PARTITION = "partition"
     """A part of a device that hardware keeps apart: MIG, AMD's partitions, NeuronCores. Which part, the board tells."""
     SHARE = "share"
@@ -125,7 +125,7 @@ _NVIDIA: Final = {
 }
 
 _CLOUDS: Final = {
-    # Google and AWS: gpu-domain 4.1. How many NeuronCores a device has, depends on its generation.
+    # docs/domain/accelerators.md#resource-names. How many NeuronCores a device has, depends on its generation.
     **_all(Unit.DEVICE, "google", "google.com/tpu"),
     **_all(Unit.DEVICE, "aws", "aws.amazon.com/neuron", "aws.amazon.com/neurondevice"),
     **_all(Unit.PARTITION, "aws", "aws.amazon.com/neuroncore"),
@@ -220,7 +220,7 @@ _OTHERS: Final = {
     **_all(Unit.DEVICE, "qualcomm", "qualcomm.com/qaic"),
     # Graphcore, Kubernetes IPU device plugin user guide.
     **_all(Unit.DEVICE, "graphcore", "c600.graphcore.ai/ipu"),
-    # Fabric: gpu-domain 4.1 (EFA); AliyunContainerService/terway (eRDMA).
+    # Fabric: docs/domain/accelerators.md#fabric-devices (EFA); AliyunContainerService/terway (eRDMA).
     **_all(Unit.FABRIC, "aws", "vpc.amazonaws.com/efa"),
     **_all(Unit.FABRIC, "alibaba", "aliyun/erdma"),
 }
@@ -247,7 +247,7 @@ _PATTERNS: Final[dict[str, tuple[_Pattern, ...]]] = {
         _like(r"mig-", Unit.PARTITION, "nvidia"),
         # nebuly-ai/nos pkg/gpu/slicing/profile.go: a slice by MPS.
         _like(r"gpu-\d+gb\Z", Unit.SHARE, "nvidia"),
-        # NVIDIA network operator and SR-IOV: gpu-domain 4.1; one pool by port on DGX (NVIDIA DeepOps).
+        # docs/domain/accelerators.md#fabric-devices; one pool by port on DGX (NVIDIA DeepOps).
         _like(r"hostdev|resib", Unit.FABRIC, "nvidia"),
         # NVIDIA/kubevirt-gpu-device-plugin pkg/device_plugin: whole devices by their name in pci.ids, which starts with
         # the chip, such as GA102GL_A10; virtual GPUs by the name of their type, such as GRID_T4-1Q.
@@ -301,8 +301,8 @@ _PATTERNS: Final[dict[str, tuple[_Pattern, ...]]] = {
         _like(r"(\w*cgpu)_core\Z", Unit.CORES, "nvidia", size=100, divides=r"baidu.com/\1"),
         _like(r"\w*cgpu\Z", Unit.SHARE, "nvidia"),
     ),
-    # Fabric: gpu-domain 4.1 (rdma); GKE's networks; the prefixes and pools of k8snetworkplumbingwg's
-    # sriov-network-device-plugin (README.md) and of OpenShift's operator for it.
+    # docs/domain/accelerators.md#fabric-devices (rdma); GKE's networks; the prefixes and pools of
+    # k8snetworkplumbingwg's sriov-network-device-plugin (README.md) and of OpenShift's operator for it.
     "rdma": (_like("", Unit.FABRIC),),
     "networking.gke.io.networks": (_like("", Unit.FABRIC, "google"),),
     "intel.com": (_like(r"intel_sriov|sriov|intel_rdma", Unit.FABRIC, "intel"),),

@@ -6,7 +6,7 @@ as it is. What a name means, and whether there is such a profile at all, depends
 
 Sources: NVIDIA/go-nvlib pkg/nvlib/device/mig_profile.go (grammar, slice counts), NVIDIA/k8s-device-plugin
 internal/rm/rm.go (resource names), internal/resource/nvml-mig-device.go (labels), api/config/v1/consts.go (`.shared`);
-gpu-domain 4.1 and 4.5.
+docs/domain/accelerators.md#resource-names and docs/domain/mig.md#profiles.
 """
 
 import re

@@ -11,7 +11,7 @@ from usher.accelerators.names import Meaning, Unit
 from usher.config import models
 
 KNOWN_TAINTS: Final = {"nvidia.com/": "nvidia.com/gpu", "google.com/tpu": "google.com/tpu", "amd.com/": "amd.com/gpu"}
-"""The taint that guards such nodes where nothing better is known: GKE and KServe use these keys (gpu-domain 4.3)."""
+"""The taint of these nodes if nothing better is known; GKE and KServe use the keys (docs/domain/nodes.md#taints)."""
 
 _REMEMBERED: Final = 1024
 _DEVICE: Final = Meaning(unit=Unit.DEVICE)

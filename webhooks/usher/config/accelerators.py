@@ -61,7 +61,7 @@ class DeviceClass(Section):
 
 
 class Accelerators(Section):
-    """The vocabulary: which resources are accelerators (gpu-domain 4.1). What is given here adds to the defaults."""
+    """Which resources are accelerators (docs/domain/accelerators.md#resource-names). These add to the defaults."""
 
     names: list[ResourceName] = Field(
         default=[],

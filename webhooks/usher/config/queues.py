@@ -8,7 +8,7 @@ from usher.config.fields import LabelKey, Name, Pattern, Section, Selector
 
 
 class Topology(Section):
-    """Where Kueue keeps the pods of a pod set together (gpu-domain 2.1)."""
+    """Where Kueue keeps the pods of a pod set together (docs/domain/kueue.md#keys)."""
 
     mode: Literal["required", "preferred"] = "preferred"
     level: LabelKey = Field(description="Node label that is a level of the Topology of the queue's flavors.")
@@ -34,7 +34,7 @@ SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 
 
 class Route(Selector):
-    """Which workloads another scheduler places as gangs (gpu-domain 3.4: their operators must know of it)."""
+    """Which workloads another scheduler places as gangs; operators must know it (docs/domain/volcano.md#routing)."""
 
     scheduler: Literal["volcano", "kai"] = "volcano"
     scheduler_name: Name | None = Field(

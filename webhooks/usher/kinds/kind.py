@@ -13,7 +13,7 @@ Templates = Callable[[Mapping[str, paths.Json], Reading], Iterable[Template]]
 
 
 class Kueue(StrEnum):
-    """Whether Kueue governs a kind (gpu-domain 2.2)."""
+    """Whether Kueue governs a kind (docs/domain/kueue.md#integrations)."""
 
     DEFAULT = "yes, in its default configuration"
     OPTION = "only when its configuration names the kind"
@@ -36,7 +36,7 @@ class Kind:
     counted: str
     """How the pods are counted, in one line; for the documentation."""
     source: str
-    """Where the two facts above come from, as gpu-domain.md writes its sources."""
+    """Where the two facts above come from, written with the keys of docs/domain/sources.md."""
     role: model.Role = model.Role.UNKNOWN
     is_template: bool = False
     """Whether it makes pods only when something else refers to it."""
@@ -45,9 +45,9 @@ class Kind:
     """The boolean that holds the workload back."""
     kueue: Kueue = Kueue.NEVER
     queue_label_path: str | None = None
-    """The `metadata` whose labels Kueue reads; None where it has no integration (gpu-domain 1.2 and 2.2)."""
+    """The `metadata` whose labels Kueue reads; None where it has no integration (docs/domain/kueue.md#keys)."""
     volcano: str = ""
-    """What makes its pods a gang on Volcano, for the documentation; empty where nothing does (gpu-domain 3.4)."""
+    """What makes its pods a gang on Volcano, for the documentation; else empty (docs/domain/volcano.md#routing)."""
     gang_places: model.GangPlaces = model.NO_GANG_PLACES
     gang_minimum_path: str | None = None
     """Where the object says how many pods start together, if that is no place to set it: it says more than that."""

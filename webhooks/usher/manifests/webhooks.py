@@ -1,8 +1,8 @@
 """The webhook configurations, from the workload registry: a kind that is known is a kind that is asked about.
 
-Choices and their sources: reliability.md 1.1 and 1.2. Mutation fails open, because the validating webhook sees the
-final object; both leave out the namespaces that a cluster needs to heal itself; the only side effect is the charge of a
-quota.
+Choices and their sources: docs/domain/webhooks.md#configuration. Mutation fails open, because the validating webhook
+sees the final object; both leave out the namespaces that a cluster needs to heal itself; the only side effect is the
+charge of a quota.
 """
 
 import base64

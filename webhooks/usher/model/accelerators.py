@@ -1,4 +1,4 @@
-"""By which route a pod gets accelerators, and how many (gpu-domain 4.1 to 4.6)."""
+"""By which route a pod gets accelerators, and how many (docs/domain/accelerators.md#routes)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

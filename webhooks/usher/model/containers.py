@@ -77,7 +77,8 @@ class Container:
     def effective(self, resource: str) -> quantities.Quantity:
         """What the container asks of a resource: its request, or its limit where it has no request.
 
-        API defaulting does the same for Pods, but not for templates inside custom resources (gpu-domain 0.3).
+        API defaulting does the same for Pods, but not for templates inside custom resources
+        (docs/domain/principles.md#requests-from-limits).
         """
         if resource in self.requests:
             return self.requests[resource]

@@ -69,7 +69,7 @@ class PodSet:
     device_claims: int
     """How many entries `spec.resourceClaims` has, whatever they are for."""
     accelerators: Resources
-    """Effective request of one pod, by accelerator resource (gpu-domain 1.4)."""
+    """Effective request of one pod, by accelerator resource (docs/domain/requests.md#request-of-one-pod)."""
     requests: tuple[AcceleratorRequest, ...]
     """What one pod asks for by any route."""
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class PodSet:
     """What `spec.resources` requests for the pod as a whole."""
     pod_limits: Resources = field(default_factory=dict)
     operator_environment: frozenset[str] = frozenset()
-    """Variables that the kind's operator sets itself; names ending in * are prefixes (gpu-domain 1.5)."""
+    """Variables that the kind's operator sets; `*` ends a prefix (docs/domain/kinds.md#variables-of-operators)."""
     ranks_inherit_environment: bool = True
     """False where the ranks are started by sshd and do not see the container's environment (MPIJob workers)."""
     changeable: bool = True

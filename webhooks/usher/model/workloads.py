@@ -59,7 +59,7 @@ class Gang:
 class GangPlaces:
     """Where a kind says what makes its pods a gang, as JSON Pointers; None where it has no place for it.
 
-    Labels, annotations and fields alike: which of them it is differs from kind to kind (gpu-domain 3.4).
+    Labels, annotations and fields alike: each kind has other places (docs/domain/volcano.md#routing).
     """
 
     queue: str | None = None

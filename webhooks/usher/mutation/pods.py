@@ -25,7 +25,7 @@ TAKEN_OVER: Final = "what another patch of the runtime says later takes its plac
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _BESIDE_CLASS: Final = ("priority", "preemptionPolicy")
-"""What the API server writes into a Pod for its class; with another class it would refuse both (gpu-domain 6.3)."""
+"""What the API server writes into a Pod for its class (docs/domain/priority.md#setting-a-class)."""
 
 
 def toleration(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:

@@ -111,7 +111,7 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
         entries: the catalogue that knows the checks.
         rules: what usher.yaml says about enforcement.
         before: on UPDATE, the findings of the object as it was. What was wrong already is not held against a change
-            that leaves it alone, or finalizers could never be removed (gpu-domain 0.5).
+            that leaves it alone, or finalizers could never be removed (docs/domain/principles.md#updates-and-deletion).
         leniency: why this object is warned about at most by a check; empty where it may be denied.
 
     Raises:

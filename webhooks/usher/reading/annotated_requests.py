@@ -1,4 +1,4 @@
-"""Accelerators that a pod asks for by annotation, without any resource (gpu-domain 4.1)."""
+"""Accelerators that a pod asks for by annotation, without any resource (docs/domain/accelerators.md#annotations)."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,7 @@
-"""Finds what makes pods or asks for accelerators in an object of a kind that we do not know (gpu-domain 0.9)."""
+"""Finds what makes pods or asks for accelerators in an object of a kind that we do not know.
+
+Why: docs/domain/principles.md#unknown-kinds.
+"""
 
 from collections.abc import Callable
 

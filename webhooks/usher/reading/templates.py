@@ -53,7 +53,7 @@ class Traits(NamedTuple):
     trains: str = ALL_REQUESTING
     """Name of the container that does the work."""
     operator_environment: frozenset[str] = frozenset()
-    """Variables that the operator sets itself; names ending in * are prefixes (gpu-domain 1.5)."""
+    """Variables that the operator sets itself; `*` ends a prefix (docs/domain/kinds.md#variables-of-operators)."""
     ranks_inherit_environment: bool = True
     """Whether the ranks see the environment of their container."""
     scheduler: model.Scheduler | None = None

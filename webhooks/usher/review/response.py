@@ -1,4 +1,4 @@
-"""Writing an AdmissionReview: within the limits that the API server sets (reliability.md 1.2)."""
+"""Writing an AdmissionReview: within the limits that the API server sets (docs/domain/webhooks.md#answers)."""
 
 import base64
 from collections.abc import Iterable, Sequence

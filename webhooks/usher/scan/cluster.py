@@ -16,9 +16,9 @@ from usher.scan.batches import Batch, Item
 PAGE: Final = 500
 """Objects per request, and so in memory at a time; kubectl takes as many."""
 
-# Owners are listed before what they own, so that a page can tell what belongs to a workload that was seen (gpu-domain
-# 1.1). The longest chain: NIMPipeline, NIMService, InferenceService, Service, Configuration, Revision, Deployment,
-# ReplicaSet, Pod.
+# Owners are listed before what they own, so that a page can tell what belongs to a workload that was seen
+# (docs/domain/kinds.md#owner-chains). The longest chain: NIMPipeline, NIMService, InferenceService, Service,
+# Configuration, Revision, Deployment, ReplicaSet, Pod.
 _OWNED_LATE: Final = {
     # Before everything, because their labels say what is left out.
     "Namespace": -2,

@@ -1,4 +1,4 @@
-"""Node selectors and required node affinity against the labels of a node pool (gpu-domain S6).
+"""Node selectors and required node affinity against the labels of a node pool (docs/domain/nodes.md#affinity).
 
 A pod set allows several alternatives: each OR-ed nodeSelectorTerm together with the node selector. Of a pool we know
 some labels, of its nodes' other labels nothing; so there are two questions, "could a node of the pool fit?" and

@@ -7,7 +7,7 @@ from usher import model
 from usher.config import models
 from usher.scheduling import pool_affinity, taints
 
-# Labels by which people pick accelerator nodes where no pool is declared (gpu-domain 4.2).
+# Labels by which people pick accelerator nodes where no pool is declared (docs/domain/nodes.md#labels).
 WELL_KNOWN_KEYS = (
     "nvidia.com/*",
     "amd.com/*",

@@ -1,4 +1,4 @@
-"""Tolerations against taints (k8s.io/api core/v1 types.go, Toleration; gpu-domain 4.3)."""
+"""Tolerations against taints (k8s.io/api core/v1 types.go, Toleration; docs/domain/nodes.md#tolerations)."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,8 @@
 """The hot path: `POST /mutate` and `POST /validate` as plain ASGI, before any routing.
 
-What each failure is answered with decides what the API server does (reliability.md 1.3): 4xx for a request that is no
-review of ours, 5xx without a review body for a fault of ours, so that failurePolicy decides and never we.
+What each failure is answered with decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a
+request that is no review of ours, 5xx without a review body for a fault of ours, so that failurePolicy decides and
+never we.
 """
 
 import asyncio

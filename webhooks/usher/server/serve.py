@@ -27,7 +27,7 @@ from usher.server.protocol import BoundedProtocol
 from usher.server.reloading import Current, Looked
 
 KEEP_ALIVE: Final = 120
-"""Seconds. The API server keeps idle connections for 90; whoever closes first must not be us (reliability.md 1.4)."""
+"""Seconds. The API server keeps idle connections for 90; it must close first (docs/domain/webhooks.md#connections)."""
 
 DRAIN: Final = 5
 """Seconds after SIGTERM in which answers still go out, each with the request to connect to another server."""

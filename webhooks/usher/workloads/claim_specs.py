@@ -1,4 +1,4 @@
-"""What the spec of a device claim asks for (DRA, gpu-domain 4.6).
+"""What the spec of a device claim asks for (DRA, docs/domain/device-claims.md#the-api).
 
 The rules are those of k8s.io/api resource/v1 and of what k8s.io/kubernetes pkg/apis/resource validates and defaults.
 Constraints, configuration and the selectors of a request take no devices.

@@ -1,4 +1,4 @@
-"""Device claims (DRA): which claims a pod has, and what they ask for, as far as they can be looked up (gpu-domain 4.6).
+"""Which device claims (DRA) a pod has, and what they ask for, if it can be looked up (docs/domain/device-claims.md).
 
 A claim reserves its devices whether or not a container names it.
 """

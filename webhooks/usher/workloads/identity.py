@@ -17,7 +17,7 @@ _NOTEBOOK_LABELS: Final[Mapping[str, str | None]] = {
 (controllers/notebook_controller.go) and JupyterHub's kubespawner (docs, "common labels")."""
 
 MINIMUM_OF_OWNER: Final = "scheduling.volcano.sh/group-min-member"
-"""Volcano's default is 1: pods of which one is enough wait for no other (gpu-domain 3.3)."""
+"""Volcano's default is 1, and makes no gang (docs/domain/volcano.md#the-schedulers-name-alone)."""
 
 _GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/group-name": "a PodGroup of Volcano",

@@ -1,4 +1,4 @@
-"""What one pod asks of its node, by resource: the amounts that the scheduler looks for (gpu-domain 1.4).
+"""What one pod asks of its node, by resource: the amounts that the scheduler looks for (docs/domain/requests.md).
 
 The rules are those of PodRequests in k8s.io/component-helpers resource, applied after the defaulting of Pods in
 k8s.io/kubernetes pkg/apis/core/v1; templates inside custom resources have not gone through that yet.
@@ -73,7 +73,7 @@ def _summed(amounts: Iterable[tuple[model.ContainerType, _Nanos]]) -> _Nanos:
 def _asked(
     containers: Iterable[model.Container], *, only: Collection[str] | None, unit: int
 ) -> Iterator[tuple[model.ContainerType, _Nanos]]:
-    """What each container asks for: its requests, and its limits where it has no request (gpu-domain 0.3)."""
+    """Requests of each container, and limits in their place (docs/domain/principles.md#requests-from-limits)."""
     for container in containers:
         if container.requests or container.limits:
             yield container.type, _nanos({**container.limits, **container.requests}, only=only, unit=unit)

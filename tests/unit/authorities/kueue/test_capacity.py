@@ -1,4 +1,4 @@
-"""What a ClusterQueue could ever give: own quota, what the cohorts lend, and the limits on both (gpu-domain 2.5)."""
+"""What a ClusterQueue could ever give: its quota, loans of cohorts, and limits (docs/domain/kueue.md#potential)."""
 
 from collections import defaultdict, deque
 

@@ -1,4 +1,4 @@
-"""Whether a queue could ever admit a workload: never, admissible, or unknown, with the numbers (gpu-domain 2.3)."""
+"""Whether a queue could ever admit a workload, with the numbers (docs/domain/kueue.md#order-of-decisions)."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -56,7 +56,7 @@ def capacities(verdict: Verdict) -> list[tuple[str, int, list[FlavorCapacity]]]:
 
 
 class TestTheAcceptanceCases:
-    """gpu-domain 8.4, number 9, and the example of the brief."""
+    """Number 9 of docs/domain/acceptance-cases.md, and the job of docs/domain/acceptance-cases.md#the-brief."""
 
     def test_64_gpus_never_fit_into_16_and_32_that_can_be_borrowed(self) -> None:
         value = builders.pytorch_job(template(container(gpus=8)), workers=8)

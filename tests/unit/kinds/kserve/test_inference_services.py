@@ -1,4 +1,4 @@
-"""InferenceService and its runtimes: who says what of the pods, and how many there are (gpu-domain 1.1)."""
+"""InferenceService and its runtimes: who says what of the pods, and their number (docs/domain/kinds.md#kserve)."""
 
 import pytest
 

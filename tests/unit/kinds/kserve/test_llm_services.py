@@ -1,4 +1,4 @@
-"""LLMInferenceService and the configurations that it takes the rest from (gpu-domain 1.1 and 4.6)."""
+"""LLMInferenceService and the configurations that it takes the rest from (docs/domain/kinds.md#kserve)."""
 
 import pytest
 

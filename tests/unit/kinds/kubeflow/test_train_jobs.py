@@ -1,4 +1,4 @@
-"""TrainJob and its runtimes (gpu-domain 1.1 and 1.5; kubeflow/trainer 2.3)."""
+"""TrainJob and its runtimes (docs/domain/kinds.md#trainjob; kubeflow/trainer 2.3)."""
 
 import pytest
 

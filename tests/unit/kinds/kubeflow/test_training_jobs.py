@@ -1,4 +1,4 @@
-"""PyTorchJob and MPIJob (gpu-domain 1.1 and 1.5)."""
+"""PyTorchJob and MPIJob (docs/domain/kinds.md#kubeflow-jobs)."""
 
 from collections.abc import Callable
 

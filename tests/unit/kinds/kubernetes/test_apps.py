@@ -1,4 +1,4 @@
-"""The apps group: how many pods its kinds keep, and how many more a rollout makes (gpu-domain 1.1)."""
+"""The apps group: how many pods its kinds keep, and how many a rollout adds (docs/domain/kinds.md#apps)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Job and CronJob (gpu-domain 1.1)."""
+"""Job and CronJob (docs/domain/kinds.md#batch)."""
 
 import pytest
 

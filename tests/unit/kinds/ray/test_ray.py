@@ -1,4 +1,4 @@
-"""Kinds of ray.io: KubeRay keeps replicas between the bounds, several hosts a replica (gpu-domain 1.1)."""
+"""Kinds of ray.io: KubeRay keeps replicas between the bounds, several hosts a replica (docs/domain/kinds.md#ray)."""
 
 import pytest
 

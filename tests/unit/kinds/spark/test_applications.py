@@ -1,4 +1,4 @@
-"""Spark applications: own fields, a pod template and sparkConf together make the pods (gpu-domain 1.1 and 1.2)."""
+"""Spark applications: own fields, a pod template and sparkConf together make the pods (docs/domain/kinds.md#spark)."""
 
 import pytest
 

@@ -3,7 +3,7 @@
 A slice is a compute slice as MIG divides GPUs: a whole GPU is 7 of them on the boards that MIG cuts in seven, 4 on
 those that it cuts in four, and 7 on every device that it cannot cut, or of which nobody knows the board: none has more.
 Slices are those of the hardware and not sevenths of a GPU. A quarter of an A30 has as many multiprocessors as a seventh
-of an A100 (14), which is what makes the two comparable (gpu-domain 4.5).
+of an A100 (14), which is what makes the two comparable (docs/domain/mig.md#compute-slices).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

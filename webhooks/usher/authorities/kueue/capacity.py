@@ -1,7 +1,7 @@
 """What a ClusterQueue could ever hand out, were nothing else admitted: its own, and what it can borrow in its cohorts.
 
-The formula is that of potentialAvailable in KQ:pkg/cache/scheduler/resource_node.go (gpu-domain 2.5). With `local` for
-what a node keeps for itself because of its lendingLimit, for every flavor and resource:
+The formula is that of potentialAvailable in KQ:pkg/cache/scheduler/resource_node.go (docs/domain/kueue.md#potential).
+With `local` for what a node keeps for itself because of its lendingLimit, for every flavor and resource:
 
     local(node)     = lendingLimit set ? max(0, subtree(node) - lendingLimit) : 0
     subtree(queue)  = nominalQuota

@@ -1,4 +1,4 @@
-"""Kueue's own configuration as its ConfigMap holds it: what it counts, and which kinds it queues (gpu-domain 2.2, 2.3).
+"""Kueue's configuration in its ConfigMap: what it counts and which kinds it queues (docs/domain/kueue.md#integrations).
 
 KQ:apis/config/v1beta2/configuration_types.go; v1beta1 has the same fields.
 """

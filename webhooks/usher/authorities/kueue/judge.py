@@ -1,5 +1,6 @@
-"""Whether a ClusterQueue could ever admit a workload, were the cluster empty but for it (gpu-domain 2.3 to 2.5).
+"""Whether a ClusterQueue could ever admit a workload, were the cluster empty but for it.
 
+The steps are those of docs/domain/kueue.md#order-of-decisions, the amounts those of docs/domain/kueue.md#potential.
 Kueue takes one flavor for each pod set and resource group, and adds up what lands on one flavor. Whatever is not known
 is taken to be in favour of the workload, so that "never" holds; and against it, so that "admissible" does.
 """

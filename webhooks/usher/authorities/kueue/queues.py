@@ -1,4 +1,4 @@
-"""Kueue's queues and cohorts as far as admission reads them, of v1beta1 and v1beta2 alike (gpu-domain 2.4).
+"""Kueue's queues and cohorts as admission reads them, of v1beta1 and v1beta2 (docs/domain/kueue.md#objects).
 
 Between the versions the cohort of a ClusterQueue changed its name (`cohort`, `cohortName`); whichever is there is read,
 because the API server hands out both versions of every object.

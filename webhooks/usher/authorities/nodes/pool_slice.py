@@ -17,7 +17,7 @@ _LARGEST: Final = 2048
 """Bytes of selectors and tolerations that are worth remembering; real pods have a few hundred."""
 
 _USUAL_EFFECT: Final = "NoSchedule"
-"""Of the taint that such nodes carry where no pool says it (gpu-domain 4.3)."""
+"""Of the taint that such nodes carry where no pool says it (docs/domain/nodes.md#taints)."""
 
 
 class Taint(TypedDict):

@@ -312,7 +312,7 @@ def _gang(workload: model.Workload, members: Sequence[gang_room.Member], room_fo
 
 
 def _served_by_classes(facts: Store) -> frozenset[str]:
-    """Extended resources that device classes give as well (gpu-domain 4.6)."""
+    """Extended resources that device classes give as well (docs/domain/device-claims.md#extended-resources)."""
     found = facts.objects("resource.k8s.io", "DeviceClass")
     if isinstance(found, Absence):
         return frozenset()

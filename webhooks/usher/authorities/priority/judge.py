@@ -1,4 +1,4 @@
-"""Two kinds of priority classes beside each other: in Kueue's queue, and of pods (gpu-domain 6.4)."""
+"""Two kinds of priority classes: in Kueue's queue, and of pods (docs/domain/priority.md#two-kinds-of-classes)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

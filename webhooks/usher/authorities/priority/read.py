@@ -1,4 +1,4 @@
-"""What priority classes are worth: real values, of the classes that there are (gpu-domain 6.1 and 6.2)."""
+"""What priority classes are worth: real values, of the classes that there are (docs/domain/priority.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where a workload says which queue of Volcano it belongs into, and which PodGroup (gpu-domain 1.2 and 3.4)."""
+"""Where a workload names its queue of Volcano, and its PodGroup (docs/domain/volcano.md#routing)."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

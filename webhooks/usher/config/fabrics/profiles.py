@@ -29,7 +29,7 @@ RESERVED_VARIABLES: Final = {
     ),
     **dict.fromkeys(("LD_LIBRARY_PATH", "LD_PRELOAD", "PATH"), _OF_THE_IMAGE),
 }
-"""Variables that a fabric cannot set, with the reason (gpu-domain 1.5 and 5.1)."""
+"""Variables that a fabric cannot set, with the reason (docs/domain/fabrics.md#variables)."""
 
 _TOPOLOGY: Final = "NCCL_TOPO_FILE"
 

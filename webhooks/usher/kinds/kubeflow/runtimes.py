@@ -20,7 +20,7 @@ _INITIALISERS: Final = frozenset({"dataset-initializer", "model-initializer"})
 NODE: Final = "node"
 """Name of the container that trains, and of the job of MPI's nodes."""
 
-# gpu-domain 1.5; JAX_*: TR:pkg/runtime/framework/plugins/jax/jax.go.
+# docs/domain/kinds.md#variables-of-operators; JAX_*: TR:pkg/runtime/framework/plugins/jax/jax.go.
 _VARIABLES: Final[Mapping[str, frozenset[str]]] = {
     "torch": frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}),
     "jax": frozenset({"JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"}),

@@ -77,7 +77,7 @@ class Entry(BaseModel):
     severity: Severity | None = None
     """Of checks; mutations have none."""
     order: int = 0
-    """Of a mutation: when it is applied, after those with smaller numbers (gpu-domain 8.2)."""
+    """Of a mutation: when it is applied, after those with smaller numbers (docs/domain/mutation-order.md)."""
     on_by_default: bool = True
     """Of a mutation; one that is not must be switched on in usher.yaml."""
     promises: tuple[str, ...] = ()
