@@ -1,4 +1,4 @@
-"""How many accelerators one pod takes by extended resources (gpu-domain 1.4)."""
+"""What one pod asks of its node, and how many accelerators it takes (docs/domain/requests.md#request-of-one-pod)."""
 
 import pytest
 

@@ -324,7 +324,7 @@ import os, sys
 from pathlib import Path
 from usher import errors
 from usher.policy.engines import wasm
-from usher.policy.engine import Entrypoint
+from usher.policy.engines.engine import Entrypoint
 module = Path({str(file)!r}).read_bytes()
 engine = wasm.WasmEngine(module)
 child = os.fork()
