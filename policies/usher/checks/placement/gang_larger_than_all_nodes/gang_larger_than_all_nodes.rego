@@ -9,7 +9,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/gang-scheduling/
-#     description: Kubernetes on pods that are scheduled all or none
+#     description: Kubernetes on gang scheduling
 # schemas:
 #   - input: schema.input
 # custom:
@@ -35,6 +35,6 @@ deny contains object.union(finding, _assumption(gang)) if {
 
 _assumption(gang) := {} if gang.sure
 
-_assumption(gang) := {"assumption": "usher assumes that nobody adds nodes: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"} if {
+_assumption(gang) := {"assumption": "usher assumes that the number of nodes does not grow: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"} if {
 	not gang.sure
 }

@@ -23,7 +23,7 @@ test_pod_sets_share_the_nodes if {
 
 test_nodes_that_nobody_bounds_are_assumed_to_be_all if {
 	document := json.patch(examples.bad_pytorchjob, [{"op": "replace", "path": "/cluster/nodes/gang/sure", "value": false}])
-	assumption := "usher assumes that nobody adds nodes: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"
+	assumption := "usher assumes that the number of nodes does not grow: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"
 	check.deny == {object.union(found(4, 3), {"assumption": assumption})} with input as document
 }
 

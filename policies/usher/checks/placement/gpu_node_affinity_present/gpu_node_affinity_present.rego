@@ -22,8 +22,8 @@
 #   closes: [S6]
 #   mended_on_pods: true
 #   remediation: |
-#     Add the labels of a declared node pool to the node selector, or to every term of the required node affinity, or
-#     let the mutation gpu-node-affinity do it.
+#     Add the labels of a declared node pool to the node selector, or to every term of the required node affinity. Or
+#     let the mutation gpu-node-affinity add them.
 package usher.checks.placement.gpu_node_affinity_present
 
 import data.usher.lib.kueue

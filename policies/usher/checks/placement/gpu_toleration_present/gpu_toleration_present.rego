@@ -2,10 +2,10 @@
 # title: Accelerator pods tolerate the taints of a node pool
 # description: |
 #   Accelerator nodes have taints so that other pods stay off. A pod that asks for an accelerator fits on some node
-#   pools. If it tolerates the taints of none of these pools, it waits forever. The check compares as the scheduler
-#   does: without an operator the value must be equal, and one effect does not match another. If a toleration has the
-#   right key but the wrong value or effect, the finding says so. Where usher.yaml declares no node pools, usher assumes
-#   the taint that accelerator nodes usually carry. The finding then only warns.
+#   pools. If it does not tolerate the taints of any of these pools, it waits forever. The check compares as the
+#   scheduler does: without an operator the value must be equal, and one effect does not match another. If a toleration
+#   has the right key but the wrong value or effect, the finding says so. Where usher.yaml declares no node pools, usher
+#   assumes the taint that accelerator nodes usually carry. The finding then only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/

@@ -2,10 +2,10 @@
 # title: A container's GPUs fit in one NUMA node where the kubelet requires it
 # description: |
 #   With the Topology Manager policy single-numa-node, a kubelet takes all devices and CPUs of a container from one NUMA
-#   node. It refuses a container for which that is not possible (TopologyAffinityError): the pod is bound, fails, and
-#   its controller makes the next one. The scheduler does not know about the policy. No object of the cluster shows the
-#   policy, so usher.yaml declares it: gpu.perNumaNode of a pool. The check finds a container that asks for more GPUs on
-#   every pool where its pod fits.
+#   node. If that is not possible, it refuses the container (TopologyAffinityError): the pod is bound, fails, and its
+#   controller makes the next one. The scheduler does not know about the policy. No object of the cluster shows the
+#   policy, so usher.yaml declares it: gpu.perNumaNode of a pool. The check finds a container that asks for more GPUs
+#   than this, wherever its pod fits.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/administer-cluster/topology-manager/

@@ -9,7 +9,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-p2p-level
-#     description: NCCL on the ways between GPUs
+#     description: NCCL on the links between GPUs
 # schemas:
 #   - input: schema.input
 # custom:

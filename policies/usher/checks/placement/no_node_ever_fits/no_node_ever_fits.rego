@@ -1,5 +1,5 @@
 # METADATA
-# title: Some empty node can hold each pod
+# title: Every pod fits on some empty node
 # description: |
 #   The check compares every pod with all nodes of the cluster, and with the pools of usher.yaml that scale from zero.
 #   It compares all resources, node selector and required affinity, taints, and a node that the pod names. Pods that fit

@@ -1,5 +1,5 @@
 # METADATA
-# title: Accelerator pods leave the node to the scheduler
+# title: Accelerator pods let the scheduler choose their node
 # description: |
 #   A pod with `nodeName` bypasses the scheduler. Taints with effect NoSchedule do not keep it off, and no gang waits
 #   for its other pods. It also takes GPUs that the scheduler has promised to other pods; if too few GPUs are left, the

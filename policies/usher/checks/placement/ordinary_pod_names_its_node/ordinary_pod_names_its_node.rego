@@ -1,5 +1,5 @@
 # METADATA
-# title: Pods without accelerators leave the node to the scheduler
+# title: Pods without accelerators let the scheduler choose their node
 # description: |
 #   A pod with `nodeName` bypasses the scheduler, so the taint of accelerator nodes does not keep it off. It takes CPUs
 #   and memory beside the GPUs although it has no toleration. Tools that manage single nodes, such as storage

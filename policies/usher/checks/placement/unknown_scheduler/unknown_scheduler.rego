@@ -49,7 +49,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "schedulerName"),
-		"message": $"{workload.pod_set_name(pod_set)} names the scheduler {text.excerpt(pod_set.schedulerName)}, which usher.yaml does not list",
+		"message": $"{workload.pod_set_name(pod_set)} names the scheduler {text.excerpt(pod_set.schedulerName)}, which usher does not know",
 		"remedy": "name a scheduler that this cluster runs, or remove schedulerName",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.placement.unknown_scheduler as check
 
 found(path, name, scheduler) := {
 	"path": path,
-	"message": $"{name} names the scheduler \"{scheduler}\", which usher.yaml does not list",
+	"message": $"{name} names the scheduler \"{scheduler}\", which usher does not know",
 	"remedy": "name a scheduler that this cluster runs, or remove schedulerName",
 }
 

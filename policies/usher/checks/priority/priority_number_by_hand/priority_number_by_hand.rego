@@ -9,7 +9,7 @@
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#pod-priority
 #     description: Kubernetes on how pods get their priority
 #   - ref: https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/admission/priority/admission.go
-#     description: What refuses such pods
+#     description: The admission plugin that refuses these pods
 # schemas:
 #   - input: schema.input
 # custom:

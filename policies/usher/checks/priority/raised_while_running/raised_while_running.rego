@@ -2,9 +2,9 @@
 # title: A running workload keeps its priority class
 # description: |
 #   The class in the label kueue.x-k8s.io/priority-class, and the class of a Volcano Job, can change while the job runs.
-#   A job that was admitted with a low class can then raise its class so that nobody evicts it. A job that still waits
-#   may change its class. Administrators and controllers may change every class; `identities` in usher.yaml says who
-#   they are. In CI nothing runs, so the check finds nothing there.
+#   A job that was admitted with a low class can then raise its class so that no other job evicts it. A job that still
+#   waits may change its class. Administrators and controllers may change every class; `identities` in usher.yaml says
+#   who they are. In CI no object changes, so the check finds nothing there.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/

@@ -18,7 +18,7 @@
 #   closes: [S23]
 #   remediation: |
 #     Name a class with `preemptionPolicy: Never`. It still goes before lower classes, but uses only free capacity. Or
-#     give services a default class with globalDefault.
+#     give services a class of their own with globalDefault.
 package usher.checks.priority.training_evicts_services
 
 import data.usher.lib.priority

@@ -15,7 +15,7 @@
 #   code: USH608
 #   about: accelerator pods
 #   severity: high
-#   why: Nobody has decided the position of the job in its queue.
+#   why: The position of the job in its queue is left to chance.
 #   closes: [S22]
 #   parameters:
 #     required:

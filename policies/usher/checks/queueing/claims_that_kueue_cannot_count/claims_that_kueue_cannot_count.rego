@@ -5,9 +5,9 @@
 #   to resources (resources.deviceClassMappings). Kueue cannot count a ResourceClaim that the pods name directly. Since
 #   version 0.18 it never admits the workload; older versions give out its devices outside the quota. The same is true
 #   of devices of a class that is not mapped. usher reads the mappings from Kueue's ConfigMap if the cluster facts
-#   contain it. The parameter deviceClassesMapped overrides this: it says that all classes are mapped. Where neither
-#   source gives an answer, workloads with claims from templates are unknown. Claims with an unknown device class are
-#   also unknown. The check skips objects that a controller made.
+#   contain it. If the parameter deviceClassesMapped is true, all classes count as mapped. If usher has neither,
+#   workloads with claims from templates are unknown. Claims with an unknown device class are also unknown. The check
+#   skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/dynamic_resource_allocation/

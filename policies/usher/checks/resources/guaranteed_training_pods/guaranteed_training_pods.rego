@@ -1,8 +1,8 @@
 # METADATA
 # title: Training pods have guaranteed cpu and memory
 # description: |
-#   A pod has the QoS class Guaranteed only if requests and limits of cpu and memory are equal in all its containers,
-#   including init containers and sidecars. Kubernetes evicts a Guaranteed pod last. Kubelets with the policies static
+#   A pod has the QoS class Guaranteed only if requests and limits of cpu and memory are equal in all its containers.
+#   Init containers and sidecars count too. Kubernetes evicts a Guaranteed pod last. Kubelets with the policies static
 #   and single-numa-node place its cores beside its GPUs. One exporter without a limit makes the whole pod lose this. If
 #   the pod as a whole asks for resources (`spec.resources`), only those decide. Another check finds containers with
 #   accelerators that do not ask for cpu or memory.

@@ -2,9 +2,9 @@
 # title: Accelerator resources have names that usher knows
 # description: |
 #   Quotas, tolerations and node affinity work only for resources that usher knows as accelerators. If a resource name
-#   looks like an accelerator but is in no vocabulary, usher does not count it. It may be a device plugin that usher
-#   does not know, a renamed resource, a misspelt name that no node offers, or a placeholder that was never filled in.
-#   Declare in usher.yaml, under `accelerators`, what the name is.
+#   looks like an accelerator but is in no vocabulary, usher does not count it. It may belong to a device plugin that
+#   usher does not know, or be a renamed resource. It may also be a misspelt name that no node offers, or a placeholder
+#   that was never filled in. Declare in usher.yaml, under `accelerators`, what the name is.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources
