@@ -164,7 +164,7 @@ def test_the_namespace_of_the_brief_has_no_local_queue() -> None:
     decision = decided_in(with_queue(BRIEF, "research-queue"), *CLUSTER)
 
     assert NO_QUEUE in found(decision)
-    assert 'LocalQueue "research-queue" is not in namespace ml-training' in message(decision, "queue-not-there")
+    assert 'LocalQueue "research-queue" does not exist in namespace ml-training' in message(decision, "queue-not-there")
 
 
 def test_the_job_of_the_brief_asks_for_64_of_48_gpus() -> None:
@@ -184,7 +184,7 @@ def test_the_real_configuration_of_kueue_leaves_the_kind_of_the_brief_out() -> N
     decision = decided_in(with_queue(BRIEF, "research-local"), *queues)
 
     assert LEFT_OUT in found(decision)
-    assert "Kueue's configuration leaves kubeflow.org/pytorchjob out" in message(decision, "integration-not-enabled")
+    assert "Kueue's configuration does not list kubeflow.org/pytorchjob" in message(decision, "integration-not-enabled")
     assert NEVER_ADMISSIBLE not in found(decision)
 
 

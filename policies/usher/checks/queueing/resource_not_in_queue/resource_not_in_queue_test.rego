@@ -7,11 +7,11 @@ label := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 
 of_pytorchjob := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits"
 
-elsewhere := "use a queue whose ClusterQueue covers the resource, or have it added there"
+elsewhere := "use a queue whose ClusterQueue covers the resource, or have the resource added there"
 
 found(path, resource, kind, remedy) := {
 	"path": path,
-	"message": $`ClusterQueue research-queue has no quota of "{resource}", so it can never admit this {kind}`,
+	"message": $`ClusterQueue research-queue has no quota for "{resource}", so it can never admit this {kind}`,
 	"remedy": remedy,
 }
 
