@@ -6,7 +6,7 @@ import data.usher.checks.mig.single_strategy as check
 test_slices_by_name_are_found_under_single if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb",
-		"message": "container embeddings asks for nvidia.com/mig-1g.10gb, which no node offers under the MIG strategy single",
+		"message": "container embeddings asks for nvidia.com/mig-1g.10gb, but no node offers it under the MIG strategy single",
 		"remedy": "ask for nvidia.com/gpu, and choose the slice by the node label nvidia.com/gpu.product",
 	}} with input as examples.bad_deployment
 }
@@ -16,12 +16,12 @@ test_shares_of_slices_are_found_in_every_container if {
 	check.deny == {
 		{
 			"path": "/spec/initContainers/0/resources/limits/nvidia.com~1mig-1g.10gb.shared",
-			"message": "init container warm-up asks for nvidia.com/mig-1g.10gb.shared, which no node offers under the MIG strategy single",
+			"message": "init container warm-up asks for nvidia.com/mig-1g.10gb.shared, but no node offers it under the MIG strategy single",
 			"remedy": remedy,
 		},
 		{
 			"path": "/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb.shared",
-			"message": "container notebook asks for nvidia.com/mig-1g.10gb.shared, which no node offers under the MIG strategy single",
+			"message": "container notebook asks for nvidia.com/mig-1g.10gb.shared, but no node offers it under the MIG strategy single",
 			"remedy": remedy,
 		},
 	} with input as examples.bad_pod
@@ -30,7 +30,7 @@ test_shares_of_slices_are_found_in_every_container if {
 test_slices_are_found_where_there_are_none if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-7g.80gb",
-		"message": "container evaluate asks for nvidia.com/mig-7g.80gb, which no node offers under the MIG strategy none",
+		"message": "container evaluate asks for nvidia.com/mig-7g.80gb, but no node offers it under the MIG strategy none",
 		"remedy": "ask for nvidia.com/gpu, or have the nodes divided under the MIG strategy mixed",
 	}} with input as examples.bad_job
 }
