@@ -5,11 +5,11 @@ import data.usher.checks.isolation.broad_host_path as check
 
 finding(path, volume, written) := {
 	"path": path,
-	"message": $"volume {volume} is all of {written} on the node, with what controls the node and its devices",
-	"remedy": "mount the one directory below it that is needed",
+	"message": $"volume {volume} mounts all of {written} from the node, including files and sockets that control the node and its devices",
+	"remedy": "mount only the directory below it that the pod needs",
 }
 
-assumption := {"assumption": "its user can use the devices and sockets in there"}
+assumption := {"assumption": "the user of the container can use the devices and sockets in this directory"}
 
 test_the_root_of_the_node_is_found_in_a_debug_container if {
 	check.deny == {finding("/spec/volumes/0/hostPath/path", "host", `"/"`)} with input as examples.bad_debug_pod

@@ -5,7 +5,7 @@ import data.usher.checks.isolation.monitoring_resources as check
 
 finding(path, resource) := {
 	"path": path,
-	"message": $"the pod asks for {resource}, which gives it every device of its node and counts none",
+	"message": $"the pod asks for {resource}, which gives access to every device of its node, but no quota counts them",
 	"remedy": "ask for as many devices as it needs",
 }
 
