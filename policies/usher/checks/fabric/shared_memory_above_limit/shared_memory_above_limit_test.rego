@@ -5,8 +5,8 @@ import data.usher.checks.fabric.shared_memory_above_limit as check
 
 found(path, container, size, limit) := {{
 	"path": $"{path}/emptyDir/sizeLimit",
-	"message": $"{container}: {size} of shared memory count against a memory limit of {limit}",
-	"remedy": "make sizeLimit smaller than the memory limit by what the processes need",
+	"message": $"{container} has {size} of shared memory, but this memory counts against its limit of {limit}",
+	"remedy": "make sizeLimit smaller than the memory limit, so that the processes have enough memory",
 }}
 
 test_a_volume_larger_than_the_limit_is_found if {

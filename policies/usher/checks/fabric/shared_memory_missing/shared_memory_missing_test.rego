@@ -5,7 +5,7 @@ import data.usher.checks.fabric.shared_memory_missing as check
 
 found(container, name, gpus) := {{
 	"path": $"{container}/volumeMounts",
-	"message": $"{name} trains on {gpus} GPUs with 64 MiB of shared memory, for nothing is mounted at /dev/shm",
+	"message": $"{name} trains on {gpus} GPUs but has only 64 MiB of shared memory, because it mounts no volume at /dev/shm",
 	"remedy": "mount an emptyDir of medium Memory at /dev/shm, with a sizeLimit below the memory limit",
 }}
 

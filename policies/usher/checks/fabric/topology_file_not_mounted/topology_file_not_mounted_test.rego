@@ -5,9 +5,9 @@ import data.usher.checks.fabric.topology_file_not_mounted as check
 
 found(path, container, file) := {{
 	"path": path,
-	"message": $"{container}: NCCL_TOPO_FILE names {file}, where nothing is mounted",
+	"message": $"{container}: NCCL_TOPO_FILE names {file}, but no volume is mounted there",
 	"remedy": "mount the file there, or remove NCCL_TOPO_FILE",
-	"assumption": "the image does not bring the file with it",
+	"assumption": "the image does not contain the file",
 }}
 
 test_without_any_mount_the_file_is_missing if {

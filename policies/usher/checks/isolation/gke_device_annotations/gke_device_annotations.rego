@@ -42,7 +42,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": entry.path,
-	"reason": $"usher cannot read the device claims of {workload.pod_set_name(entry.podSet)}, so it does not know whether they cover the GPUs in annotations of devices.gke.io",
+	"reason": $"usher cannot tell whether {workload.pod_set_name(entry.podSet)} asks for as many GPUs as its annotations of devices.gke.io name, because it does not know the device claims",
 } if {
 	some entry in _annotations
 	_named(entry.podSet) > _asked(entry.podSet)

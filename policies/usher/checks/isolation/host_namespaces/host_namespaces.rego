@@ -39,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, field),
-		"message": $"{workload.pod_set_name(pod_set)} sets {field}, so it can reach the {what} of all other pods on its node",
+		"message": $"{workload.pod_set_name(pod_set)} sets {field}, so it can reach all {what} of its node",
 		"remedy": _remedies[field],
 	}
 }

@@ -5,13 +5,13 @@ import data.usher.checks.isolation.host_namespaces as check
 
 processes(path, name) := {
 	"path": path,
-	"message": $"{name} sets hostPID, so it can reach the processes of all other pods on its node",
+	"message": $"{name} sets hostPID, so it can reach all processes of its node",
 	"remedy": "remove hostPID",
 }
 
 memory(path, name) := {
 	"path": path,
-	"message": $"{name} sets hostIPC, so it can reach the memory segments of all other pods on its node",
+	"message": $"{name} sets hostIPC, so it can reach all memory segments of its node",
 	"remedy": "remove hostIPC, and mount an emptyDir of medium Memory at /dev/shm",
 }
 

@@ -47,7 +47,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": workload.field_path(pod_set, "runtimeClassName"),
-	"reason": $"usher does not know a device claim or resource of {workload.pod_set_name(pod_set)}, so it does not know whether {workload.pod_set_name(pod_set)} asks for the GPUs of its RuntimeClass {pod_set.runtimeClassName}",
+	"reason": $"usher cannot tell whether {workload.pod_set_name(pod_set)} asks for the GPUs of its RuntimeClass {pod_set.runtimeClassName}, because it does not know one of its device claims or resources",
 } if {
 	some pod_set in _in_class
 	_may_ask(pod_set)
