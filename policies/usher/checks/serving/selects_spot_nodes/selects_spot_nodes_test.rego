@@ -5,14 +5,14 @@ import data.usher.checks.serving.selects_spot_nodes as check
 
 spot(path, name, label) := {{
 	"path": $"{path}/nodeSelector",
-	"message": $"{name} answers requests from spot nodes only ({label}), which the cloud may take back at any time",
-	"remedy": "select nodes that stay, or keep a base of replicas on such nodes",
+	"message": $"{name} answers requests and runs on spot nodes only ({label}), but the cloud may take them back at any time",
+	"remedy": "select nodes that stay, at least for some replicas",
 }}
 
 in_spot_pool := {{
 	"path": "/spec/template/spec",
-	"message": "the pod answers requests from the spot nodes of pool spot-l4 only, which the cloud may take back at any time",
-	"remedy": "let it run on a pool of nodes that stay as well",
+	"message": "the pod answers requests and runs only on the spot nodes of pool spot-l4, but the cloud may take them back at any time",
+	"remedy": "let it also run on a pool whose nodes stay",
 }}
 
 test_a_selector_of_spot_nodes_is_found_by_every_cloud if {

@@ -5,7 +5,7 @@ import data.usher.checks.serving.tolerates_spot_nodes as check
 
 tolerated(path, name, key) := {{
 	"path": path,
-	"message": $"{name} answers requests and tolerates spot nodes (taint {key}), so all of its replicas may live on them",
+	"message": $"{name} answers requests and tolerates spot nodes (taint {key}), so all its replicas may run on spot nodes",
 	"remedy": "remove the toleration, or select nodes that stay",
 }}
 
