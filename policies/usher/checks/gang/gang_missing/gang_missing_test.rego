@@ -5,7 +5,7 @@ import data.usher.checks.gang.gang_missing as check
 
 found(number) := {
 	"path": "",
-	"message": $"its {number} pods with accelerators are placed one by one: neither a queue of Kueue nor a PodGroup holds them together",
+	"message": $"the scheduler places the {number} pods with accelerators one by one, because the workload has no queue of Kueue and no PodGroup",
 	"remedy": "set the label kueue.x-k8s.io/queue-name, or let a gang scheduler place the pods",
 }
 
@@ -95,7 +95,7 @@ test_of_other_schedulers_it_is_unknown if {
 	check.deny == set() with input as examples.unknown_jobset_on_another_scheduler
 	check.unknown == {{
 		"path": "/spec/replicatedJobs/0/template/spec/template/spec/schedulerName",
-		"reason": "whether scheduler koord-scheduler places the pods as a gang is not known here",
+		"reason": "usher does not know whether the scheduler koord-scheduler places the pods as a gang",
 	}} with input as examples.unknown_jobset_on_another_scheduler
 }
 
@@ -107,7 +107,7 @@ test_of_a_train_job_the_runtime_says_it if {
 	check.deny == set() with input as examples.unknown_trainjob
 	check.unknown == {{
 		"path": "/spec/runtimeRef",
-		"reason": "whether its runtime has a podGroupPolicy is not known here, and without one only a queue of Kueue makes a gang",
+		"reason": "usher does not know whether the runtime has a podGroupPolicy; without it only a queue of Kueue makes a gang",
 	}} with input as examples.unknown_trainjob
 	small := json.patch(examples.unknown_trainjob, [
 		{"op": "replace", "path": "/podSets/0/pods/minimum", "value": 1},

@@ -5,7 +5,7 @@ import data.usher.checks.gang.group_name_that_nobody_reads as check
 
 found(metadata_path, name, group) := {{
 	"path": $"{metadata_path}/annotations/scheduling.volcano.sh~1group-name",
-	"message": $`{name}: nobody reads PodGroup "{group}" in scheduling.volcano.sh/group-name, so the pods are no gang`,
+	"message": $`{name} names PodGroup "{group}" in scheduling.volcano.sh/group-name, but Volcano does not read this key, so the pods do not form a gang`,
 	"remedy": "name the PodGroup in the annotation scheduling.k8s.io/group-name",
 }}
 

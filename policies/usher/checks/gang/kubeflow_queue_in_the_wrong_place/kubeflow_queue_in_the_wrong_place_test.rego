@@ -5,7 +5,7 @@ import data.usher.checks.gang.kubeflow_queue_in_the_wrong_place as check
 
 found(kind) := {{
 	"path": "/metadata/annotations/scheduling.volcano.sh~1queue-name",
-	"message": $`the operator of {kind}s does not read queue "research" in the annotation scheduling.volcano.sh/queue-name`,
+	"message": $`the operator of {kind}s does not read the annotation scheduling.volcano.sh/queue-name, which names queue "research"`,
 	"remedy": "name the queue in spec.runPolicy.schedulingPolicy.queue",
 }}
 

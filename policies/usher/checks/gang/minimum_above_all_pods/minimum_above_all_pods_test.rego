@@ -5,7 +5,7 @@ import data.usher.checks.gang.minimum_above_all_pods as check
 
 found(path, name, minimum, most) := {
 	"path": path,
-	"message": $"{name} is {minimum}, but there are never more than {most} pods, so none of them starts",
+	"message": $"{name} is {minimum}, but there are never more than {most} pods, so no pod ever starts",
 	"remedy": $"set it to {most} at most",
 }
 

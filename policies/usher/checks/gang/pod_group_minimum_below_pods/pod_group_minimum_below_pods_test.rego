@@ -5,8 +5,8 @@ import data.usher.checks.gang.pod_group_minimum_below_pods as check
 
 found(path, group, minimum, pods) := {{
 	"path": path,
-	"message": $"PodGroup \"{group}\" starts with {minimum} of the {pods} pods that name it",
-	"remedy": $"set its minMember to {pods}",
+	"message": $"PodGroup \"{group}\" can start with only {minimum} of the {pods} pods that name it",
+	"remedy": $"set minMember of the PodGroup to {pods}",
 }}
 
 place := "/spec/replicatedJobs/0/template/spec/template/metadata/annotations/scheduling.k8s.io~1group-name"

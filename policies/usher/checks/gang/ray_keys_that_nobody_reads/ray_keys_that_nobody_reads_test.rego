@@ -5,7 +5,7 @@ import data.usher.checks.gang.ray_keys_that_nobody_reads as check
 
 found(kind, sort, key, label) := {
 	"path": $"/metadata/{sort}s/{replace(key, "/", "~1")}",
-	"message": $"nobody reads the {sort} {key} of a {kind}",
+	"message": $"KubeRay does not read the {sort} {key} of a {kind}",
 	"remedy": $"set the label {label} of the {kind}",
 }
 

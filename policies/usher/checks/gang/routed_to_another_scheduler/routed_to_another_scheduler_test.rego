@@ -5,8 +5,8 @@ import data.usher.checks.gang.routed_to_another_scheduler as check
 
 found(scheduler) := {{
 	"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/schedulerName",
-	"message": $"Worker names {scheduler}, but PyTorchJobs of this namespace are routed to volcano-gpu",
-	"remedy": "leave schedulerName out",
+	"message": $"Worker names the scheduler {scheduler}, but usher.yaml routes PyTorchJobs of this namespace to volcano-gpu",
+	"remedy": "remove schedulerName",
 }}
 
 test_another_scheduler_is_found_on_templates_with_accelerators if {
@@ -53,11 +53,11 @@ on_kai(changes) := object.union(
 test_a_route_to_kai_is_held_to_as_well if {
 	named := {
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/schedulerName",
-		"message": "Worker names bin-packing, but PyTorchJobs of this namespace are routed to kai-scheduler",
-		"remedy": "leave schedulerName out",
+		"message": "Worker names the scheduler bin-packing, but usher.yaml routes PyTorchJobs of this namespace to kai-scheduler",
+		"remedy": "remove schedulerName",
 	}
 	check.deny == {named} with input as on_kai({})
-	mpi := object.union(named, {"message": "Worker names bin-packing, but MPIJobs of this namespace are routed to kai-scheduler"})
+	mpi := object.union(named, {"message": "Worker names the scheduler bin-packing, but usher.yaml routes MPIJobs of this namespace to kai-scheduler"})
 	check.deny == {mpi} with input as on_kai({"workload": {"kind": "MPIJob"}})
 }
 

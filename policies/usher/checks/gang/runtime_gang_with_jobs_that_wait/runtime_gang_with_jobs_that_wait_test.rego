@@ -5,7 +5,7 @@ import data.usher.checks.gang.runtime_gang_with_jobs_that_wait as check
 
 found(name) := {{
 	"path": "/spec/template/spec/replicatedJobs/1/dependsOn",
-	"message": $"the PodGroup counts the pods of {name}, which are made only after those of other jobs, so none is ever placed",
+	"message": $"the PodGroup counts the pods of {name}, but these pods start only after other jobs, so the scheduler never places any pod",
 	"remedy": "remove podGroupPolicy, or dependsOn",
 }}
 

@@ -5,7 +5,7 @@ import data.usher.checks.gang.stateful_set_in_order as check
 
 found(number) := {{
 	"path": "/spec/podManagementPolicy",
-	"message": $"its pods are made one after the other, but Volcano waits for {number} of them before it places the first",
+	"message": $"the StatefulSet makes its pods one after the other, but Volcano waits for {number} pods before it places the first one",
 	"remedy": "set podManagementPolicy to Parallel",
 }}
 

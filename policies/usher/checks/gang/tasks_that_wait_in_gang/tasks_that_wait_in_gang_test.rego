@@ -5,7 +5,7 @@ import data.usher.checks.gang.tasks_that_wait_in_gang as check
 
 found(path, minimum, first) := {{
 	"path": $"{path}/dependsOn",
-	"message": $"the gang is {minimum} pods, but only {first} are made before this task, so none is ever placed",
+	"message": $"the gang needs {minimum} pods, but Volcano makes only {first} pods before this task, so it never places any pod",
 	"remedy": $"set minAvailable to {first}, or remove dependsOn",
 }}
 

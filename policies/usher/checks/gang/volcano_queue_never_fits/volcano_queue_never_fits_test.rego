@@ -5,8 +5,8 @@ import data.usher.checks.gang.volcano_queue_never_fits as check
 
 found(path, needs, queue, can) := {
 	"path": path,
-	"message": $"needs {needs} at once; Volcano queue {queue} can never give more than {can}",
-	"remedy": $"ask for at most {can} of it at once, or choose a queue with more",
+	"message": $"the workload needs {needs} at once, but Volcano queue {queue} can never give more than {can}",
+	"remedy": $"ask for at most {can} of nvidia.com/gpu at once, or choose a queue with more",
 }
 
 test_a_gang_above_the_capability_is_found if {
@@ -47,6 +47,6 @@ test_what_cannot_be_read_is_unknown if {
 	}]}}})
 	check.unknown == {{
 		"path": "/metadata",
-		"reason": "Queue research, spec.capability: is no object; what it says is not compared",
+		"reason": "spec.capability of Queue research is no object, so usher does not compare it",
 	}} with input as document
 }

@@ -5,8 +5,8 @@ import data.usher.checks.gang.volcano_queue_not_open as check
 
 found(path, queue, state) := {
 	"path": path,
-	"message": $"Volcano queue \"{queue}\" is \"{state}\" and takes nothing new",
-	"remedy": "name a queue that is Open, or have this one opened",
+	"message": $"Volcano queue \"{queue}\" is \"{state}\", so it accepts no new workloads",
+	"remedy": "name a queue that is Open, or have this queue opened",
 }
 
 test_a_queue_that_takes_nothing_new_is_found if {
