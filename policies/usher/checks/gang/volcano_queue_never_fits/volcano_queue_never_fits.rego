@@ -38,7 +38,7 @@ deny contains object.union(finding, volcano.assumption_of_shortage(queue, shorta
 
 unknown contains {
 	"path": "/metadata",
-	"reason": $"{unreadable.field} of {unreadable.of} {unreadable.reason}, so usher does not compare it",
+	"reason": $"usher does not compare {unreadable.field} of {unreadable.of}: {unreadable.reason}",
 } if {
 	some unreadable in input.cluster.volcano.unreadable
 }

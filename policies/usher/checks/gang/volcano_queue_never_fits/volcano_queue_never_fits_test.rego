@@ -47,6 +47,6 @@ test_what_cannot_be_read_is_unknown if {
 	}]}}})
 	check.unknown == {{
 		"path": "/metadata",
-		"reason": "spec.capability of Queue research is no object, so usher does not compare it",
+		"reason": "usher does not compare spec.capability of Queue research: is no object",
 	}} with input as document
 }
