@@ -6,7 +6,7 @@
 #   These variables are for debugging and are often forgotten.
 #
 #   The check looks only at workloads of several pods whose pools all have a fabric in usher.yaml. The profile of that
-#   fabric must set variables of NCCL_IB_* or forbid NCCL_IB_DISABLE.
+#   fabric must set NCCL_IB_* variables or forbid NCCL_IB_DISABLE.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-disable

@@ -27,7 +27,7 @@ test_one_of_the_same_size_leaves_nothing_for_the_processes if {
 	) with input as examples.bad_deployment
 }
 
-test_a_limit_of_the_whole_pod_counts_where_the_container_has_none if {
+test_a_limit_of_the_whole_pod_counts_for_a_container_without_one if {
 	check.deny == found(
 		"/spec/volumes/0",
 		"container train",

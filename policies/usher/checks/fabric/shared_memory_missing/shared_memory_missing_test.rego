@@ -23,7 +23,7 @@ test_two_are_several_though_only_requested if {
 	) with input as examples.bad_mpijob
 }
 
-test_a_mount_beside_is_none if {
+test_a_mount_at_another_path_does_not_count if {
 	check.deny == found(
 		"/spec/tasks/0/template/spec/containers/0",
 		"container train of worker",

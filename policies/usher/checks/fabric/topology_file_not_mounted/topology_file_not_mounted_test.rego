@@ -18,7 +18,7 @@ test_without_any_mount_the_file_is_missing if {
 	) with input as examples.bad_pytorchjob
 }
 
-test_a_mount_beside_is_none if {
+test_a_mount_at_another_path_does_not_count if {
 	check.deny == found(
 		"/spec/template/spec/containers/0/env/0",
 		"container train",
@@ -26,7 +26,7 @@ test_a_mount_beside_is_none if {
 	) with input as examples.bad_job
 }
 
-test_a_mount_in_another_container_is_none if {
+test_a_mount_in_another_container_does_not_count if {
 	check.deny == found(
 		"/spec/replicatedJobs/0/template/spec/template/spec/containers/0/env/0",
 		"container train of workers",

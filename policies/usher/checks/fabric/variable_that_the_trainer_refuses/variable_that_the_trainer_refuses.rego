@@ -42,7 +42,7 @@ _frameworks := {
 deny contains object.union(finding, _assumption(framework)) if {
 	some index, variable in input.object.trainJob.spec.trainer.env
 	framework := _frameworks[variable.name]
-	_keeps(variable.name)
+	_reserved(variable.name)
 
 	finding := {
 		"path": $"/spec/trainer/env/{index}",
@@ -51,9 +51,9 @@ deny contains object.union(finding, _assumption(framework)) if {
 	}
 }
 
-_keeps(_) if not _runtime_known
+_reserved(_) if not _runtime_known
 
-_keeps(name) if {
+_reserved(name) if {
 	some pod_set in input.podSets
 	some own in pod_set.operatorEnvironment
 	startswith(name, trim_suffix(own, "*"))

@@ -5,10 +5,10 @@
 #   their accelerators and wait for the others. Two jobs in this state can block each other for ever. A queue of Kueue
 #   starts the pods together, and so does a gang scheduler.
 #
-#   The check counts only pods with accelerators. It ignores jobs with one of them, kinds that always form a gang, and
-#   elastic jobs, which start with fewer pods. It ignores objects that a controller made, because it judges their owner.
-#   It ignores workloads that usher.yaml routes to a scheduler that makes gangs of their kind. Another check looks at
-#   pods that Volcano places.
+#   The check counts only pods with accelerators. It ignores jobs with one of these pods, kinds that always form a gang,
+#   and elastic jobs, which start with fewer pods. It ignores objects that a controller made, because it judges their
+#   owner. It ignores workloads that usher.yaml routes to a scheduler that makes gangs of their kind. Another check
+#   looks at pods that Volcano places.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/
@@ -83,7 +83,7 @@ _without_gang if {
 	not input.workload.owned
 	not input.workload.isTemplate
 	not _queued
-	not _left_to_others
+	not _gang_made_elsewhere
 	not _few_or_elastic
 }
 
@@ -96,22 +96,22 @@ _queued if {
 }
 
 # A workload that usher.yaml routes becomes a gang. If it names another scheduler, another check reports it.
-_left_to_others if routing.makes_gang
+_gang_made_elsewhere if routing.makes_gang
 
-_left_to_others if kubeflow.scheduling_policy
+_gang_made_elsewhere if kubeflow.scheduling_policy
 
-_left_to_others if {
+_gang_made_elsewhere if {
 	input.workload.group == "ray.io"
 	some label in _labels_of_ray
 	input.workload.labels[label]
 }
 
-_left_to_others if {
+_gang_made_elsewhere if {
 	some pod_set in input.podSets
 	pod_set.schedulerName in input.site.volcanoSchedulers
 }
 
-_left_to_others if {
+_gang_made_elsewhere if {
 	some pod_set in input.podSets
 	pod_set.schedulerName == "kai-scheduler"
 }

@@ -14,7 +14,7 @@ test_a_queue_in_the_annotation_alone_is_found if {
 	check.deny == found("JAXJob") with input as examples.bad_jaxjob
 }
 
-test_an_empty_queue_in_the_policy_is_none if {
+test_an_empty_queue_in_the_policy_does_not_count if {
 	check.deny == found("TFJob") with input as examples.bad_tfjob
 }
 

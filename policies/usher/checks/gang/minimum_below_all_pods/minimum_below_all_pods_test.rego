@@ -57,7 +57,7 @@ test_a_part_of_one_task_is_found_where_the_job_says_nothing if {
 	check.deny == expected with input as nothing
 }
 
-test_what_the_job_says_goes_before_its_tasks if {
+test_the_minimum_of_the_job_overrides_that_of_its_tasks if {
 	said := json.patch(examples.bad_volcano_cronjob, [
 		{"op": "add", "path": "/object/volcanoCronJob/spec/jobTemplate/spec/minAvailable", "value": 4},
 	])

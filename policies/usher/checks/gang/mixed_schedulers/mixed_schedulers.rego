@@ -31,18 +31,18 @@ _with_operators := {"kubeflow.org", "ray.io", "sagemaker.amazonaws.com"}
 
 deny contains object.union(finding, _assumption(pod_set)) if {
 	input.workload.gang.wanted
-	not _told_by_another_check
+	not _reported_by_volcano_without_gang
 	some pod_set in workload.accelerator_pod_sets
-	_scheduler(pod_set) != _of_gang
+	_scheduler(pod_set) != _gang_scheduler
 
 	finding := {
 		"path": workload.field_path(pod_set, "schedulerName"),
-		"message": $"{_scheduler(pod_set)} places {workload.pod_set_name(pod_set)} but {_of_gang} places {workload.pod_set_name(_first)}, so no scheduler sees the whole gang",
-		"remedy": $"set schedulerName to {_of_gang} in every template",
+		"message": $"{_scheduler(pod_set)} places {workload.pod_set_name(pod_set)} but {_gang_scheduler} places {workload.pod_set_name(_first)}, so no scheduler sees the whole gang",
+		"remedy": $"set schedulerName to {_gang_scheduler} in every template",
 	}
 }
 
-_told_by_another_check if {
+_reported_by_volcano_without_gang if {
 	routing.made_by_operator
 	input.workload.gangPlaces.onTemplates
 }
@@ -64,7 +64,7 @@ _first := [pod_set |
 	_scheduler(pod_set) != "default-scheduler"
 ][0]
 
-_of_gang := _scheduler(_first)
+_gang_scheduler := _scheduler(_first)
 
 _assumption(pod_set) := {"assumption": "the operator leaves templates without schedulerName to the default scheduler"} if {
 	pod_set.schedulerName == ""

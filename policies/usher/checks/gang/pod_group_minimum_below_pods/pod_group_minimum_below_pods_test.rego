@@ -17,7 +17,7 @@ test_a_group_that_starts_with_a_part_is_found if {
 	check.deny == found(worker, "four", 4, 6) with input as examples.bad_pytorchjob_with_its_annotation
 }
 
-test_a_group_that_says_nothing_waits_for_nobody if {
+test_a_group_without_a_minimum_waits_for_no_pods if {
 	check.deny == found(place, "silent", 0, 2) with input as examples.bad_jobset_of_a_silent_group
 }
 

@@ -43,7 +43,7 @@ test_the_right_names_as_annotations_are_found if {
 	} with input as topology
 }
 
-test_what_is_superfluous_does_no_harm if {
+test_an_ignored_key_beside_the_label_does_no_harm if {
 	check.deny == set() with input as examples.good_raycluster
 	queued := object.union(examples.bad_rayjob, {"workload": {"labels": {queue: "research", tier: "2"}}})
 	check.deny == set() with input as queued

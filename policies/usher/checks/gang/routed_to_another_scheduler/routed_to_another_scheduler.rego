@@ -34,7 +34,7 @@ deny contains finding if {
 	not _overwritten
 	not input.workload.owned
 	workload.makes_several_pods
-	not _names_it
+	not _a_template_names_it
 	some pod_set in workload.accelerator_pod_sets
 	routing.chosen(pod_set)
 
@@ -51,12 +51,12 @@ _overwritten if {
 	input.workload.kind == "MPIJob"
 }
 
-_names_it if {
+_a_template_names_it if {
 	some pod_set in input.podSets
 	pod_set.schedulerName == input.site.route.schedulerName
 }
 
-_names_it if {
+_a_template_names_it if {
 	input.site.route.scheduler == "volcano"
 	some pod_set in input.podSets
 	pod_set.schedulerName in input.site.volcanoSchedulers

@@ -61,13 +61,13 @@ test_a_route_to_kai_is_held_to_as_well if {
 	check.deny == {mpi} with input as on_kai({"workload": {"kind": "MPIJob"}})
 }
 
-test_a_kind_of_which_the_scheduler_makes_no_gang_is_not_routed if {
+test_a_kind_that_the_scheduler_does_not_place_as_a_gang_is_not_routed if {
 	check.deny == set() with input as on_kai({"workload": {"kind": "PaddleJob"}})
 	unplaced := json.remove(examples.bad_pytorchjob, ["/workload/gangPlaces/queue"])
 	check.deny == set() with input as unplaced
 }
 
-test_what_the_api_server_writes_into_a_job_is_nobodys_choice if {
+test_the_default_that_the_api_server_writes_does_not_count if {
 	defaulted := json.patch(examples.bad_pytorchjob, [{"op": "replace", "path": "/workload/group", "value": "batch"}])
 	check.deny == set() with input as defaulted
 }

@@ -21,7 +21,7 @@ test_a_job_need_not_have_a_name if {
 	check.deny == found("a job") with input as nameless
 }
 
-test_jobs_that_wait_for_none_are_good if {
+test_jobs_without_dependencies_are_good if {
 	check.deny == set() with input as examples.good_clustertrainingruntime
 	place := "/object/trainingRuntime/spec/template/spec/replicatedJobs/1/dependsOn"
 	empty := json.patch(examples.bad_trainingruntime, [{"op": "replace", "path": place, "value": []}])

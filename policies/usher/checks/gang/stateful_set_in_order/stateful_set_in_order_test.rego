@@ -20,7 +20,7 @@ test_pods_that_are_made_at_once_are_good if {
 	check.deny == set() with input as examples.good_replicaset
 }
 
-test_single_pods_wait_for_none if {
+test_a_single_pod_does_not_wait if {
 	check.deny == set() with input as examples.good_statefulset_of_single_pods
 }
 

@@ -28,13 +28,13 @@ import data.usher.lib.volcano
 
 deny contains finding if {
 	waiting := _waiting[0]
-	volcano.minimum > _first
+	volcano.minimum > _pods_without_dependencies
 	volcano.minimum <= volcano.replicas
 
 	finding := {
 		"path": $"{volcano.job_spec_path}/tasks/{waiting}/dependsOn",
-		"message": $"the gang needs {volcano.minimum} pods, but Volcano makes only {_first} pods before this task, so it never places any pod",
-		"remedy": $"set minAvailable to {_first}, or remove dependsOn",
+		"message": $"the gang needs {volcano.minimum} pods, but Volcano makes only {_pods_without_dependencies} pods before this task, so no pod ever starts",
+		"remedy": $"set minAvailable to {_pods_without_dependencies}, or remove dependsOn",
 	}
 }
 
@@ -43,7 +43,7 @@ _waiting := [index |
 	count(task.dependsOn.name) > 0
 ]
 
-_first := sum([object.get(task, "replicas", 0) |
+_pods_without_dependencies := sum([object.get(task, "replicas", 0) |
 	some index, task in volcano.job_spec.tasks
 	not index in _waiting
 ])

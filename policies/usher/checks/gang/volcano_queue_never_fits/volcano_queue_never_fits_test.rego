@@ -15,7 +15,7 @@ test_a_gang_above_the_capability_is_found if {
 	check.unknown == set() with input as examples.bad_volcano_job
 }
 
-test_what_the_operator_may_not_read_is_assumed if {
+test_a_queue_that_the_operator_may_not_read_is_an_assumption if {
 	place := "/spec/runPolicy/schedulingPolicy/queue"
 	assumed := {"assumption": "the operator of PyTorchJobs makes gangs on Volcano"}
 	expected := object.union(found(place, "64 of nvidia.com/gpu (8 Worker x 8)", "research", "32"), assumed)

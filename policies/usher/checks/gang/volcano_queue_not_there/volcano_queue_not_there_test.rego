@@ -18,7 +18,7 @@ test_without_a_queue_there_must_be_the_usual_one if {
 	check.deny == {found("/spec/queue", "default")} with input as examples.bad_volcano_job_of_no_queue
 }
 
-test_what_the_operator_may_not_read_is_assumed if {
+test_a_queue_that_the_operator_may_not_read_is_an_assumption if {
 	place := "/spec/runPolicy/schedulingPolicy/queue"
 	assumed := {"assumption": "the operator of PyTorchJobs makes gangs on Volcano"}
 	check.deny == {object.union(found(place, "reserch"), assumed)} with input as examples.bad_pytorchjob

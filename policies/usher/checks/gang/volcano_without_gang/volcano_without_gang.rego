@@ -41,7 +41,7 @@ _owners_of_a_group := {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
 
 deny contains finding if {
 	_no_gang
-	not _reason
+	not _why_unknown
 	count(_ungrouped) == count(input.podSets)
 	pod_set := _volcano_pod_sets[0]
 
@@ -54,7 +54,7 @@ deny contains finding if {
 
 deny contains finding if {
 	_no_gang
-	not _reason
+	not _why_unknown
 	count(_ungrouped) < count(input.podSets)
 	some pod_set in _ungrouped
 
@@ -80,7 +80,7 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 	}
 }
 
-unknown contains {"path": workload.field_path(pod_set, "schedulerName"), "reason": _reason} if {
+unknown contains {"path": workload.field_path(pod_set, "schedulerName"), "reason": _why_unknown} if {
 	_no_gang
 	pod_set := _volcano_pod_sets[0]
 }
@@ -129,19 +129,19 @@ _grouped_by_owner if {
 }
 
 # Why usher does not know whether the pods form a gang.
-_reason := $"usher does not know whether the operator of {input.workload.kind}s makes gangs; the routing of usher.yaml can say it" if {
+_why_unknown := $"usher does not know whether the operator of {input.workload.kind}s makes gangs; the routing of usher.yaml can say it" if {
 	input.workload.group == "kubeflow.org"
 }
 
-_reason := "usher does not know whether the operator of LeaderWorkerSets makes gangs; the routing of usher.yaml can say it" if {
+_why_unknown := "usher does not know whether the operator of LeaderWorkerSets makes gangs; the routing of usher.yaml can say it" if {
 	input.workload.group == "leaderworkerset.x-k8s.io"
 }
 
-_reason := "usher does not know whether KubeRay makes gangs; this depends on its setting batchScheduler" if {
+_why_unknown := "usher does not know whether KubeRay makes gangs; this depends on its setting batchScheduler" if {
 	input.workload.group == "ray.io"
 }
 
-_reason := "usher does not know the annotations of the Jobs that this CronJob makes; it judges each Job when it is made" if {
+_why_unknown := "usher does not know the annotations of the Jobs that this CronJob makes; it judges each Job when it is made" if {
 	input.workload.group == "batch"
 	input.workload.kind == "CronJob"
 }

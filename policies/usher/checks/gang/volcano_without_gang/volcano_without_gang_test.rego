@@ -65,7 +65,7 @@ test_the_scheduler_alone_makes_no_gang if {
 	) with input as examples.bad_deployment
 }
 
-test_a_number_of_members_that_is_none_does_not_count if {
+test_an_invalid_number_of_members_does_not_count if {
 	worded := json.patch(examples.good_job, [{
 		"op": "replace",
 		"path": "/workload/annotations/scheduling.volcano.sh~1group-min-member",

@@ -3,9 +3,9 @@
 # description: |
 #   A volume of `/`, `/var` or `/run` contains the device files of the node, the sockets of its container runtime and
 #   the directories of its kubelet. So it gives the pod everything that the other checks of host paths forbid. A
-#   read-only mount protects files, but not sockets: the user of the container decides whether it can connect to them.
-#   Agents that watch nodes mount these directories read-only, so a read-only mount causes a warning at most. Before the
-#   check compares paths, it resolves `..`, doubled slashes and /var/run.
+#   read-only mount protects files, but not sockets. The user that the container runs as decides whether it can connect
+#   to a socket. Agents that watch nodes mount these directories read-only, so a read-only mount causes a warning at
+#   most. Before the check compares paths, it resolves `..`, doubled slashes and /var/run.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -68,7 +68,7 @@ _directories := parameters.isolation.broad_host_path.directories
 
 _assumption(mounts) := {} if _writable(mounts)
 
-_assumption(mounts) := {"assumption": "the user of the container can use the devices and sockets in this directory"} if not _writable(mounts)
+_assumption(mounts) := {"assumption": "the user that the container runs as can use the devices and sockets in this directory"} if not _writable(mounts)
 
 _writable(mounts) if {
 	some mount in mounts

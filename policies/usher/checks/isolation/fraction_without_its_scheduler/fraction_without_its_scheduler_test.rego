@@ -18,7 +18,7 @@ test_the_default_scheduler_reads_no_shares_whatever_the_labels_say if {
 	)} with input as examples.bad_pod
 }
 
-test_another_scheduler_reads_none_either if {
+test_another_scheduler_does_not_read_the_annotation if {
 	check.deny == {finding(
 		"/spec/template/metadata/annotations/gpu-memory",
 		"the pod",

@@ -19,7 +19,7 @@ test_devices_that_are_no_gpus_and_other_annotations_are_good if {
 	check.unknown == set() with input as examples.good_other_devices
 }
 
-test_gpus_of_a_pod_that_asks_for_none_are_found if {
+test_gpus_of_a_pod_without_a_request_are_found if {
 	check.deny == {finding(
 		"/metadata/annotations/devices.gke.io~1pod",
 		"the pod",
@@ -91,7 +91,7 @@ test_a_claim_that_is_not_known_does_not_matter_where_enough_is_asked_for if {
 	check.unknown == set() with input as one_claim
 }
 
-test_what_is_written_in_escapes_is_unknown if {
+test_paths_with_escapes_are_unknown if {
 	check.deny == set() with input as examples.unknown_escapes
 	check.unknown == {{
 		"path": "/metadata/annotations/devices.gke.io~1container.jupyter",

@@ -81,7 +81,7 @@ test_whatever_names_a_device_is_found if {
 	}
 }
 
-test_only_three_values_name_none if {
+test_only_three_values_name_no_device if {
 	every value in ["", "none", "void"] {
 		check.deny == set() with input as with_value(value)
 	}

@@ -7,9 +7,9 @@
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/deployment-considerations.html
-#     description: NVIDIA on what applications can expect of slices
+#     description: NVIDIA on what applications can do on MIG slices
 #   - ref: https://github.com/NVIDIA/nccl/issues/1716
-#     description: The authors of NCCL on what slices would need of it
+#     description: The authors of NCCL on support for MIG slices
 # schemas:
 #   - input: schema.input
 # custom:

@@ -13,7 +13,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
-#     description: NVIDIA on how often each profile fits, and beside which others
+#     description: NVIDIA on which profiles fit together on a GPU
 # schemas:
 #   - input: schema.input
 # custom:

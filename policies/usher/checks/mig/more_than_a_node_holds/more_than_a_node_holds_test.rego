@@ -31,7 +31,7 @@ test_the_board_of_the_node_selector_decides if {
 	check.deny == set() with input as examples.good_larger_board
 }
 
-test_what_nobody_has_said_of_nodes_is_assumed if {
+test_without_a_parameter_the_gpus_per_node_are_assumed if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-7g.80gb",
 		"message": "the slices of the pod need 9 GPUs on one node, but no node has more than 8",
@@ -78,13 +78,13 @@ test_a_board_on_which_they_fit_for_certain_leaves_nothing_unknown if {
 	])
 }
 
-test_what_is_denied_is_not_unknown if {
+test_a_finding_is_not_unknown_as_well if {
 	boards := [{"name": "A", "gpus": 2, "exact": false}]
 	count(check.deny) == 1 with input as on_boards(boards)
 	check.unknown == set() with input as on_boards(boards)
 }
 
-test_boards_that_are_too_small_for_certain_may_stand_beside if {
+test_an_inexact_board_beside_one_that_is_too_small_is_unknown if {
 	count(check.unknown) == 1 with input as on_boards([
 		{"name": "A", "gpus": 1, "exact": false},
 		{"name": "B", "gpus": 2, "exact": true},

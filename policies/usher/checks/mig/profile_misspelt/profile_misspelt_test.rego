@@ -19,7 +19,7 @@ test_a_part_of_an_instance_is_found_in_the_container_that_names_it if {
 	}} with input as examples.bad_job
 }
 
-test_what_is_no_profile_at_all_is_found_in_requests_as_well if {
+test_a_name_without_a_profile_is_found_in_requests_as_well if {
 	check.deny == {{
 		"path": "/spec/containers/0/resources/requests/nvidia.com~1mig-small",
 		"message": `container notebook asks for "nvidia.com/mig-small", but this is not the name of a MIG profile`,

@@ -31,7 +31,7 @@ test_a_profile_of_the_selected_gpu_is_good if {
 	check.deny == set() with input as examples.good_deployment
 }
 
-test_a_gpu_that_nobody_knows_may_have_anything if {
+test_a_gpu_that_usher_does_not_know_may_have_any_profile if {
 	check.deny == set() with input as examples.good_unknown_gpu
 }
 

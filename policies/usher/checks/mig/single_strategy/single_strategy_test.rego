@@ -27,7 +27,7 @@ test_shares_of_slices_are_found_in_every_container if {
 	} with input as examples.bad_pod
 }
 
-test_slices_are_found_where_there_are_none if {
+test_slices_are_found_under_the_strategy_none if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-7g.80gb",
 		"message": "container evaluate asks for nvidia.com/mig-7g.80gb, but no node offers it under the MIG strategy none",
@@ -43,7 +43,7 @@ test_slices_under_the_name_of_gpus_are_good if {
 	check.deny == set() with input as examples.good_slices_as_gpus
 }
 
-test_nothing_is_found_while_nobody_has_said_the_strategy if {
+test_nothing_is_found_while_usher_yaml_names_no_strategy if {
 	unsaid := json.remove(examples.bad_deployment, ["/site/parameters"])
 	check.deny == set() with input as unsaid
 }

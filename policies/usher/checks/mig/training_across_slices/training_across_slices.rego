@@ -8,7 +8,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/deployment-considerations.html
-#     description: NVIDIA on what applications can expect of slices
+#     description: NVIDIA on what applications can do on MIG slices
 # schemas:
 #   - input: schema.input
 # custom:

@@ -8,7 +8,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
-#     description: NVIDIA on what part of a GPU each profile is
+#     description: NVIDIA on the size of each profile
 # schemas:
 #   - input: schema.input
 # custom:

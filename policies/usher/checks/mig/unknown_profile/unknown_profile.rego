@@ -1,5 +1,5 @@
 # METADATA
-# title: MIG profiles exist on some board
+# title: Pods ask for MIG profiles that some board has
 # description: |
 #   The board decides which MIG profiles exist. `1g.5gb` exists on an A100 with 40 GB, but on no H100. If no board has a
 #   profile, no node offers it and the pod waits for ever. usher knows the boards of its release and their profiles. For

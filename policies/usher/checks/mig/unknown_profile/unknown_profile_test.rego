@@ -25,7 +25,7 @@ test_a_variant_that_no_board_has_is_found if {
 	}} with input as examples.bad_pytorchjob
 }
 
-test_shares_of_such_a_profile_are_found if {
+test_shares_of_an_unknown_profile_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-2g.40gb.shared",
 		"message": "container ranker asks for the MIG profile 2g.40gb, but no board that usher knows has it",

@@ -33,7 +33,7 @@ test_without_a_selector_the_declared_pools_tell if {
 	check.deny == in_spot_pool with input as examples.bad_deployment_in_a_spot_pool
 }
 
-test_what_the_selector_says_is_not_said_again if {
+test_pools_are_not_reported_beside_the_selector if {
 	both := json.patch(examples.bad_deployment_in_a_spot_pool, [{
 		"op": "add",
 		"path": "/podSets/0/nodeSelector/karpenter.sh~1capacity-type",
@@ -73,7 +73,7 @@ test_training_may_live_on_spot_nodes if {
 	}])
 }
 
-test_the_labels_of_spot_nodes_can_be_told if {
+test_a_parameter_names_the_labels_of_spot_nodes if {
 	check.deny == set() with input as json.patch(examples.bad_deployment, [{
 		"op": "add",
 		"path": "/site/parameters",

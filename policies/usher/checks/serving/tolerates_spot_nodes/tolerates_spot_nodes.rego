@@ -38,7 +38,7 @@ deny contains finding if {
 	some pod_set in workload.accelerator_pod_sets
 	some index, toleration in pod_set.tolerations
 	serving.means_spot(_keys, toleration.key, object.get(toleration, "value", ""))
-	not _says_where(pod_set)
+	not _selects_by_node_type(pod_set)
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "tolerations")}/{index}",
@@ -50,7 +50,7 @@ deny contains finding if {
 _keys := parameters.serving.tolerates_spot_nodes.spotKeys
 
 # Either the selector names nodes that stay, or selects-spot-nodes reports it.
-_says_where(pod_set) if {
+_selects_by_node_type(pod_set) if {
 	some key in _keys
 	pod_set.nodeSelector[key]
 }

@@ -39,7 +39,7 @@ test_batch_work_may_live_on_spot_nodes if {
 	check.deny == set() with input as examples.good_deployment_of_batch_work
 }
 
-test_the_taints_of_spot_nodes_can_be_told if {
+test_a_parameter_names_the_taints_of_spot_nodes if {
 	check.deny == set() with input as json.patch(examples.bad_deployment, [{
 		"op": "add",
 		"path": "/site/parameters",

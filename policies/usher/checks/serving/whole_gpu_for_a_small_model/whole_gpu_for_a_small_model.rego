@@ -36,7 +36,7 @@ _boards := ["nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "k8s.a
 
 _with_mig := ["a30", "a100", "h100", "h200", "b200", "b300", "pro-6000"]
 
-_of_parts := [
+_labels_of_divided_gpus := [
 	"nvidia.com/gpu.sharing-strategy",
 	"nvidia.com/mig.config",
 	"cloud.google.com/gke-gpu-partition-size",
@@ -48,8 +48,8 @@ deny contains finding if {
 	entry.container.accelerators["nvidia.com/gpu"].limits.value == 1
 	memory := ceil(entry.container.resources.memory.limits.value / 1073741824)
 	memory <= parameters.serving.whole_gpu_for_a_small_model.memoryGi
-	not _gets_a_part(entry.podSet.nodeSelector)
-	not _cannot_be_parted(entry.podSet.nodeSelector)
+	not _selects_divided_gpus(entry.podSet.nodeSelector)
+	not _selects_board_without_mig(entry.podSet.nodeSelector)
 
 	finding := {
 		"path": workload.resource_path(entry.container, "limits", "nvidia.com/gpu"),
@@ -58,16 +58,16 @@ deny contains finding if {
 	}
 }
 
-_gets_a_part(selector) if {
-	some key in _of_parts
+_selects_divided_gpus(selector) if {
+	some key in _labels_of_divided_gpus
 	selector[key]
 }
 
-_gets_a_part(selector) if endswith(selector["nvidia.com/gpu.product"], "-SHARED")
+_selects_divided_gpus(selector) if endswith(selector["nvidia.com/gpu.product"], "-SHARED")
 
-_gets_a_part(selector) if contains(selector["nvidia.com/gpu.product"], "-MIG-")
+_selects_divided_gpus(selector) if contains(selector["nvidia.com/gpu.product"], "-MIG-")
 
-_cannot_be_parted(selector) if {
+_selects_board_without_mig(selector) if {
 	some key in _boards
 	board := lower(selector[key])
 	every part in _with_mig {

@@ -33,7 +33,7 @@ test_one_measure_for_each_container_is_good if {
 	check.deny == set() with input as examples.good_deployment
 }
 
-test_nothing_of_a_measure_is_none if {
+test_zero_does_not_count_as_a_share if {
 	check.deny == set() with input as examples.good_zero_memory
 	check.deny == set() with input as examples.good_zero_percentage
 }

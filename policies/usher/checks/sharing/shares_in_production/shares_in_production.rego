@@ -8,7 +8,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
-#     description: NVIDIA's device plugin on what shares promise
+#     description: NVIDIA's device plugin on shared access to GPUs
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html
 #     description: NVIDIA on time-slicing, and how it differs from MIG
 # schemas:

@@ -8,7 +8,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
-#     description: NVIDIA's device plugin on what shares promise
+#     description: NVIDIA's device plugin on shared access to GPUs
 # schemas:
 #   - input: schema.input
 # custom:
