@@ -28,7 +28,7 @@ deny contains finding if {
 
 	finding := {
 		"path": group.path,
-		"message": $"PodGroup {text.excerpt(group.name)} waits for {group.minimum} pods, but the workload makes only {group.most} pods that name it",
+		"message": $"PodGroup {text.excerpt(group.name)} waits for {group.minimum} pods, but the workload makes only {group.most} that name it",
 		"remedy": $"set minMember of the PodGroup to {group.most}",
 		"assumption": "no other workload names this PodGroup",
 	}

@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{volcano.job_spec_path}/tasks/{waiting}/dependsOn",
-		"message": $"the gang needs {volcano.minimum} pods, but Volcano makes only {_pods_without_dependencies} pods before this task, so no pod ever starts",
+		"message": $"the gang needs {volcano.minimum} pods, but Volcano makes only {_pods_without_dependencies} before this task, so no pod ever starts",
 		"remedy": $"set minAvailable to {_pods_without_dependencies}, or remove dependsOn",
 	}
 }

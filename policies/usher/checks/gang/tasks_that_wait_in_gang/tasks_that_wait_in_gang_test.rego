@@ -5,7 +5,7 @@ import data.usher.checks.gang.tasks_that_wait_in_gang as check
 
 found(path, minimum, first) := {{
 	"path": $"{path}/dependsOn",
-	"message": $"the gang needs {minimum} pods, but Volcano makes only {first} pods before this task, so no pod ever starts",
+	"message": $"the gang needs {minimum} pods, but Volcano makes only {first} before this task, so no pod ever starts",
 	"remedy": $"set minAvailable to {first}, or remove dependsOn",
 }}
 
