@@ -57,7 +57,7 @@ def test_the_job_of_the_brief_is_told_what_its_manifest_shows() -> None:
         ("cpu-and-memory-requested", "for no cpu and no memory"),
         ("nccl-debug-left-on", 'NCCL_DEBUG "INFO"'),
         ("variable-of-the-operator", "sets MASTER_ADDR, but the operator sets it as well, and its value wins"),
-        ("gang-missing", "its 8 pods with accelerators are placed one by one"),
+        ("gang-missing", "the scheduler places the 8 pods with accelerators one by one"),
     ],
 )
 def test_the_job_of_the_brief_is_told_in_so_many_words(name: str, part: str) -> None:

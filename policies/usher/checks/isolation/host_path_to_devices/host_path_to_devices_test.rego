@@ -5,7 +5,7 @@ import data.usher.checks.isolation.host_path_to_devices as check
 
 finding(path, volume, written) := {
 	"path": path,
-	"message": $"volume {volume} takes devices of the node by host path, {written}, past every request and quota",
+	"message": $"volume {volume} takes devices of the node by the host path {written}, which bypasses requests and quotas",
 	"remedy": "remove the volume, and ask for the devices in limits",
 }
 

@@ -5,7 +5,7 @@ import data.usher.checks.isolation.host_path_to_node_control as check
 
 finding(path, volume, written) := {
 	"path": path,
-	"message": $"volume {volume} is the host path {written}, by which a pod controls its node",
+	"message": $"volume {volume} mounts the host path {written}, through which the pod can control its node",
 	"remedy": "remove the volume",
 }
 
