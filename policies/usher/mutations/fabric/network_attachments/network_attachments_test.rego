@@ -47,7 +47,7 @@ test_pods_that_are_attached_to_others_already_are_as_well if {
 
 test_pods_on_the_network_of_their_node_have_no_other if {
 	mutation.intents == {annotation(workers)} with input as examples.before_pytorchjob_on_the_node
-	mutation.skips == skipped(workers, "it is on the network of its node, beside which Multus attaches no other") with input as examples.before_pytorchjob_on_the_node
+	mutation.skips == skipped(workers, "it uses the network of its node, so Multus attaches no other network") with input as examples.before_pytorchjob_on_the_node
 }
 
 test_a_fabric_without_networks_attaches_nothing if {
@@ -56,7 +56,7 @@ test_a_fabric_without_networks_attaches_nothing if {
 		{"op": "replace", "path": "/fabrics/rails/annotations", "value": {}},
 	])
 	mutation.intents == set() with input as plain
-	mutation.skips == skipped(workers, "fabric rails has no networks and no annotations") with input as plain
+	mutation.skips == skipped(workers, "fabric rails names no networks and no annotations") with input as plain
 }
 
 test_one_pod_and_what_does_not_train_are_left_alone if {

@@ -18,7 +18,7 @@ scheduler(at) := {
 	"at": at,
 	"field": "schedulerName",
 	"value": {"name": "kai-scheduler"},
-	"reason": "all pods of a gang need one scheduler",
+	"reason": "all pods of a gang need the same scheduler",
 	"needs": needs,
 }
 
@@ -26,7 +26,7 @@ queue(kind) := {
 	"at": "",
 	"field": "label",
 	"value": {"key": "kai.scheduler/queue", "value": "research"},
-	"reason": $"{kind}s of namespace ml-research run as gangs in queue research",
+	"reason": $"usher.yaml routes this {kind} of namespace ml-research to queue research as a gang",
 	"needs": needs,
 }
 
@@ -78,7 +78,7 @@ test_a_job_with_another_scheduler_on_any_template_is_left_alone if {
 
 test_what_is_not_routed_there_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_elsewhere
-	mutation.skips == noted("usher.yaml routes it to no queue of KAI-Scheduler") with input as examples.untouched_pytorchjob_elsewhere
+	mutation.skips == noted("usher.yaml does not route the workload to KAI-Scheduler") with input as examples.untouched_pytorchjob_elsewhere
 }
 
 test_nobody_is_warned_who_is_not_routed_here if {

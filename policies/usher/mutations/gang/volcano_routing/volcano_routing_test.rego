@@ -22,7 +22,7 @@ scheduler_for(at, value) := {
 	"at": at,
 	"field": "schedulerName",
 	"value": value,
-	"reason": "all pods of a gang need one scheduler",
+	"reason": "all pods of a gang need the same scheduler",
 	"needs": needs,
 }
 
@@ -35,7 +35,7 @@ gang_of(kind, value) := {
 	"at": "",
 	"field": "gangSetting",
 	"value": value,
-	"reason": $"{kind}s of namespace ml-research run as gangs in queue research",
+	"reason": $"usher.yaml routes this {kind} of namespace ml-research to queue research as a gang",
 	"needs": needs,
 }
 
@@ -240,7 +240,7 @@ test_what_a_controller_made_is_left_alone if {
 
 test_a_kind_that_is_not_routed_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_deployment
-	mutation.skips == skipped("usher.yaml routes it to no Volcano queue") with input as examples.untouched_deployment
+	mutation.skips == skipped("usher.yaml does not route the workload to Volcano") with input as examples.untouched_deployment
 }
 
 test_what_is_routed_to_another_scheduler_is_left_alone if {
