@@ -21,7 +21,7 @@ given(at) := {{
 		"subPath": "nccl.conf",
 		"readOnly": true,
 	},
-	"reason": "fabric rails of the nodes on which the pod can run needs it",
+	"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 	"needs": [{"group": "", "kind": "ConfigMap", "name": "nccl-rails", "namespace": "ml-research"}],
 }}
 
@@ -64,5 +64,5 @@ test_a_template_that_would_not_reach_its_pods_is_left_alone if {
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

@@ -9,7 +9,7 @@ profile_at(container) := {variable |
 		"at": container,
 		"field": "environment",
 		"value": {"name": name, "value": value},
-		"reason": "fabric rails of the nodes on which the pod can run needs it",
+		"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 	}
 }
 
@@ -19,7 +19,7 @@ given(at, variables) := {variable |
 		"at": at,
 		"field": "environment",
 		"value": {"name": name, "value": value},
-		"reason": "fabric ethernet of the nodes on which the pod can run needs it",
+		"reason": "fabric ethernet needs it, and the pod can run only on nodes with this fabric",
 	}
 }
 
@@ -110,6 +110,6 @@ test_a_pod_set_in_which_nothing_trains_is_left_alone if {
 	mutation.intents == set() with input as idle
 	mutation.skips == skipped(
 		"/spec/replicatedJobs/0/template/spec/template",
-		"none of its containers does the training with accelerators of its own",
+		"no container of the pod both trains and asks for accelerators",
 	) with input as idle
 }

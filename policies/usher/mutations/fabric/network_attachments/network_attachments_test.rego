@@ -5,7 +5,7 @@ import data.usher.mutations.fabric.network_attachments as mutation
 
 workers := "/spec/pytorchReplicaSpecs/Worker/template"
 
-reason := "fabric rails of the nodes on which the pod can run needs it"
+reason := "fabric rails needs it, and the pod can run only on nodes with this fabric"
 
 annotation(at) := {
 	"at": at,
@@ -61,7 +61,7 @@ test_a_fabric_without_networks_attaches_nothing if {
 
 test_one_pod_and_what_does_not_train_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
-	mutation.skips == skipped("", "one pod does not leave its node") with input as examples.untouched_job_of_one_pod
+	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

@@ -7,7 +7,7 @@ given(at) := {{
 	"at": at,
 	"field": "resource",
 	"value": {"name": "vpc.amazonaws.com/efa", "amount": "32"},
-	"reason": "fabric rails of the nodes on which the pod can run needs it",
+	"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 }}
 
 skipped(at, reason) := {{"at": at, "reason": reason}}
@@ -36,12 +36,12 @@ test_a_fabric_without_devices_gives_none if {
 test_a_pod_of_a_job_has_what_its_template_was_given if {
 	made := json.patch(examples.untouched_job_of_one_pod, [{"op": "replace", "path": "/workload/owned", "value": true}])
 	mutation.intents == set() with input as made
-	mutation.skips == skipped("", "whether it is one of several pods is not known here: the template that it was made of is given a fabric") with input as made
+	mutation.skips == skipped("", "a controller made this pod, and the webhook gives the fabric profile to its template") with input as made
 }
 
 test_one_pod_and_what_does_not_train_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
-	mutation.skips == skipped("", "one pod does not leave its node") with input as examples.untouched_job_of_one_pod
+	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

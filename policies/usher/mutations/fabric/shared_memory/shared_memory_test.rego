@@ -87,17 +87,17 @@ test_what_the_user_mounts_there_stays if {
 
 test_the_shared_memory_of_the_node_is_enough if {
 	mutation.intents == set() with input as examples.untouched_jobset_on_the_node
-	mutation.skips == skipped("/spec/replicatedJobs/0/template/spec/template", "its pods have the shared memory of their node") with input as examples.untouched_jobset_on_the_node
+	mutation.skips == skipped("/spec/replicatedJobs/0/template/spec/template", "its pods use the shared memory of their node") with input as examples.untouched_jobset_on_the_node
 }
 
 test_kuberay_mounts_its_own if {
 	mutation.intents == set() with input as examples.untouched_rayjob
-	mutation.skips == skipped("/spec/rayClusterSpec/workerGroupSpecs/0/template", "KubeRay mounts it by itself") with input as examples.untouched_rayjob
+	mutation.skips == skipped("/spec/rayClusterSpec/workerGroupSpecs/0/template", "KubeRay mounts shared memory itself") with input as examples.untouched_rayjob
 }
 
 test_a_train_job_leaves_it_to_its_runtime if {
 	mutation.intents == set() with input as examples.untouched_trainjob
-	mutation.skips == skipped("/spec/trainer", "a TrainJob leaves its mounts to its runtime") with input as examples.untouched_trainjob
+	mutation.skips == skipped("/spec/trainer", "the runtime of a TrainJob sets its mounts") with input as examples.untouched_trainjob
 }
 
 test_a_template_that_would_not_reach_its_pods_is_left_alone if {

@@ -29,7 +29,7 @@ given(at, value) := {{
 	"at": at,
 	"field": "mount",
 	"value": value,
-	"reason": "fabric rails of the nodes on which the pod can run needs it",
+	"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 	"needs": [{"group": "", "kind": "ConfigMap", "name": "nccl-topology", "namespace": "ml-research"}],
 }}
 
@@ -85,10 +85,10 @@ test_a_fabric_without_a_topology_gives_none if {
 
 test_one_pod_has_no_use_for_it if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
-	mutation.skips == skipped("", "one pod does not leave its node") with input as examples.untouched_job_of_one_pod
+	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 }
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

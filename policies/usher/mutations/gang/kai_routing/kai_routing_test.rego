@@ -52,7 +52,7 @@ test_what_kuberay_makes_up_itself_may_be_placed_by_anybody if {
 }
 
 test_a_kind_whose_pods_are_placed_one_by_one_is_not_routed_but_warned_about if {
-	reason := "KAI-Scheduler makes no gang of a Job, so it is not routed: use a kind that it knows"
+	reason := "the webhook does not route this object, because KAI-Scheduler cannot make a gang of a Job; use a kind that KAI-Scheduler supports"
 	mutation.intents == set() with input as examples.untouched_job
 	mutation.warnings == noted(reason) with input as examples.untouched_job
 	paddle := object.union(examples.before_pytorchjob, {"workload": {"kind": "PaddleJob"}})
@@ -60,7 +60,7 @@ test_a_kind_whose_pods_are_placed_one_by_one_is_not_routed_but_warned_about if {
 }
 
 test_a_template_that_cannot_name_the_scheduler_is_warned_about if {
-	reason := "schedulerName cannot be set in its node, so it is not routed: name kai-scheduler where that template stands"
+	reason := "the webhook does not route this object, because it cannot set schedulerName in node; set kai-scheduler in the object that holds this template"
 	mutation.intents == set() with input as examples.untouched_trainjob
 	mutation.warnings == noted(reason) with input as examples.untouched_trainjob
 }
