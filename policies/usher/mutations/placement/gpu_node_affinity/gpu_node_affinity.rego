@@ -45,7 +45,8 @@ _values(fits) := {key: allowed |
 	allowed := {value | value := fits[_].labels[key]}
 }
 
-# One requirement for each label selects exactly these pools only if all pools have the same labels and differ in at # most one of them; otherwise it would also allow combinations that are not a pool.
+# One requirement for each label selects exactly these pools only if all pools have the same labels and differ in at
+# most one of them; otherwise it would also allow combinations that are not a pool.
 _exact(fits, values) if {
 	every fit in fits {
 		object.keys(fit.labels) == object.keys(values)
