@@ -9,7 +9,7 @@ package usher.lib.autoscaling
 # METADATA
 # title: Target of the autoscaler
 # description: |
-#   API group and kind. The group is empty if the manifest names none. KEDA uses Deployment for a missing kind, and
+#   API group and kind. The group is empty if the manifest names no group. KEDA uses Deployment for a missing kind, and
 #   apps/v1 for a missing version. Undefined for autoscalers that an operator made, because their owner is judged.
 target := {"group": _group(reference), "kind": reference.kind, "path": "/spec/scaleTargetRef"} if {
 	not input.object.horizontalPodAutoscaler.metadata.ownerReferences

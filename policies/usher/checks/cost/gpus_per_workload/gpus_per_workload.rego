@@ -24,8 +24,8 @@
 #       default: 512
 #       description: Maximum number of whole accelerators that one workload may ask for at its largest.
 #   remediation: |
-#     Ask for fewer pods or for fewer accelerators in each pod, set an upper bound, or ask an administrator to raise the
-#     maximum of the namespace in usher.yaml (parameters, gpus-per-workload, maximum).
+#     Ask for fewer pods or for fewer accelerators in each pod, or set an upper bound. Or ask an administrator to raise
+#     the maximum of the namespace in usher.yaml (parameters, gpus-per-workload, maximum).
 package usher.checks.cost.gpus_per_workload
 
 import data.usher.lib.parameters

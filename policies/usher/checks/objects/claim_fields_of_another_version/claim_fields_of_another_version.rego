@@ -3,7 +3,7 @@
 # description: |
 #   Up to resource.k8s.io/v1beta1, a request has deviceClassName, allocationMode, count and adminAccess directly. From
 #   v1beta2 on, they are in `exactly`. If somebody changes only apiVersion of a claim, the API server refuses it,
-#   because its request asks for nothing. If the request also has an `exactly`, the API server drops the fields outside
+#   because its request asks for no device. If the request also has an `exactly`, the API server drops the fields outside
 #   it without an error, unless it validates strictly.
 # scope: package
 # related_resources:

@@ -2,7 +2,8 @@
 # title: KEDA's objects use the API group keda.sh
 # description: |
 #   Annotations of KEDA start with autoscaling.keda.sh, but its API group is different. ScaledObjects, ScaledJobs and
-#   TriggerAuthentications are in keda.sh/v1alpha1. No cluster serves the other group, so nobody can apply the manifest.
+#   TriggerAuthentications are in keda.sh/v1alpha1. No cluster serves the other group, so kubectl cannot apply the
+#   manifest.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/reference/scaledobject-spec/
@@ -14,7 +15,7 @@
 #   about: objects
 #   kinds: [misspeltScaledObject, misspeltScaledJob, misspeltTriggerAuthentication]
 #   severity: high
-#   why: Nobody can apply the manifest, so nothing is scaled.
+#   why: kubectl cannot apply the manifest, so nothing is scaled.
 #   closes: [S36]
 #   remediation: 'Write `apiVersion: keda.sh/v1alpha1`.'
 package usher.checks.objects.keda_group_misspelt

@@ -15,7 +15,7 @@
 #   about: objects
 #   kinds: [clusterPolicy, nvidiaDriver]
 #   severity: medium
-#   why: Nodes of one pool get different drivers, and nobody notices.
+#   why: Nodes of one pool get different drivers without a warning.
 #   closes: [S49]
 #   remediation: Set the version, or the digest of the image.
 package usher.checks.objects.operand_version_floating

@@ -7,7 +7,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
-#     description: NVIDIA's device plugin on renaming what is shared
+#     description: NVIDIA's device plugin on the names of shared resources
 # schemas:
 #   - input: schema.input
 # custom:

@@ -15,7 +15,7 @@
 #   about: objects
 #   kinds: [configMap]
 #   severity: medium
-#   why: The slices are not shared, and nobody gets a message.
+#   why: The slices are not shared, and users get no message.
 #   closes: [S19]
 #   remediation: Under `single` share nvidia.com/gpu. To share separate profiles, set flags.migStrategy to mixed.
 package usher.checks.objects.shared_resource_never_offered

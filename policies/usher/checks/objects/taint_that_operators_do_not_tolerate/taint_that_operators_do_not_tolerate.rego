@@ -17,7 +17,7 @@
 #   about: objects
 #   kinds: [node]
 #   severity: medium
-#   why: The node runs no driver, and nobody can use its GPUs.
+#   why: The node runs no driver, so pods cannot use its GPUs.
 #   closes: [S4]
 #   parameters:
 #     tolerated:

@@ -3,8 +3,8 @@
 # description: |
 #   A step with withParam runs once for every item, and all items run at the same time. The same holds for withSequence
 #   if the workflow computes its number. A template that calls itself may run for ever. The number of items is known
-#   only at run time. If the pods ask for accelerators, set `parallelism` on the workflow, or on the template that fans
-#   out, so that a long list does not take the whole cluster.
+#   only at run time. `parallelism` of the workflow, or of the template that fans out, limits how many GPU pods run at
+#   once. Without it, a long list takes the whole cluster.
 # scope: package
 # related_resources:
 #   - ref: https://argo-workflows.readthedocs.io/en/latest/parallelism/

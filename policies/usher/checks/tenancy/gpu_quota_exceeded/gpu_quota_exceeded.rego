@@ -1,12 +1,12 @@
 # METADATA
 # title: Workloads fit into the GPUQuota of their namespace
 # description: |
-#   A GPUQuota, or an entry of `quotas` in usher.yaml, limits how many GPUs, slices, GiB of device memory and MIG
-#   instances the workloads of some namespaces hold together. usher charges a workload at admission for all pods that it
-#   may make at once. It admits a gang as a whole or refuses it as a whole.
+#   A GPUQuota, or an entry of `quotas` in usher.yaml, limits the workloads of some namespaces together. It counts GPUs,
+#   slices, GiB of device memory and MIG instances. usher charges a workload at admission for all pods that it may make
+#   at once. It admits a gang as a whole or refuses it as a whole.
 #   In CI too, the check reports a workload that asks for more than a limit can ever give. Only the webhooks charge the
-#   quota, so only they know what is free now. docs/quota.md explains how the quota counts. The check reports unknown if
-#   two quotas may hold for one namespace, or if usher does not know an amount that a limit counts.
+#   quota, so only they know how much is free now. docs/quota.md explains how the quota counts. The check reports
+#   unknown if two quotas may hold for one namespace, or if usher does not know an amount that a limit counts.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#quota-for-extended-resources

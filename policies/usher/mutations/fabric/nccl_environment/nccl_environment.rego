@@ -1,13 +1,14 @@
 # METADATA
 # title: Set the NCCL variables of the fabric in training containers
 # description: |
-#   NCCL falls back to slow sockets, without an error, when nobody configures the interconnect. The webhook adds the
-#   variables of the fabric profile to training containers of a workload with several pods. usher.yaml names the profile
-#   for each node pool. All pools on which the pods can run must have the same profile.
+#   NCCL falls back to slow sockets, without an error, if its variables do not describe the interconnect. The webhook
+#   adds the variables of the fabric profile to training containers of a workload with several pods. usher.yaml names
+#   the profile for each node pool. All pools on which the pods can run must have the same profile.
 #   The webhook skips containers without an accelerator, init containers and sidecars. It also skips the workers of an
 #   MPIJob: sshd starts their ranks, which would never see the variables. A variable that the container sets in `env`
 #   stays unchanged. A variable from `envFrom` is not visible here; the webhook does not override it and warns the user.
-#   A pod on the network of its node does not get the interface eth0, because that is the name of a pod's own interface.
+#   A pod on the network of its node gets no variable that names the interface eth0, because only a pod's own interface
+#   has this name.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html

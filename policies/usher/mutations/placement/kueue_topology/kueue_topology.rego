@@ -6,8 +6,8 @@
 #   training jobs in that queue. The placement is required or preferred, as usher.yaml says. The webhook changes only
 #   templates that make several accelerator pods, because one pod cannot be spread.
 #   Two placements of one pod contradict each other. The webhook therefore adds nothing if a template already sets a
-#   topology annotation of Kueue, or if Volcano places the pods. It also adds nothing if an exclusive topology or a
-#   required pod affinity keeps the pods together, or if a template spreads its pods over the same domains.
+#   topology annotation of Kueue, or if Volcano places the pods. The same holds if an exclusive topology or a required
+#   pod affinity keeps the pods together. It does not change a template that spreads its pods over the same domains.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
