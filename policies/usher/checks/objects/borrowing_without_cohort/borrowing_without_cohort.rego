@@ -31,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/{limit}",
-		"message": $"flavor {entry.flavor}: {limit} {amount} of {entry.resource} in {_outside}, so Kueue refuses the object",
+		"message": $"flavor {entry.flavor} sets {limit} {amount} of {entry.resource} in {_outside}, so Kueue refuses the object",
 		"remedy": _remedy,
 	}
 }
