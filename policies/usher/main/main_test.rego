@@ -29,7 +29,7 @@ test_intents_say_of_which_mutation_they_are if {
 				"at": "/spec/template",
 				"field": "toleration",
 				"value": {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
-				"reason": "such nodes usually carry the taint nvidia.com/gpu",
+				"reason": "nodes with this accelerator usually have the taint nvidia.com/gpu",
 			},
 		}},
 	} with input as examples.bad_deployment

@@ -60,7 +60,7 @@ test_usher_yaml_decides_which_directories_are_too_wide if {
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 	of_daemon_set := object.union(examples.bad_debug_pod, {"workload": {"kind": "DaemonSet"}})
 	some finding in check.deny with input as of_daemon_set
-	finding.assumption == "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"
+	finding.assumption == "it may be a node agent; usher.yaml does not list their namespaces under priorities.systemNamespaces"
 	found := check.deny with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": true}})
 	every each in found {
 		not each.assumption
