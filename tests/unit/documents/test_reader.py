@@ -13,12 +13,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shared_files
+from shared_files import OWN, PUBLISHED, Corpus
 from unit.documents import kubectl
 from usher import errors
 from usher.documents import reader, scalars
 
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the published manifests in ../shared/corpus")
+every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
 
 TRUE = ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"]
 FALSE = ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"]
@@ -361,23 +362,36 @@ def test_any_yaml_like_text_is_parsed_or_refused_with_its_place(pieces: list[str
     assert refusal is None or (refusal.line >= 1 and refusal.column >= 1)
 
 
+_TWICE = "the key 'resources' stands twice in one mapping"
+
 # Published with `resources` twice in a container: kubectl drops the first without a word.
-WITH_A_KEY_TWICE = {
-    f"GoogleCloudPlatform+container-engine-accelerators/gpudirect-rdma/{name}.yaml"
-    for name in (
-        "nccl-test",
-        "nccl-test-a4",
-        "nccl-test-a4x-max",
-        "nccl-test-autopilot",
-        "nccl-test-imex-a4x",
-        "nccl-test-managed-rdma",
-    )
+REFUSED = {
+    OWN: {
+        "odd/chart-template.yaml": "looks like an unrendered template",
+        "odd/tabs.yaml": "tab",
+        "odd/twice.yaml": _TWICE,
+    },
+    PUBLISHED: {
+        f"GoogleCloudPlatform+container-engine-accelerators/gpudirect-rdma/{name}.yaml": _TWICE
+        for name in (
+            "nccl-test",
+            "nccl-test-a4",
+            "nccl-test-a4x-max",
+            "nccl-test-autopilot",
+            "nccl-test-imex-a4x",
+            "nccl-test-managed-rdma",
+        )
+    },
 }
+"""What of each corpus is no manifest, and why."""
+
+NO_OBJECTS = {"odd/values.yaml"}
 
 
-def corpus() -> list[Path]:
-    files = sorted(path for suffix in ("yaml", "yml") for path in CORPUS.rglob(f"*.{suffix}"))
-    return [path for path in files if str(path.relative_to(CORPUS)) not in WITH_A_KEY_TWICE]
+def manifests(corpus: Corpus) -> list[Path]:
+    files = sorted(path for suffix in ("yaml", "yml") for path in corpus.folder.rglob(f"*.{suffix}"))
+    left_out = REFUSED[corpus].keys() | NO_OBJECTS
+    return [path for path in files if str(path.relative_to(corpus.folder)) not in left_out]
 
 
 def leaves(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -388,21 +402,23 @@ def leaves(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ..
         yield at, value
 
 
-@needs_corpus
-@pytest.mark.parametrize("name", sorted(WITH_A_KEY_TWICE))
-def test_published_manifests_with_a_key_twice_are_refused(name: str) -> None:
-    with pytest.raises(errors.ManifestError, match="the key 'resources' stands twice in one mapping"):
-        values((CORPUS / name).read_bytes())
+@every_corpus
+def test_what_is_no_manifest_is_refused_with_its_reason(corpus: Corpus) -> None:
+    for name, reason in REFUSED[corpus].items():
+        with pytest.raises(errors.ManifestError, match=reason):
+            values((corpus.folder / name).read_bytes())
 
 
-@needs_corpus
-def test_published_manifests_differ_from_pyyaml_in_dates_and_final_line_feeds_only() -> None:
-    for path in corpus():
+@every_corpus
+def test_manifests_differ_from_pyyaml_in_dates_and_final_line_feeds_only(corpus: Corpus) -> None:
+    for path in manifests(corpus):
         content = path.read_text(encoding="utf-8")
         expected = [value for value in yaml.load_all(content, Loader=yaml.CSafeLoader) if value is not None]
         for (at, ours), (theirs_at, theirs) in zip(leaves(values(content)), leaves(expected), strict=True):
             assert at == theirs_at, path
-            if isinstance(theirs, dt.date):
+            if isinstance(theirs, dt.date) and not isinstance(theirs, dt.datetime):
+                assert ours == theirs.isoformat(), (path, at)
+            elif isinstance(theirs, dt.date):
                 assert ours == f"{theirs:%Y-%m-%dT%H:%M:%SZ}", (path, at)
             elif ours == f"{theirs}\n":
                 assert not content.endswith("\n"), (path, at)
@@ -411,14 +427,14 @@ def test_published_manifests_differ_from_pyyaml_in_dates_and_final_line_feeds_on
                 assert type(ours) is type(theirs) or math.isclose(ours, theirs), (path, at)
 
 
-@needs_corpus
+@every_corpus
 @kubectl.needs_kubectl
-def test_published_manifests_agree_with_kubectl() -> None:
+def test_manifests_agree_with_kubectl(corpus: Corpus) -> None:
     ours: list[Any] = []
-    for path in corpus():
+    for path in manifests(corpus):
         for value in values(path.read_bytes()):
             ours.extend(value["items"] if str(value["kind"]).endswith("List") and "items" in value else [value])
-    theirs = kubectl.sent(corpus())
+    theirs = kubectl.sent(manifests(corpus))
     assert len(ours) == len(theirs)
     for mine, sent in zip(ours, theirs, strict=True):
         assert same(mine, sent), mine["metadata"]
