@@ -5,6 +5,8 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+pytest_plugins = ["shared_tests"]
+
 # A deadline would be a timed assertion: other tests run at the same time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

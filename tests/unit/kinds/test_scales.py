@@ -5,19 +5,19 @@ from collections.abc import Iterator
 import pytest
 
 import builders
-from unit.kinds import definitions
+import kind_definitions
 from usher import paths
 from usher.kinds import scales
 
 
-def published_scales() -> Iterator[scales.Scale]:
-    for found in definitions.definitions():
+def defined_scales() -> Iterator[scales.Scale]:
+    for found in kind_definitions.definitions():
         if found.replicas:
             yield scales.Scale(group=found.group, kind=found.kind, plural=found.plural, field=found.replicas)
 
 
-@definitions.needed
-def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
+@pytest.mark.uses_definitions
+def test_the_scales_are_those_of_kubernetes_and_of_the_definitions() -> None:
     of_kubernetes = {
         scales.Scale(group="", kind="ReplicationController", plural="replicationcontrollers"),
         scales.Scale(group="apps", kind="Deployment", plural="deployments"),
@@ -25,7 +25,7 @@ def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
         scales.Scale(group="apps", kind="StatefulSet", plural="statefulsets"),
     }
 
-    assert set(scales.SCALES) == of_kubernetes | set(published_scales())
+    assert set(scales.SCALES) == of_kubernetes | set(defined_scales())
     assert len(scales.SCALES) == len(set(scales.SCALES))
 
 
