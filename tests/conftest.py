@@ -1,8 +1,10 @@
 """What holds for all tests."""
 
+from collections.abc import Generator
 from typing import Final
 
 import pytest
+from coverage import Coverage
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -40,3 +42,16 @@ class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has n
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneControlPlane:
     """Asked by xdist where tests run in several processes."""
     return OneControlPlane(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Stops measuring coverage for a thorough test, which would take three times as long, for lines others run too."""
+    coverage = Coverage.current()
+    if coverage is None or item.get_closest_marker("thorough") is None:
+        return (yield)
+    coverage.stop()
+    try:
+        return (yield)
+    finally:
+        coverage.start()

@@ -24,6 +24,8 @@ from usher.policy import assembly
 from usher.scan import sources
 from usher.workloads.normalise import normalise
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
 SITE = ROOT / "examples" / "usher.yaml"

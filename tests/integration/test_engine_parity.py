@@ -20,7 +20,7 @@ from usher.policy.breaker import Breaker
 from usher.policy.engine import Engine, Entrypoint
 from usher.policy.evaluator import Evaluator, Request
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.thorough]
 
 BOUND = 60.0
 """Seconds that an evaluation may take: nothing here may fail for being slow."""

@@ -136,6 +136,7 @@ def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
         assert change.merged.operations == evaluator().mutate(subject.request(namespace)).operations
 
 
+@pytest.mark.thorough
 @needs_definitions
 @pytest.mark.parametrize("subject", DEFINED, ids=identify)
 def test_an_api_server_takes_the_manifest_and_what_is_made_of_it(subject: Subject) -> None:

@@ -19,6 +19,8 @@ from usher.policy.evaluator import Evaluator, Request
 from usher.workloads import lookup
 from usher.workloads.registry import KINDS
 
+pytestmark = pytest.mark.thorough
+
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
 Property = Callable[[Case], Iterator[str]]

@@ -17,6 +17,8 @@ from usher.facts.node_table import NodeTable
 from usher.feasibility import nodes, places
 from usher.feasibility.nodes import Verdict
 
+pytestmark = pytest.mark.thorough
+
 _VALUES = st.sampled_from(["a", "b", "c"])
 _KEYS = st.sampled_from(["zone", "kind", "rack", "kubernetes.io/hostname"])
 _TAINTS = ["nvidia.com/gpu=present:NoSchedule", "spot=true:NoExecute", "soft=x:PreferNoSchedule"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -24,6 +25,8 @@ from usher.quota.entries import Entry
 from usher.quota.ledger import Granted, Ledger, Limit
 from usher.quota.reconciliation import Holding
 from usher.quota.units import ByClasses
+
+pytestmark = pytest.mark.thorough
 
 HARD: Final = 10
 HIGH: Final = 4
