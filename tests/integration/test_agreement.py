@@ -27,6 +27,8 @@ from usher.policy import assembly
 from usher.scan import sources
 from usher.workloads.normalise import normalise
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "examples" / "usher.yaml"
 

@@ -23,7 +23,7 @@ from usher.policy.engines.opa import OpaEngine, Server
 from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator, Request
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.thorough]
 
 BOUND = 60.0
 """Seconds that an evaluation may take: nothing here may fail for being slow."""

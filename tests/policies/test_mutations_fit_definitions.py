@@ -28,6 +28,7 @@ def evaluator() -> Evaluator:
     return record_mutations.evaluator_of(FOLDER)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("subject", DEFINED, ids=lambda each: f"{each.kind.group}/{each.kind.kind}/{each.name}")
 def test_an_api_server_takes_the_manifest_and_what_is_made_of_it(subject: Subject) -> None:
     assert structural.problems(subject.value) == []

@@ -21,6 +21,8 @@ from usher.kinds.registry import KINDS
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 
+pytestmark = pytest.mark.thorough
+
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
 AT_LEAST = {OWN: 60, PUBLISHED: 500}

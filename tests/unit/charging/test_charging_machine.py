@@ -3,12 +3,15 @@
 from typing import Any, Final
 
 import hypothesis
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import builders
 from unit.charging.memory_api import MemoryApi, Replica, charges, gpu_quota, owned
 from usher import paths
+
+pytestmark = pytest.mark.thorough
 
 HARD: Final = 10
 RESERVATION: Final = 71

@@ -1,5 +1,6 @@
 """What pods are charged is worked out once for those of one workload, and is what each would be charged by itself."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def test_what_is_charged_follows_the_quotas() -> None:
     assert tariff.of(pod("a")) == {}
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(values=st.lists(generated.any_manifests(), max_size=4))
 def test_a_charge_is_that_of_the_object_itself(values: list[paths.Object]) -> None:

@@ -27,6 +27,7 @@ NOT_WORKLOADS = re.compile(
 """Kinds that make no pods by a template of their own: settings, quotas, reports, growth of others, parts of pods."""
 
 
+@pytest.mark.thorough
 @pytest.mark.uses_definitions
 def test_every_kind_is_registered_as_its_definition_says() -> None:
     wrong = []
@@ -41,6 +42,7 @@ def test_every_kind_is_registered_as_its_definition_says() -> None:
     assert wrong == []
 
 
+@pytest.mark.thorough
 @needs_shared("published definitions")
 def test_every_kind_that_is_published_is_known_or_makes_no_pods() -> None:
     names = {f"{found.group}/{found.kind}" for found in definitions()}

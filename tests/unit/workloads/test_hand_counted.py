@@ -1,4 +1,4 @@
-"""Totals of manifests, counted by hand from the manifests and the documentation, not by the normaliser."""
+"""Totals of manifests, checked by hand against the manifests and the documentation of their kinds."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
