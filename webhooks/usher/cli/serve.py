@@ -10,7 +10,7 @@ from usher.cli import inputs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from usher.charging.meters import Meter
+    from usher.authorities.gpu_quota.live.metering import Meter
     from usher.policy.evaluator import Evaluator
     from usher.server.live_cluster import Watched
 
@@ -125,7 +125,7 @@ def _watched(
         raise click.UsageError("--live and --facts both tell what is in the cluster; choose one")
     if live is False or files:
         return None
-    from usher.charging.charging import Charging
+    from usher.authorities.gpu_quota.live.service import Charging
     from usher.cluster import connection
     from usher.cluster.live import LiveFacts
     from usher.server.live_cluster import Watched

@@ -18,7 +18,7 @@ _Bill = TypeVar("_Bill")
 
 
 class Gate(Protocol[_Bill]):
-    """What has to be asked of a cluster; `usher.charging.gate` asks a real one."""
+    """What has to be asked of a cluster; `gpu_quota.live.admission` asks a real one."""
 
     async def prepared(self, review: Review, *, until: float) -> Review:
         """The review; of a scale, that of the object which is scaled. Raises ClusterError, by then at the latest."""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from fastapi import FastAPI, Response
 from starlette.types import ASGIApp
 
-from usher.charging.gate import Gate
+from usher.authorities.gpu_quota.live.admission import Gate
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
 from usher.server.reviews import Reviews

@@ -9,9 +9,9 @@ from typing import Final
 
 import structlog
 
-from usher.charging.charging import Charging
-from usher.charging.gate import Gate
-from usher.charging.meters import Meter
+from usher.authorities.gpu_quota.live.admission import Gate
+from usher.authorities.gpu_quota.live.metering import Meter
+from usher.authorities.gpu_quota.live.service import Charging
 from usher.cluster.live import LiveFacts
 from usher.policy.evaluator import Evaluator
 from usher.server.metrics import Metrics

@@ -13,7 +13,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from usher import errors
-from usher.charging.gate import Gate
+from usher.authorities.gpu_quota.live.admission import Gate
 from usher.policy.evaluator import Evaluator
 from usher.review import mutate as review_mutate
 from usher.review import validate as review_validate

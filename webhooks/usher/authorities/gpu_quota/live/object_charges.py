@@ -14,7 +14,7 @@ from usher.authorities.gpu_quota import entries, ledger
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.charge import ByClasses, Charge
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
-from usher.charging import observing
+from usher.authorities.gpu_quota.live import observer
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator, Request
 from usher.workloads import fingerprints
@@ -35,7 +35,7 @@ class Tariff:
 
     def of(self, value: paths.Object) -> ByClasses:
         """What an object takes of the quota of its namespace; nothing where none is for it, or nobody can tell."""
-        namespace = observing.namespace(value)
+        namespace = observer.namespace(value)
         quota = self.quota(namespace)
         if self.noted is not None:
             self.noted(namespace, quota)
@@ -98,7 +98,7 @@ class LikePods:
         key = _likeness(value) if value.get("kind") == "Pod" and value.get("apiVersion") == "v1" else None
         if key is None:
             return self._tariff.of(value)
-        return self._kept(_LikePod((observing.namespace(value), self._tariff.evaluator.facts.revision, key), [value]))
+        return self._kept(_LikePod((observer.namespace(value), self._tariff.evaluator.facts.revision, key), [value]))
 
 
 def _likeness(pod: paths.Object) -> bytes | None:

@@ -19,13 +19,13 @@ from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Full, Refused
-from usher.charging import earlier, observing
-from usher.charging.books import Book, Shelf
-from usher.charging.holdings import Holdings
-from usher.charging.meters import NOBODY, Meter, Result
-from usher.charging.owners import Owners, read
-from usher.charging.shelves import Account, Api, ConfigMaps, Statuses
-from usher.charging.tariffs import Tariff
+from usher.authorities.gpu_quota.live import confirmation, observer
+from usher.authorities.gpu_quota.live.account_store import Account, Api, ConfigMaps, Statuses
+from usher.authorities.gpu_quota.live.accounts import Book, Shelf
+from usher.authorities.gpu_quota.live.holdings import Holdings
+from usher.authorities.gpu_quota.live.metering import NOBODY, Meter, Result
+from usher.authorities.gpu_quota.live.object_charges import Tariff
+from usher.authorities.gpu_quota.live.owners import Owners, read
 from usher.policy.evaluator import Evaluator, Operation
 from usher.policy.request import Refusal
 from usher.review import scaling
@@ -184,7 +184,7 @@ class Gate:
 
     async def _answered_for(self, bill: Bill, *, until: float) -> bool:
         """Whether it is within what somebody above it is charged."""
-        owner = observing.owner(bill.value)
+        owner = observer.owner(bill.value)
         if not owner:
             return False
         if self._holdings.get(owner) is not None:
@@ -212,8 +212,8 @@ class Gate:
 
     def _ending(self, bill: Bill) -> ByClasses:
         if not bill.creates:
-            return earlier.ending(bill.entry, holdings=self._holdings)
-        return earlier.ending_at_creation(bill.value, bill.entry, api=self._api, holdings=self._holdings)
+            return confirmation.ending(bill.entry, holdings=self._holdings)
+        return confirmation.ending_at_creation(bill.value, bill.entry, api=self._api, holdings=self._holdings)
 
     def _before(self, review: Review, tariff: Tariff, quota: Quota) -> object:
         """What the object was charged as it was; None where it was not there."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import builders
-from unit.charging.memory_api import MemoryApi, Replica, charges, gpu_quota, owned
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, owned
 from usher import paths
 
 HARD: Final = 10

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 import pytest
 
 from usher import errors
-from usher.charging.books import Book, Change, Page, Shelf
+from usher.authorities.gpu_quota.live.accounts import Book, Change, Page, Shelf
 
 WITHIN = 30.0
 

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 import builders
-from unit.charging.memory_api import MemoryApi, Replica, charges, gpu_quota, owned, refusal, reserved, unreachable
+from unit.authorities.gpu_quota.live.memory_api import (
+    MemoryApi,
+    Replica,
+    charges,
+    gpu_quota,
+    owned,
+    refusal,
+    reserved,
+    unreachable,
+)
 from usher import errors, paths
 from usher.authorities.gpu_quota.ledger import Full, Refused
 from usher.cluster.api import Answer

@@ -16,8 +16,8 @@ from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Ledger
-from usher.charging.books import Page
-from usher.charging.meters import NOBODY, Meter
+from usher.authorities.gpu_quota.live.accounts import Page
+from usher.authorities.gpu_quota.live.metering import NOBODY, Meter
 from usher.cluster.api import Answer, Lists
 
 PATH: Final = "/apis/gpu-usher.io/v1alpha1/gpuquotas"

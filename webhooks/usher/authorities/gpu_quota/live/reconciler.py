@@ -22,15 +22,15 @@ from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Ledger
+from usher.authorities.gpu_quota.live import metering
+from usher.authorities.gpu_quota.live.account_store import Account
+from usher.authorities.gpu_quota.live.admission import WITHIN, Gate
+from usher.authorities.gpu_quota.live.confirmation import Confirming
+from usher.authorities.gpu_quota.live.holdings import Held, Holdings
+from usher.authorities.gpu_quota.live.metering import NOBODY, Meter
+from usher.authorities.gpu_quota.live.object_charges import Tariff
+from usher.authorities.gpu_quota.live.owner_coverage import Charged
 from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Release, Settle
-from usher.charging import meters
-from usher.charging.confirming import Confirming
-from usher.charging.extent import Charged
-from usher.charging.gate import WITHIN, Gate
-from usher.charging.holdings import Held, Holdings
-from usher.charging.meters import NOBODY, Meter
-from usher.charging.shelves import Account
-from usher.charging.tariffs import Tariff
 from usher.cluster.api import Lists
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
@@ -45,7 +45,7 @@ AT_LEAST: Final = 15.0
 _MOST: Final = 200
 """Actions in one go: each may cost a read."""
 
-_COUNTED: Final = {Settle: meters.Action.SETTLED, Release: meters.Action.RELEASED, Adopt: meters.Action.ADOPTED}
+_COUNTED: Final = {Settle: metering.Action.SETTLED, Release: metering.Action.RELEASED, Adopt: metering.Action.ADOPTED}
 
 
 class Reconciler:

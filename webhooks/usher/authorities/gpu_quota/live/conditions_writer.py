@@ -11,8 +11,8 @@ from usher.authorities.gpu_quota import conditions as gpu_quota_conditions
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.conditions import Condition
-from usher.charging.meters import NOBODY, Action, Meter
-from usher.charging.shelves import PATH, Api
+from usher.authorities.gpu_quota.live.account_store import PATH, Api
+from usher.authorities.gpu_quota.live.metering import NOBODY, Action, Meter
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
 from usher.reading.lookup import Absence

@@ -17,12 +17,12 @@ from reviews import body
 from usher import errors, paths
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.ledger import Full, Refused
-from usher.charging import observing
-from usher.charging.gate import Gate
-from usher.charging.holdings import Holdings
-from usher.charging.observing import InHoldings
-from usher.charging.reconciler import Reconciler
-from usher.charging.tariffs import Tariff
+from usher.authorities.gpu_quota.live import observer as live_observer
+from usher.authorities.gpu_quota.live.admission import Gate
+from usher.authorities.gpu_quota.live.holdings import Holdings
+from usher.authorities.gpu_quota.live.object_charges import Tariff
+from usher.authorities.gpu_quota.live.observer import InHoldings
+from usher.authorities.gpu_quota.live.reconciler import Reconciler
 from usher.cluster.api import JSON, Answer
 from usher.config import models
 from usher.facts.store import Store
@@ -264,7 +264,7 @@ class Replica:
                 (self.facts.remove if event == "DELETED" else self.facts.put)(kept)
             if key in BY_GROUP_AND_KIND:
                 sink = self.sinks.setdefault(key, InHoldings(self.holdings))
-                held = observing.kept(value, self.tariff)
+                held = live_observer.kept(value, self.tariff)
                 (sink.remove if event == "DELETED" else sink.put)(held)
         self.seen[key] = len(events)
 
@@ -275,7 +275,7 @@ class Replica:
         for key in [key for key in self.api.events if key in BY_GROUP_AND_KIND]:
             there = [value for value in self.api.objects.values() if _key(value) == key]
             self.sinks[key] = InHoldings(self.holdings)
-            self.sinks[key].replace([observing.kept(value, self.tariff) for value in there])
+            self.sinks[key].replace([live_observer.kept(value, self.tariff) for value in there])
             self.seen[key] = len(self.api.events[key])
 
     def review(self, value: paths.Object, *, old: paths.Object | None = None, **request: Any) -> Review:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from usher import errors, paths
-from usher.charging import owners
+from usher.authorities.gpu_quota.live import owners as live_owners
 from usher.cluster.api import JSON, Answer
 
 POD: paths.Object = {"metadata": {"namespace": "research"}}
@@ -28,7 +28,7 @@ class OneAnswer:
 
 
 def read(api: OneAnswer, *, name: str = "train", uid: paths.Json = "1") -> paths.Object | None:
-    return owners.read(api, "jobs", group="batch", version="v1", of=POD, name=name, uid=uid)
+    return live_owners.read(api, "jobs", group="batch", version="v1", of=POD, name=name, uid=uid)
 
 
 def test_an_object_is_read_in_the_namespace_of_the_other() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from usher import errors, paths
+from usher.authorities.gpu_quota.live import observer
+from usher.authorities.gpu_quota.live.holdings import MOST_OWNERS, Holdings
+from usher.authorities.gpu_quota.live.observer import Tariff
 from usher.authorities.gpu_quota.reconciliation import Holding
-from usher.charging import observing
-from usher.charging.holdings import MOST_OWNERS, Holdings
-from usher.charging.observing import Tariff
 from usher.cluster.api import Lists, root
 from usher.kinds.registry import BY_GROUP_AND_KIND
 
@@ -47,10 +47,10 @@ class Owners:
         Raises:
             ClusterError: the API server does not answer, or it is later than `until`.
         """
-        lowest = observing.owner(value)
+        lowest = observer.owner(value)
         below = value
         for _ in range(MOST_OWNERS):
-            uid = observing.owner(below)
+            uid = observer.owner(below)
             if not uid or self._holdings.get(uid) is not None:
                 break
             if until is not None and self._clock() > until:
@@ -58,15 +58,15 @@ class Owners:
             found = self._read(below)
             if found is None:
                 break
-            held = observing.held(observing.kept(found, self._tariff()))
+            held = observer.held(observer.kept(found, self._tariff()))
             if held is not None:
                 self._holdings.put_read(held)
             below = found
-        return self._holdings.answering(lowest, observing.namespace(value)) if lowest else None
+        return self._holdings.answering(lowest, observer.namespace(value)) if lowest else None
 
     def _read(self, owned: paths.Object) -> paths.Object | None:
         """The owner that an object names, if it is there with that uid and of a kind that we know."""
-        reference = observing.controller(owned) or {}
+        reference = observer.controller(owned) or {}
         api_version, kind, name, uid = (reference.get(key) for key in ("apiVersion", "kind", "name", "uid"))
         if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
             return None
@@ -87,7 +87,7 @@ def read(  # noqa: PLR0913 - what names an object, all named
     Raises:
         ClusterError: the API server does not answer, or cannot.
     """
-    namespace = observing.namespace(of)
+    namespace = observer.namespace(of)
     if not (_NAME.fullmatch(namespace) and _NAME.fullmatch(name) and _VERSION.fullmatch(version)):
         return None
     answer = api.get(f"{root(group, version)}/namespaces/{namespace}/{plural}/{name}")

@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 
 import builders
-from unit.charging.memory_api import MemoryApi, Replica, charges, gpu_quota, owned, refusal, reserved, unreachable
+from unit.authorities.gpu_quota.live.memory_api import (
+    MemoryApi,
+    Replica,
+    charges,
+    gpu_quota,
+    owned,
+    refusal,
+    reserved,
+    unreachable,
+)
 from usher import paths
 
 RESERVATION = 71

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from unit.charging.memory_api import MemoryApi, Replica, gpu_quota
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, gpu_quota
 
 
 @pytest.fixture

@@ -5,19 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import paths
-from usher.authorities.gpu_quota.charge import together
+from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.live import observer
+from usher.authorities.gpu_quota.live.holdings import Holdings
+from usher.authorities.gpu_quota.live.object_charges import Tariff
+from usher.authorities.gpu_quota.live.owner_coverage import Charged
+from usher.authorities.gpu_quota.live.owners import Owners, read
 from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Holding, Release, Settle
-from usher.charging import observing
-from usher.charging.extent import Charged
-from usher.charging.holdings import Holdings
-from usher.charging.owners import Owners
-from usher.charging.tariffs import Tariff
 from usher.cluster import listing
 from usher.cluster.api import Lists
 from usher.cluster.listing import Target
 from usher.facts.store import Store
 from usher.kinds.kept_fields import FactKind
+from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.policy.evaluator import Evaluator
 
 BUILT_IN: Final = frozenset({"", "apps", "batch"})
@@ -41,7 +42,7 @@ class Confirming:
         self._holdings = holdings
         self._evaluator = evaluator
         self._owners = Owners(api, holdings, lambda: Tariff(evaluator=evaluator()))
-        whole = observing.kinds(lambda: Tariff(evaluator=evaluator()))
+        whole = observer.kinds(lambda: Tariff(evaluator=evaluator()))
         self._kinds = {kind.key: replace(kind, keep=_whole) for kind in whole}
 
     def confirmed(self, action: Action, tariff: Tariff, charged: Charged) -> Iterator[Action]:
@@ -84,7 +85,7 @@ class Confirming:
         """An object that nobody else answers for, without what is left of earlier ones of its name."""
         if value is None:
             return None
-        held = observing.held(observing.kept(value, tariff))
+        held = observer.held(observer.kept(value, tariff))
         if held is None:
             return None
         root = self._owners.answering(value)
@@ -129,3 +130,30 @@ def _with(there: Holding | None, left: Holding | None) -> Holding | None:
 
 def _whole(value: paths.Object) -> paths.Object:
     return value
+
+
+def ending(entry: Entry, *, holdings: Holdings) -> ByClasses:
+    """What is held beside an object that is there, as far as watches have told."""
+    left = holdings.left_of(entry)
+    return {} if left is None else left.charge
+
+
+def ending_at_creation(value: paths.Object, entry: Entry, *, api: Lists, holdings: Holdings) -> ByClasses:
+    """What is held beside an object that is to be created.
+
+    Where no watch has told of a deletion yet, the earlier object is looked up: if it is there, whoever creates another
+    tries again, or will be refused; if it is not, it is taken to hold all that it was charged.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
+    there = holdings.there(entry)
+    untold = [holdings.at_least(each) for each in there] if there and _is_gone(value, entry, api) else []
+    return together([ending(entry, holdings=holdings), *(each.charge for each in untold)])
+
+
+def _is_gone(value: paths.Object, entry: Entry, api: Lists) -> bool:
+    kind = BY_GROUP_AND_KIND[entry.group, entry.kind]
+    _, _, version = str(value.get("apiVersion")).rpartition("/")
+    place: paths.Object = {"metadata": {"namespace": entry.namespace}}
+    return read(api, kind.plural, group=entry.group, version=version, of=place, name=entry.name, uid=None) is None

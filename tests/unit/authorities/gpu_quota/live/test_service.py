@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import builders
-from unit.charging.memory_api import MemoryApi, Replica, charges, gpu_quota
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota
 from usher import paths
-from usher.charging.charging import Charging
+from usher.authorities.gpu_quota.live.service import Charging
 
 JOBS = "/apis/batch/v1/jobs"
 PODS = "/api/v1/pods"

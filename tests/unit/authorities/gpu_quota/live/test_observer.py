@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 import builders
-from unit.charging.memory_api import owned
+from unit.authorities.gpu_quota.live.memory_api import owned
 from usher import paths
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.charging import observing
-from usher.charging.holdings import Holdings
-from usher.charging.observing import InHoldings
+from usher.authorities.gpu_quota.live import observer as live_observer
+from usher.authorities.gpu_quota.live.holdings import Holdings
+from usher.authorities.gpu_quota.live.observer import InHoldings
 
 G = 10**9
 EIGHT: ByClasses = {("",): {"gpus": 8 * G}}
@@ -42,7 +42,7 @@ def job() -> paths.Object:
 
 
 def test_of_an_object_identity_owner_and_charge_are_kept() -> None:
-    found = observing.held(observing.kept(owned(pod(), job()), Flat()))
+    found = live_observer.held(live_observer.kept(owned(pod(), job()), Flat()))
 
     assert found is not None
     assert (found.owner, found.is_pod) == ("job", True)
@@ -54,7 +54,7 @@ def test_of_an_object_identity_owner_and_charge_are_kept() -> None:
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_pod_that_has_ended_is_known_to_have(phase: str) -> None:
-    found = observing.held(observing.kept(pod(status={"phase": phase}), Flat()))
+    found = live_observer.held(live_observer.kept(pod(status={"phase": phase}), Flat()))
 
     assert found is not None
     assert found.holding.finished
@@ -63,7 +63,7 @@ def test_a_pod_that_has_ended_is_known_to_have(phase: str) -> None:
 def test_a_pod_that_asks_for_no_accelerator_is_not_looked_at() -> None:
     tariff = Flat()
 
-    assert observing.held(observing.kept(pod(gpus=None), tariff)) is None
+    assert live_observer.held(live_observer.kept(pod(gpus=None), tariff)) is None
     assert tariff.asked == 0
 
 
@@ -77,7 +77,7 @@ def test_a_pod_that_asks_for_no_accelerator_is_not_looked_at() -> None:
 )
 def test_every_way_to_ask_for_one_is_seen(fields: Any) -> None:
     tariff = Flat()
-    observing.kept(pod(gpus=None, **fields), tariff)
+    live_observer.kept(pod(gpus=None, **fields), tariff)
 
     assert tariff.asked == 1
 
@@ -85,8 +85,8 @@ def test_every_way_to_ask_for_one_is_seen(fields: Any) -> None:
 def test_what_holds_nothing_is_kept_where_it_stands_between() -> None:
     nothing = Flat({})
 
-    assert observing.held(observing.kept(job(), nothing)) is None
-    between = observing.held(observing.kept(owned(job(), pod()), nothing))
+    assert live_observer.held(live_observer.kept(job(), nothing)) is None
+    between = live_observer.held(live_observer.kept(owned(job(), pod()), nothing))
     assert between is not None
     assert between.holding.charge == {}
 
@@ -98,8 +98,8 @@ def test_what_holds_nothing_is_kept_where_it_stands_between() -> None:
 def test_objects_of_any_shape_are_taken(metadata: Any) -> None:
     value: paths.Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [None, 7]}}
 
-    assert observing.held(observing.kept(value, Flat())) is None
-    assert observing.owner(value) == ""
+    assert live_observer.held(live_observer.kept(value, Flat())) is None
+    assert live_observer.owner(value) == ""
 
 
 def test_only_the_controller_is_an_owner() -> None:
@@ -107,15 +107,15 @@ def test_only_the_controller_is_an_owner() -> None:
     references: Any = value["metadata"]["ownerReferences"]  # type: ignore[call-overload, index]  # as made
     references[0]["controller"] = False
 
-    assert observing.owner(value) == ""
+    assert live_observer.owner(value) == ""
 
 
 def test_what_a_list_does_not_have_any_more_is_gone() -> None:
     holdings = Holdings()
     sink = InHoldings(holdings)
-    sink.replace([observing.kept(identified(pod(), uid), Flat()) for uid in ("a", "b")])
+    sink.replace([live_observer.kept(identified(pod(), uid), Flat()) for uid in ("a", "b")])
 
-    sink.replace([observing.kept(identified(pod(), "b"), Flat())])
+    sink.replace([live_observer.kept(identified(pod(), "b"), Flat())])
     assert [root.uid for root in holdings.roots()] == ["b"]
     sink.lacks()
     assert len(holdings) == 0
@@ -124,8 +124,8 @@ def test_what_a_list_does_not_have_any_more_is_gone() -> None:
 def test_a_pod_that_holds_nothing_any_more_is_gone() -> None:
     holdings = Holdings()
     sink = InHoldings(holdings)
-    sink.put(observing.kept(pod(), Flat()))
-    sink.put(observing.kept(pod(), Flat({})))
+    sink.put(live_observer.kept(pod(), Flat()))
+    sink.put(live_observer.kept(pod(), Flat({})))
 
     assert len(holdings) == 0
 
@@ -135,11 +135,11 @@ def test_who_listed_before_everything_was_forgotten_puts_nothing_more_in() -> No
     holdings = Holdings()
     late = InHoldings(holdings)
     holdings.clear()
-    late.put(observing.kept(pod(), Flat()))
+    late.put(live_observer.kept(pod(), Flat()))
     assert len(holdings) == 0
 
-    InHoldings(holdings).put(observing.kept(pod(), Flat()))
-    late.remove(observing.kept(pod(), Flat()))
+    InHoldings(holdings).put(live_observer.kept(pod(), Flat()))
+    late.remove(live_observer.kept(pod(), Flat()))
     assert len(holdings) == 1
 
 
@@ -147,7 +147,7 @@ def test_of_a_pod_that_can_hold_nothing_only_its_uid_is_kept() -> None:
     """Most pods of a cluster are such, and tens of thousands are in memory while they are listed."""
     pod = builders.replaced(builders.pod(builders.container(requests={"cpu": 1})), "/metadata/uid", "a")
 
-    kept = observing.kept(pod, Flat())
+    kept = live_observer.kept(pod, Flat())
 
     assert kept == {"kind": "Pod", "metadata": {"uid": "a"}}
-    assert observing.held(kept) is None
+    assert live_observer.held(kept) is None

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from unit.charging.memory_api import MemoryApi
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
-from usher.charging.books import Page, Shelf
-from usher.charging.shelves import Account, ConfigMaps, Statuses
+from usher.authorities.gpu_quota.live.account_store import Account, ConfigMaps, Statuses
+from usher.authorities.gpu_quota.live.accounts import Page, Shelf
 from usher.config import quotas
 
 G = 10**9

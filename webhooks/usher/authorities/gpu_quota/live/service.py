@@ -9,18 +9,18 @@ from typing import Final
 import structlog
 
 from usher.authorities.gpu_quota import assignment
+from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.charging import observing
-from usher.charging.assigned import Assigned
-from usher.charging.confirming import BUILT_IN, DEFINITIONS
-from usher.charging.describing import Describing
-from usher.charging.gate import Gate
-from usher.charging.holdings import Holdings
-from usher.charging.meters import NOBODY, Meter
-from usher.charging.observers import Observers
-from usher.charging.reconciler import AT_LEAST, Reconciler
-from usher.charging.shelves import Api
-from usher.charging.tariffs import LikePods, Tariff
+from usher.authorities.gpu_quota.live import observer
+from usher.authorities.gpu_quota.live.account_store import Api
+from usher.authorities.gpu_quota.live.admission import Gate
+from usher.authorities.gpu_quota.live.conditions_writer import Describing
+from usher.authorities.gpu_quota.live.confirmation import BUILT_IN, DEFINITIONS
+from usher.authorities.gpu_quota.live.holdings import Holdings
+from usher.authorities.gpu_quota.live.metering import NOBODY, Meter
+from usher.authorities.gpu_quota.live.object_charges import LikePods, Tariff
+from usher.authorities.gpu_quota.live.observer import Observers
+from usher.authorities.gpu_quota.live.reconciler import AT_LEAST, Reconciler
 from usher.cluster.live import Connection
 from usher.facts.store import Store
 from usher.kinds.kept_fields import FactKind
@@ -28,6 +28,39 @@ from usher.policy.evaluator import Evaluator
 
 LOOK: Final = 1.0
 """Seconds between looks whether there are quotas, and which."""
+
+_NOBODY_KNOWS: Final = "?"
+"""No name of a quota."""
+
+
+class Assigned:
+    """By which quota the objects of each namespace were read. Filled by the threads that read objects."""
+
+    def __init__(self) -> None:
+        self._quotas: dict[str, str] = {}
+        self._contradicted = False
+        self._compared: object = None
+        """What the quotas of namespaces followed from when they were last compared, and for how many."""
+
+    def note(self, namespace: str, quota: Quota | Undecided | None) -> None:
+        """An object of a namespace was read by a quota."""
+        if self._quotas.setdefault(namespace, _name(quota)) != _name(quota):
+            self._contradicted = True
+
+    def changed(self, tariff: Tariff) -> bool:
+        """Whether for any of the namespaces another quota holds now."""
+        state = (tariff.assignment, len(self._quotas))
+        if state != self._compared:
+            self._compared = state
+            noted = list(self._quotas.items())
+            self._contradicted |= any(_name(tariff.quota(namespace)) != name for namespace, name in noted)
+        return self._contradicted
+
+
+def _name(quota: Quota | Undecided | None) -> str:
+    if quota is None:
+        return ""
+    return _NOBODY_KNOWS if isinstance(quota, Undecided) else str(quota)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +205,6 @@ class Charging:
         defined = self._facts.names(*DEFINITIONS)
         # With another evaluator everything is begun anew.
         tariff = LikePods(Tariff(evaluator=self._evaluator(), noted=assigned.note))
-        for kind in observing.kinds(lambda: tariff):
+        for kind in observer.kinds(lambda: tariff):
             if kind.group in BUILT_IN or defined is None or kind.resource in defined:
                 yield kind

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import builders
-from unit.charging.memory_api import MemoryApi, Replica, gpu_quota, refusal
-from usher.charging.describing import Describing
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, gpu_quota, refusal
+from usher.authorities.gpu_quota.live.conditions_writer import Describing
 
 
 @pytest.fixture

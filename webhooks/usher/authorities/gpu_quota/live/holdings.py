@@ -15,9 +15,9 @@ from typing import Final, TypeVar
 
 from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.live import owner_coverage
+from usher.authorities.gpu_quota.live.owner_coverage import Charged
 from usher.authorities.gpu_quota.reconciliation import Holding
-from usher.charging import extent
-from usher.charging.extent import Charged
 
 MOST_OWNERS: Final = 16
 """Links of a chain of owners; the longest of the field has eight. Names can be made to go in a circle."""
@@ -229,25 +229,25 @@ class Holdings:
                 pods[answering.uid].append(held.holding)
         result = []
         for holding in roots.values():
-            within, beyond = extent.divided(holding, pods.get(holding.uid, ()), charged)
-            result += [extent.at_least(holding, within), *beyond]
+            within, beyond = owner_coverage.divided(holding, pods.get(holding.uid, ()), charged)
+            result += [owner_coverage.at_least(holding, within), *beyond]
         return result
 
     def at_least(self, holding: Holding, charged: Charged = _nobody) -> Holding:
         """A workload as it was read, with no less than its pods take together as far as they have been seen."""
-        within, _ = extent.divided(holding, list(self._pods_under(holding)), charged)
-        return extent.at_least(holding, within)
+        within, _ = owner_coverage.divided(holding, list(self._pods_under(holding)), charged)
+        return owner_coverage.at_least(holding, within)
 
     def stands_alone(self, pod: Holding, root: Holding, charged: Charged) -> bool:
         """Whether a pod is charged by itself though a workload answers for it, which is charged for less."""
-        _, beyond = extent.divided(root, list(self._pods_under(root)), charged)
+        _, beyond = owner_coverage.divided(root, list(self._pods_under(root)), charged)
         return any(each.uid == pod.uid for each in beyond)
 
     def room(self, root: Holding, pod: ByClasses) -> bool:
         """Whether a pod more is within what a workload is charged, as far as its pods have been seen."""
         if root.finished:
             return False
-        return extent.covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
+        return owner_coverage.covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
 
     def _expire(self) -> None:
         now = self._clock()

@@ -7,7 +7,7 @@ import builders
 import engines
 from unit.mutation import generated
 from usher import paths
-from usher.charging.tariffs import LikePods, Tariff
+from usher.authorities.gpu_quota.live.object_charges import LikePods, Tariff
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
 
