@@ -10,6 +10,7 @@ import pytest
 import builders
 from reviews import body
 from usher import errors, model, paths
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Full, Refused
@@ -17,7 +18,6 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Refusal
 from usher.quantities import NANO
 from usher.review import validate as review_validate
 from usher.review.parsing import Review
@@ -56,10 +56,10 @@ class ScriptedGate:
             raise answer
         return answer
 
-    def refusal(self, bill: str, refused: Refused) -> Refusal:  # noqa: ARG002 - the protocol's
+    def refusal(self, bill: str, refused: Refused) -> QuotaRefusal:  # noqa: ARG002 - the protocol's
         quota = gpu_quota_definitions.of_object(GPU_QUOTA)
         assert isinstance(quota, Quota)
-        return Refusal(quota=quota, excesses=refused.excesses)
+        return QuotaRefusal(quota=quota, excesses=refused.excesses)
 
 
 def refused() -> Refused:

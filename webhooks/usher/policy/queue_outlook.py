@@ -13,9 +13,10 @@ from usher.authorities.kueue.slice import QUEUE_LABEL
 from usher.authorities.limit_range import outlook as limit_range_outlook
 from usher.authorities.nodes import outlook as nodes_outlook
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.outlook import Answer, Outlook, Section
+from usher.authorities.outlook import Outlook, Section
 from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.resource_quota import outlook as resource_quota_outlook
+from usher.authorities.verdict import Answer
 from usher.authorities.volcano import outlook as volcano_outlook
 from usher.facts.store import Store
 from usher.mutation import strategies

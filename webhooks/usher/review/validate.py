@@ -5,9 +5,9 @@ import time
 from typing import Final, Protocol, TypeVar
 
 from usher import errors, model
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.ledger import Full, Refused
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Refusal
 from usher.review import mutate
 from usher.review.parsing import Review, parse
 
@@ -35,7 +35,7 @@ class Gate(Protocol[_Bill]):
         """
         ...
 
-    def refusal(self, bill: _Bill, refused: Refused) -> Refusal:
+    def refusal(self, bill: _Bill, refused: Refused) -> QuotaRefusal:
         """What the policies are told."""
         ...
 
@@ -64,7 +64,7 @@ async def validate(body: bytes, evaluator: Evaluator, gate: Gate[_Bill]) -> muta
     return mutate.answered(review, decision)
 
 
-async def _decision(review: Review, evaluator: Evaluator, *, refusal: Refusal | None = None) -> model.Decision:
+async def _decision(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
     if evaluator.engine.waits:
         return await asyncio.to_thread(mutate.decide, review, evaluator, refusal=refusal)
     # The embedded engine takes less time than handing over to a thread would.

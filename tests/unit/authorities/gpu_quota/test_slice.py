@@ -7,13 +7,13 @@ import orjson
 import builders
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Limit
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.input import document
-from usher.policy.request import Refusal
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise
 
@@ -30,7 +30,7 @@ def quota(**spec: Any) -> Quota:
 
 
 def seen(
-    value: paths.Object, *facts: paths.Object, config: models.Config | None = None, refusal: Refusal | None = None
+    value: paths.Object, *facts: paths.Object, config: models.Config | None = None, refusal: QuotaRefusal | None = None
 ) -> Any:
     """What the document of an object says of its quota."""
     config = config or models.Config()
@@ -93,7 +93,7 @@ def test_a_refusal_says_what_is_left() -> None:
         limit=limit, unit="gpus", asks=24 * NANO, held=8 * NANO, more=16 * NANO, used=96 * NANO, hard=100 * NANO
     )
 
-    found = seen(job(24), gpu_quota(), refusal=Refusal(quota=quota(), excesses=(excess,)))
+    found = seen(job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
 
     assert found["excesses"] == [
         {"asks": "24 GPUs", "hard": "100", "classes": [], "never": False, "free": "4", "used": "96", "more": "16"}
@@ -112,7 +112,7 @@ def test_a_refusal_says_what_pods_of_an_earlier_workload_of_this_name_hold() -> 
         ending=16 * NANO,
     )
 
-    found = seen(job(24), gpu_quota(), refusal=Refusal(quota=quota(), excesses=(excess,)))
+    found = seen(job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
 
     assert found["excesses"] == [
         {

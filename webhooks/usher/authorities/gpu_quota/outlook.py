@@ -12,7 +12,8 @@ from usher.authorities.gpu_quota.charge import Charge
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Ledger, Limit
-from usher.authorities.outlook import Answer, Balance, Section, worst
+from usher.authorities.outlook import Balance, Section
+from usher.authorities.verdict import Answer, worst
 from usher.config import models
 from usher.facts.store import Store
 from usher.reading.lookup import Absence

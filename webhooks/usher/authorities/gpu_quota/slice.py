@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import amounts, assignment
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.assignment import Undecided
@@ -19,7 +20,6 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Limit
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy.request import Refusal
 
 CHECKS_OF_REFUSALS: Final = frozenset({"tenancy/gpu_quota_exceeded"})
 """Keys of the checks that tell of a charge that was refused."""
@@ -66,7 +66,7 @@ class GpuQuota(TypedDict):
 
 
 def of(
-    workload: model.Workload, facts: Store, config: models.Config, vocabulary: Vocabulary, refusal: Refusal | None
+    workload: model.Workload, facts: Store, config: models.Config, vocabulary: Vocabulary, refusal: QuotaRefusal | None
 ) -> GpuQuota | None:
     """What the quota says; None where there is none, and where it says nothing against the workload."""
     if not workload.asks_accelerators or workload.is_template:

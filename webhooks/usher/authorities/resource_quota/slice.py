@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import gang_demand, resource_lists, runtime_class
+from usher.authorities import resource_lists, runtime_class, verdict
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
 from usher.authorities.limit_range import judge as limit_range_judge
 from usher.authorities.priority import read as priority_read
@@ -311,7 +311,7 @@ def _shortage(shortage: judge.Shortage, workload: model.Workload) -> Shortage:
     return result
 
 
-def part_document(part: gang_demand.Part) -> Part:
+def part_document(part: verdict.Part) -> Part:
     return {"podSet": part.pod_set, "pods": part.pods, "each": amount_of(part.each)}
 
 

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import runtime_class
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import object_slice
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
 from usher.authorities.kueue import slice as kueue_slice
@@ -20,7 +21,6 @@ from usher.authorities.resource_quota import slice as resource_quota_slice
 from usher.authorities.volcano import slice as volcano_slice
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy.request import Refusal
 
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
@@ -68,7 +68,12 @@ class Slices:
         self._lock = threading.Lock()
 
     def of(
-        self, workload: model.Workload, facts: Store, *, refusal: Refusal | None = None, likeness: bytes | None = None
+        self,
+        workload: model.Workload,
+        facts: Store,
+        *,
+        refusal: QuotaRefusal | None = None,
+        likeness: bytes | None = None,
     ) -> Cluster | None:
         """The slice for an object; None where nothing is known of the cluster that matters to it.
 
@@ -108,7 +113,7 @@ class Slices:
         return cluster
 
     def _made(
-        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: Refusal | None
+        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: QuotaRefusal | None
     ) -> tuple[Cluster | None, resource_quota_slice.Answer]:
         on_quotas = resource_quota_slice.Answer(slice=None, known=found)
         config = self._config

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from usher import errors, model, paths
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.assignment import Undecided
@@ -27,7 +28,6 @@ from usher.authorities.gpu_quota.live.metering import NOBODY, Meter, Result
 from usher.authorities.gpu_quota.live.object_charges import Tariff
 from usher.authorities.gpu_quota.live.owners import Owners, read
 from usher.policy.evaluator import Evaluator, Operation
-from usher.policy.request import Refusal
 from usher.review import scaling
 from usher.review.mutate import request_of
 from usher.review.parsing import Review
@@ -165,9 +165,9 @@ class Gate:
             self._meter.charged(result, seconds=time.monotonic() - began)
         return found
 
-    def refusal(self, bill: Bill, refused: Refused) -> Refusal:
+    def refusal(self, bill: Bill, refused: Refused) -> QuotaRefusal:
         """What the policies are told."""
-        return Refusal(quota=bill.quota, excesses=refused.excesses)
+        return QuotaRefusal(quota=bill.quota, excesses=refused.excesses)
 
     def close(self) -> None:
         """Charges no more; what is under way still ends."""
