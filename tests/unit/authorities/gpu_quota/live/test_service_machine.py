@@ -115,7 +115,7 @@ class Cluster(RuleBasedStateMachine):
             return
         pods, uid = self.pods_of(name), self.uids.pop(name)
         del self.jobs[name]
-        self.api.delete(job(name, 1))
+        self.api.remove(job(name, 1))
         self.left[uid] = name
         if not (leaves_pods and pods):
             self.end_pods(name)
@@ -134,7 +134,7 @@ class Cluster(RuleBasedStateMachine):
         """The pods of all jobs of a name that are deleted come to their end."""
         ended = {uid for uid, of in self.left.items() if of == name}
         for pod in [pod for pod, uid in self.pods.items() if uid in ended]:
-            self.api.delete(builders.pod(name=pod, namespace="ml"))
+            self.api.remove(builders.pod(name=pod, namespace="ml"))
             del self.pods[pod]
         self.left = {uid: of for uid, of in self.left.items() if uid not in ended}
 
