@@ -63,7 +63,7 @@ def queue(
     The queue of Kueue or Volcano, quotas, priority and nodes: what each counts, what it can ever give, what is left
     now, and what would make it fit. A workload is taken as the mutating webhook would leave it.
     """
-    from usher.authorities.outlook import Answer
+    from usher.authorities.verdict import Answer
     from usher.cli import output as outputs
     from usher.reports import queue_json, queue_text
 

@@ -11,7 +11,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.facts.store import Store
 from usher.mutation import merge
@@ -21,10 +23,8 @@ from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.input import document as input_document
 from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Identities, Operation, Refusal, Request, User
-from usher.reading import lookup
+from usher.policy.request import Identities, Operation, Request, User
 from usher.workloads import fingerprints
-from usher.workloads.normalise import normalise
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
 
@@ -81,6 +81,7 @@ class Evaluator:
             lambda namespace: selection.matches(namespace, config.exempt_namespaces)
         )
         self.vocabulary = Vocabulary(config.accelerators)
+        self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
         self.documents = input_document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
         self._identities = Identities(config)
         self._patches = lru_cache(maxsize=LIKE_PODS)(self._patched)
@@ -168,7 +169,7 @@ class Evaluator:
             intents,
             name_of=self.mutation_name,
             refusal=self._mutation_rules.refusal(workload, updating=request.operation is Operation.UPDATE),
-            objects=self._objects(request),
+            objects=self._known(request).lookup(request.objects),
         )
         warnings = (
             *(note for note in decision.notes(result, "warnings") if only in ("", note.mutation)),
@@ -244,11 +245,10 @@ class Evaluator:
         return self._workload(request.value, request)
 
     def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
-        return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=self._objects(request))
+        return self._known(request).workload(value, namespace=request.namespace, objects=request.objects)
 
-    def _objects(self, request: Request) -> lookup.Lookup:
-        facts = self._facts(request)
-        return request.objects if facts.empty else lookup.InTurn(request.objects, facts)
+    def _known(self, request: Request) -> Knowledge:
+        return self.knowledge if request.facts is None else replace(self.knowledge, facts=request.facts)
 
     def _facts(self, request: Request) -> Store:
         return self.facts if request.facts is None else request.facts
@@ -269,7 +269,7 @@ class Evaluator:
         *,
         old: model.Workload | None = None,
         review: input_document.Review | None = None,
-        refusal: Refusal | None = None,
+        refusal: QuotaRefusal | None = None,
         like: bytes | None = None,
     ) -> tuple[list[model.Finding], list[model.Unknown]]:
         if not workload.pod_sets and not workload.view:

@@ -10,8 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from usher import paths
-from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.ledger import Excess
+from usher.authorities.authority import QuotaRefusal
 from usher.config import models
 from usher.facts.store import Store
 from usher.reading import lookup
@@ -33,14 +32,6 @@ class User:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """What a quota says against letting an object in, at the moment."""
-
-    quota: Quota
-    excesses: tuple[Excess, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What is to be decided: an object, and how it comes about."""
 
@@ -55,7 +46,7 @@ class Request:
     """What is known of the cluster, where it is another one than the evaluator's."""
     place: models.Place = "admission"
     sub_resource: str = ""
-    refusal: Refusal | None = None
+    refusal: QuotaRefusal | None = None
     """Where somebody has tried to charge a quota for it, and could not."""
     user: User | None = None
     """None where nobody asks, as in CI."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from usher import model, paths
+from usher.authorities.authority import QuotaRefusal
 from usher.mutation import merge, strategies
 from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.policy.request import Refusal
 from usher.review import response, scaling
 from usher.review.parsing import Review, parse
 
@@ -41,7 +41,7 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
     return answered(review, decide(review, evaluator))
 
 
-def decide(review: Review, evaluator: Evaluator, *, refusal: Refusal | None = None) -> model.Decision:
+def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
     """What is decided about the object of a review; about none where it brings none.
 
     Args:

@@ -10,8 +10,10 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import runtime_class
+from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.gpu_quota import object_slice
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.nodes import slice as nodes_slice
 from usher.authorities.nodes.pool_slice import AllNodes
@@ -20,7 +22,6 @@ from usher.authorities.resource_quota import slice as resource_quota_slice
 from usher.authorities.volcano import slice as volcano_slice
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy.request import Refusal
 
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
@@ -68,7 +69,12 @@ class Slices:
         self._lock = threading.Lock()
 
     def of(
-        self, workload: model.Workload, facts: Store, *, refusal: Refusal | None = None, likeness: bytes | None = None
+        self,
+        workload: model.Workload,
+        facts: Store,
+        *,
+        refusal: QuotaRefusal | None = None,
+        likeness: bytes | None = None,
     ) -> Cluster | None:
         """The slice for an object; None where nothing is known of the cluster that matters to it.
 
@@ -108,14 +114,16 @@ class Slices:
         return cluster
 
     def _made(
-        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: Refusal | None
+        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: QuotaRefusal | None
     ) -> tuple[Cluster | None, resource_quota_slice.Answer]:
         on_quotas = resource_quota_slice.Answer(slice=None, known=found)
         config = self._config
         if facts.empty and not config.quotas and refusal is None:
             return None, on_quotas
+        known = Knowledge(facts=facts, config=config, vocabulary=self._vocabulary)
+        case = Case(workload=workload, refusal=refusal)
         result: Cluster = {}
-        if (gpu_quota := gpu_quota_slice.of(workload, facts, config, self._vocabulary, refusal)) is not None:
+        if (gpu_quota := gpu_quota_slice.of(case, known)) is not None:
             result["gpuQuota"] = gpu_quota
         if facts.empty:
             return result or None, on_quotas
@@ -136,9 +144,10 @@ class Slices:
 
     def _of_object(self, workload: model.Workload, facts: Store) -> Cluster | None:
         """The slice for an object that makes no pods."""
+        known = Knowledge(facts=facts, config=self._config, vocabulary=self._vocabulary)
         result: Cluster = {}
         if (group := volcano_slice.of_group(workload, facts)) is not None:
             result["podGroupObject"] = group
-        if (quota := object_slice.of(workload, facts, self._config)) is not None:
+        if (quota := object_slice.of(Case(workload=workload), known)) is not None:
             result["quotaObject"] = quota
         return result or None

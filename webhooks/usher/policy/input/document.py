@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.nodes import mig_slice, pool_slice
 from usher.config import models
 from usher.facts.store import Store
@@ -24,7 +25,6 @@ from usher.kinds import view_registry
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
-from usher.policy.request import Refusal
 from usher.reading.shapes import Amount, amount_of
 
 
@@ -141,7 +141,7 @@ class Documents:
         old: model.Workload | None = None,
         review: Review | None = None,
         facts: Store | None = None,
-        refusal: Refusal | None = None,
+        refusal: QuotaRefusal | None = None,
         like: bytes | None = None,
     ) -> bytes:
         """The input document as JSON.
