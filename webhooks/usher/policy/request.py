@@ -3,7 +3,6 @@
 Users and groups come from the API server alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -59,15 +58,15 @@ class Identities:
         self._known = {**models.DEFAULT_IDENTITIES, **config.identities}
         self._kept = lru_cache(maxsize=1024)(self._of)
 
-    def of(self, user: str, groups: Sequence[str]) -> tuple[str, ...]:
-        """Names of the identities, sorted."""
-        return self._kept(user, tuple(groups))
+    def of(self, user: User | None) -> tuple[str, ...] | None:
+        """Names of the user's identities, sorted; None where there is no user, as in CI."""
+        return None if user is None else self._kept(user)
 
-    def _of(self, user: str, groups: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(sorted(name for name, identity in self._known.items() if _has(identity, user, groups)))
+    def _of(self, user: User) -> tuple[str, ...]:
+        return tuple(sorted(name for name, identity in self._known.items() if _has(identity, user)))
 
 
-def _has(identity: models.Identity, user: str, groups: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(user, pattern) for pattern in identity.users) or any(
-        fnmatchcase(group, pattern) for pattern in identity.groups for group in groups
+def _has(identity: models.Identity, user: User) -> bool:
+    return any(fnmatchcase(user.name, pattern) for pattern in identity.users) or any(
+        fnmatchcase(group, pattern) for pattern in identity.groups for group in user.groups
     )

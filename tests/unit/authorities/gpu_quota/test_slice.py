@@ -7,10 +7,11 @@ import orjson
 import builders
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.authority import QuotaRefusal
+from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Limit
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.input import document
@@ -37,8 +38,10 @@ def seen(
     vocabulary = Vocabulary(config.accelerators)
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
-    built = document.Documents(config, vocabulary).build(workload, facts=Store.of(facts), refusal=refusal)
-    return orjson.loads(built).get("cluster", {}).get("gpuQuota")
+    known = Knowledge(facts=Store.of(facts), config=config, vocabulary=vocabulary)
+    documents = document.Documents(config, vocabulary)
+    cluster = documents.slices.of(Case(workload=workload, refusal=refusal), known)
+    return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 
 def job(gpus: int, *, pods: int = 1) -> paths.Object:

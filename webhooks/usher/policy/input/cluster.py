@@ -1,7 +1,5 @@
 """`input.cluster` of the policies: what is known of the cluster, as far as it matters to one object."""
 
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final, NotRequired
 
@@ -21,7 +19,8 @@ from usher.authorities.priority import slice as priority_slice
 from usher.authorities.resource_quota import slice as resource_quota_slice
 from usher.authorities.volcano import slice as volcano_slice
 from usher.config import models
-from usher.facts.store import Store
+from usher.facts.store import Objects, Store
+from usher.reading.lookup import Absence
 
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
@@ -42,20 +41,26 @@ class Cluster(TypedDict):
     volcano: NotRequired[volcano_slice.Volcano]
 
 
-LIKE_PODS: Final = 1024
-"""Of how many different pods the slices are remembered."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PodGroups:
+    """The PodGroups of a namespace, which change without a new revision."""
+
+    namespace: str
+    found: Objects | Absence
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return known.facts.objects(*_POD_GROUP, self.namespace) is self.found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Remembered:
-    """The slice of a pod, and what it rests on."""
+class _Quotas:
+    """The ResourceQuotas and LimitRanges of a namespace, and what a workload needs of them."""
 
-    facts: Store
-    revisions: tuple[int, ...]
-    groups: object
-    """The PodGroups of the namespace."""
-    quotas: resource_quota_slice.Answer
-    cluster: Cluster | None
+    namespace: str
+    answer: resource_quota_slice.Answer
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return self.answer.still_holds(resource_quota_slice.known(self.namespace, known.facts))
 
 
 class Slices:
@@ -65,52 +70,21 @@ class Slices:
         self._config = config
         self._vocabulary = vocabulary
         self._nodes = nodes_slice.FeasibleNodes(config, vocabulary, all_nodes)
-        self._kept: OrderedDict[bytes, _Remembered] = OrderedDict()
-        self._lock = threading.Lock()
 
-    def of(
-        self,
-        workload: model.Workload,
-        facts: Store,
-        *,
-        refusal: QuotaRefusal | None = None,
-        likeness: bytes | None = None,
-    ) -> Cluster | None:
-        """The slice for an object; None where nothing is known of the cluster that matters to it.
+    def of(self, case: Case, known: Knowledge) -> Cluster | None:
+        """The slice for an object, whose grounds are added to the case; None where the facts say nothing of it.
 
         Quotas are known without a cluster where usher.yaml declares them.
-
-        Args:
-            workload: the object.
-            facts: what is known.
-            refusal: what a quota says against it at the moment.
-            likeness: what tells a pod from others with other slices (`likeness.of_pod`): they are worked out once.
         """
+        workload, facts = case.workload, known.facts
         if not workload.pod_sets:
             return None if facts.empty else self._of_object(workload, facts)
-        if likeness is None or refusal is not None or facts.empty:
-            return self._made(workload, facts, resource_quota_slice.known(workload.namespace, facts), refusal)[0]
-        # Read before anything is worked out: what changes meanwhile makes what is remembered old, never wrong.
-        revisions = facts.revision, facts.nodes.revision
+        # Read before anything is computed: a change in between makes the slice old, never wrong.
         groups = facts.objects(*_POD_GROUP, workload.namespace)
         found = resource_quota_slice.known(workload.namespace, facts)
-        last = self._kept.get(likeness)
-        if (
-            last is not None
-            and last.facts is facts
-            and last.revisions == revisions
-            and last.groups is groups
-            and last.quotas.still_holds(found)
-        ):
-            return last.cluster
-        cluster, quotas = self._made(workload, facts, found, None)
-        with self._lock:
-            self._kept[likeness] = _Remembered(
-                facts=facts, revisions=revisions, groups=groups, quotas=quotas, cluster=cluster
-            )
-            self._kept.move_to_end(likeness)
-            if len(self._kept) > LIKE_PODS:
-                self._kept.popitem(last=False)
+        cluster, quotas = self._made(workload, facts, found, case.refusal)
+        case.grounds.append(_PodGroups(namespace=workload.namespace, found=groups))
+        case.grounds.append(_Quotas(namespace=workload.namespace, answer=quotas))
         return cluster
 
     def _made(
