@@ -104,8 +104,7 @@ def made(
     return scan_findings.Report(
         command=command,
         version="1.2.3",
-        configuration=configuration,
-        preset="recommended",
+        configuration=scan_findings.Configuration(source=configuration, preset="recommended"),
         origin=origin,
         admitted=admitted,
         results=results,

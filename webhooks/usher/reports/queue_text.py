@@ -32,14 +32,14 @@ _QUEUES: Final = frozenset({"Kueue", "Volcano"})
 _WAY: Final = " -> "
 
 
-class Shown(NamedTuple):
+class ShownOutlook(NamedTuple):
     """An outlook, and where its object stands."""
 
     place: str
     outlook: Outlook
 
 
-def write(shown: Iterable[Shown], stream: TextIO, /, *, width: int | None = None) -> None:
+def write(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int | None = None) -> None:
     """Writes the outlooks; `width` in columns, by default the terminal's."""
     lines = Lines(stream, color=False, width=width)
     for index, each in enumerate(shown):
@@ -51,9 +51,10 @@ def write(shown: Iterable[Shown], stream: TextIO, /, *, width: int | None = None
 
 def _write(outlook: Outlook, lines: Lines) -> None:
     workload = outlook.workload
-    version = f"{workload.group}/{workload.version}" if workload.group else workload.version
     where = f"{workload.namespace}/" if workload.namespace else ""
-    lines.wrapped(f"{workload.kind} {where}{workload.name or '(unnamed)'} ({version})", first=Text(""), rest="  ")
+    lines.wrapped(
+        f"{workload.kind} {where}{workload.name or '(unnamed)'} ({workload.api_version})", first=Text(""), rest="  "
+    )
     reports_lines.write([*_overview(outlook)], lines)
     for section in outlook.sections:
         lines.write()

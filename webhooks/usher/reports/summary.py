@@ -101,6 +101,6 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
 
 
 def _configuration(found: findings.Report) -> str:
-    source = found.configuration or "none given, so the built-in defaults"
+    source = found.configuration.source or "none given, so the built-in defaults"
     as_admitted = "; judged as the mutating webhook would leave the objects" if found.admitted else ""
-    return f"{source} (preset {found.preset}){as_admitted}"
+    return f"{source} (preset {found.configuration.preset}){as_admitted}"

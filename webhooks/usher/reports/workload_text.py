@@ -12,12 +12,14 @@ from usher.reports import lines as reports_lines
 from usher.reports import pod_set_rows, wording
 from usher.reports.lines import Lines, Row
 from usher.reports.pod_set_rows import Common
-from usher.scan.shown_workloads import Scaler, Shown
+from usher.scan.shown_workloads import Scaler, ShownWorkload
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 
-def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary, width: int | None = None) -> None:
+def write(
+    shown: Iterable[ShownWorkload], stream: TextIO, /, *, vocabulary: Vocabulary, width: int | None = None
+) -> None:
     """Writes the workloads; `width` in columns, by default the terminal's."""
     lines = Lines(stream, color=False, width=width)
     for number, each in enumerate(shown):
@@ -36,9 +38,8 @@ def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary, 
 
 
 def _heading(workload: model.Workload) -> str:
-    version = f"{workload.group}/{workload.version}" if workload.group else workload.version
     where = f"{workload.namespace}/" if workload.namespace else ""
-    return f"{workload.kind} {where}{workload.name or '(unnamed)'} ({version})"
+    return f"{workload.kind} {where}{workload.name or '(unnamed)'} ({workload.api_version})"
 
 
 def _is_recognised(workload: model.Workload) -> bool:
@@ -46,7 +47,7 @@ def _is_recognised(workload: model.Workload) -> bool:
     return bool(workload.pod_sets) or workload.role is not model.Role.UNKNOWN or not workload.unknowns
 
 
-def _known(shown: Shown, vocabulary: Vocabulary) -> Iterator[Row]:
+def _known(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
     workload = shown.workload
     yield Row("role", workload.role)
     state = [text for holds, text in ((workload.suspended, "suspended"), (workload.deleting, "being deleted")) if holds]
@@ -123,7 +124,7 @@ def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) 
         yield from pod_set_rows.rows(pod_set, vocabulary, indent=indent, requests=requests, common=common)
 
 
-def _unknown(shown: Shown) -> Iterator[str]:
+def _unknown(shown: ShownWorkload) -> Iterator[str]:
     """What is not known and why; places that share a reason together."""
     by_reason: dict[str, list[str]] = {}
     for path, reason in chain(_of_workload(shown.workload), _of_scalers(shown.scalers)):

@@ -145,6 +145,15 @@ class Result:
         return self.findings[0].judgement.outcome if self.findings else None
 
     @property
+    def outcome(self) -> str:
+        """What a report says of it: the worst outcome, or `exempt`, `unknown` or `clean`."""
+        if self.exemption:
+            return "exempt"
+        if self.worst is not None:
+            return self.worst.value
+        return "unknown" if self.unread else "clean"
+
+    @property
     def unread(self) -> int:
         """How many parts of the object itself could not be judged, whatever the checks said of the rest."""
         return sum(not entry.unknown.check for entry in self.not_judged)
@@ -213,6 +222,10 @@ class Totals:
     ignored: int = 0
     """Documents that are no Kubernetes objects."""
 
+    @property
+    def by_outcome(self) -> Mapping[model.Outcome, int]:
+        return {model.Outcome.DENY: self.errors, model.Outcome.WARN: self.warnings, model.Outcome.AUDIT: self.notes}
+
 
 class ExceptionState(StrEnum):
     USED = "used"
@@ -235,14 +248,21 @@ class ExceptionUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What the run judged by."""
+
+    source: str = ""
+    """The file; empty for the built-in defaults."""
+    preset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """All of one run, in the order in which the objects were met."""
 
     command: Command
     version: str
-    configuration: str
-    """The file that was used; empty for the built-in defaults."""
-    preset: str
+    configuration: Configuration
     origin: str = ""
     """The cluster that was audited; empty for files."""
     admitted: bool = False

@@ -73,8 +73,9 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
     return scan_findings.Report(
         command=settings.command,
         version=__version__,
-        configuration=settings.configuration,
-        preset=evaluator.config.enforcement.preset,
+        configuration=scan_findings.Configuration(
+            source=settings.configuration, preset=evaluator.config.enforcement.preset
+        ),
         origin=settings.origin,
         admitted=settings.admitted,
         results=tuple(results),
@@ -153,7 +154,7 @@ def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluato
 
 def _identity(workload: model.Workload) -> scan_findings.Identity:
     return scan_findings.Identity(
-        api_version=f"{workload.group}/{workload.version}" if workload.group else workload.version,
+        api_version=workload.api_version,
         kind=workload.kind,
         namespace=workload.namespace,
         name=workload.name,
