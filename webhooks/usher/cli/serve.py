@@ -127,11 +127,12 @@ def _watched(
         return None
     from usher.charging.charging import Charging
     from usher.cluster import connection
+    from usher.cluster import kubeconfig as kubeconfigs
     from usher.cluster.live import LiveFacts
     from usher.server.live_cluster import Watched
 
     # A pod may run without the token of an account: then reviews are decided by what they hold.
-    if not live and not connection.has_account():
+    if not live and not kubeconfigs.has_account():
         return None
 
     def connect(*, hurried: bool = False) -> connection.Api:
@@ -140,7 +141,7 @@ def _watched(
     facts = LiveFacts(connect())
 
     def charging(evaluator: "Callable[[], Evaluator]", meter: "Meter") -> Charging:
-        api, namespace = connect(hurried=True), connection.own_namespace()
+        api, namespace = connect(hurried=True), kubeconfigs.own_namespace()
         return Charging(api, connect, facts.store, evaluator, namespace=namespace, meter=meter)
 
     return Watched(facts=facts, charging=charging)
