@@ -22,6 +22,7 @@ from usher.reports.json_shape import (
     TextIfKnown,
     attribute,
 )
+from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 
@@ -164,7 +165,7 @@ class NotEvaluated(Shape):
     workloads: int
 
 
-Gpus = Annotated[Amount, BeforeValidator(findings.gpus)]
+Gpus = Annotated[Amount, BeforeValidator(scan_devices.gpus)]
 
 
 class Summary(Shape):

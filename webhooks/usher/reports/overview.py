@@ -9,8 +9,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from usher import model
-from usher.reports import grouped, wording
+from usher.reports import wording
 from usher.reports.lines import Lines
+from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 _Row = tuple[str, ...]
@@ -25,7 +26,7 @@ def write(found: findings.Report, lines: Lines) -> None:
         lines.write(Text(wording.printable(found.origin), style="bold"))
     workloads = wording.count(totals.workloads, "workload")
     ask = "asks" if totals.workloads == 1 else "ask"
-    pods = "pod" if totals.pods == findings.Amount(number=1) else "pods"
+    pods = "pod" if totals.pods == scan_devices.Amount(number=1) else "pods"
     lines.wrapped(
         f"{workloads} with {wording.amount(totals.pods)} {pods} {ask} for {wording.devices(totals.accelerators)}.",
         first=Text(""),
@@ -80,7 +81,7 @@ def _rank(results: list[findings.Result]) -> tuple[int | Decimal, int, int | Dec
 
 
 def _gpus(results: Iterable[findings.Result]) -> int | Decimal:
-    return findings.total(findings.gpus(result.accelerators) for result in results).number
+    return scan_devices.total(scan_devices.gpus(result.accelerators) for result in results).number
 
 
 def _by_check(results: Iterable[findings.Result]) -> list[_Row]:
@@ -102,7 +103,7 @@ def _findings(results: Iterable[findings.Result], outcome: model.Outcome) -> int
 
 
 def _devices(results: Iterable[findings.Result]) -> str:
-    return wording.devices(grouped.summed(results))
+    return wording.devices(scan_devices.added(result.accelerators for result in results))
 
 
 def _table(head: _Row, rows: list[_Row], lines: Lines) -> None:

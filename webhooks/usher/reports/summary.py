@@ -34,7 +34,7 @@ def _numbers(found: findings.Report) -> str:
     scope += [wording.count(totals.workloads, "workload"), wording.devices(totals.accelerators)]
     parts = []
     if totals.workloads or not found.failed:
-        parts.append(wording.findings(totals))
+        parts.append(wording.finding_counts(totals))
     if found.not_evaluated:
         parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
     if found.unread:

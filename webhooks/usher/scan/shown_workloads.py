@@ -91,9 +91,7 @@ def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, 
 
 
 def _of(value: paths.Object, by_target: Mapping[str, Sequence[Growth]], *, namespace: str) -> tuple[Growth, ...]:
-    metadata = value.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    known = by_target.get(name, ()) if isinstance(name, str) else ()
+    known = by_target.get(paths.text(paths.metadata(value).get("name")), ())
     return tuple(each for each in known if grown_workloads.matches(each, value, namespace=namespace))
 
 
