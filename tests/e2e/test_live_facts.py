@@ -33,7 +33,7 @@ CLASSES = 'kind="priorityclasses.scheduling.k8s.io"'
 QUEUES = 'kind="localqueues.kueue.x-k8s.io"'
 
 DOUBT = (
-    "USH620 class-unknown: the pod names PriorityClass absent, which is not there, so n... "
+    "USH620 class-unknown: the pod names PriorityClass absent, which does not exist, so... "
     "(cluster facts are 10 minutes old)"
 )
 

@@ -206,7 +206,7 @@ def test_only_whoever_charges_a_quota_knows_that_it_is_full(
     answer = server.review("validate", reviews.body(late, dryRun=True))
     by_files = command.usher("check", file, "--facts", taken, "--config", CONFIG)
 
-    assert "asks 1 GPU; GPUQuota language has 0 of 8 free (8 used)" in answer["status"]["message"]
+    assert "asks for 1 GPU; GPUQuota language has 0 of 8 free (8 used)" in answer["status"]["message"]
     assert (by_files.code, "USH1230" in by_files.out) == (0, False)
     assert [charge["object"] for charge in quota_site.status(site, FULL)["charges"]] == ["Job.batch/language/holder"]
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
-from build_examples import BESIDE
-from record_findings import evaluator_of, request_of
+from record_findings import evaluator_of, manifests, request_of
 
 import opa_server
 from usher import errors, paths
@@ -30,9 +29,7 @@ BOUND = 60.0
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 """Manifests of public projects."""
 
-EXAMPLES = sorted(
-    file for file in (opa_server.POLICIES / "usher").glob("*/*/*/examples/*.yaml") if file.name not in BESIDE
-)
+FOLDERS = sorted((opa_server.POLICIES / "usher").glob("*/*/*/examples"))
 
 SITE = models.Config.model_validate(
     {
@@ -114,16 +111,16 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield Pair(policies=policies, wasm=wasm, opa=opa)
 
 
-@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: f"{file.parts[-3]}/{file.stem}")
-def test_of_every_example_both_engines_say_the_same(pair: Pair, file: Path) -> None:
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: f"{folder.parts[-3]}/{folder.parts[-2]}")
+def test_of_every_example_both_engines_say_the_same(pair: Pair, folder: Path) -> None:
     both = BothEngines(pair.wasm, pair.opa)
-    request = request_of(file)
+    beside = evaluator_of(folder)
 
-    beside = evaluator_of(file.parent)
     for config in (beside.config, SITE):
         evaluator = Evaluator(engine=both, entries=pair.policies.catalogue, config=config, facts=beside.facts)
-        evaluator.decide(request)
-        evaluator.mutate(request)
+        for request in map(request_of, manifests(folder)):
+            evaluator.decide(request)
+            evaluator.mutate(request)
 
     assert not both.differences
 

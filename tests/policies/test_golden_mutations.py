@@ -28,7 +28,7 @@ FOLDER = ROOT / "tests/data/mutations"
 EXPECTED = FOLDER / "expected"
 
 SUBJECTS = [subject for kind in KINDS for subject in record_mutations.subjects(kind, FOLDER)]
-DEFINED = [subject for subject in SUBJECTS if structural.is_defined(subject.value)]
+DEFINED = [subject for subject in SUBJECTS if structural.is_defined(subject.kind)]
 
 needs_definitions = pytest.mark.skipif(
     not structural.DEFINITIONS.is_dir(), reason="the published CRDs, ../shared/crds, are not here"
@@ -138,9 +138,9 @@ def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
 @needs_definitions
 @pytest.mark.parametrize("subject", DEFINED, ids=identify)
 def test_an_api_server_takes_the_manifest_and_what_is_made_of_it(subject: Subject) -> None:
-    assert structural.problems(subject.value) == []
+    assert structural.problems(subject.kind, subject.value) == []
     for namespace in namespaces(subject):
-        assert structural.problems(evaluator().mutate(subject.request(namespace)).value) == []
+        assert structural.problems(subject.kind, evaluator().mutate(subject.request(namespace)).value) == []
 
 
 def rows() -> list[list[str]]:

@@ -38,7 +38,7 @@ class Site:
 def site(folder: Path) -> Site:
     config = record_findings.evaluator_of(folder).config
     return Site(
-        facts=[each for each in yaml.safe_load_all((folder / "cluster.yaml").read_text()) if each],
+        facts=[each for each in yaml.load_all((folder / "cluster.yaml").read_bytes(), yaml.CSafeLoader) if each],
         requests={file.stem: record_findings.request_of(file) for file in record_findings.manifests(folder)},
         evaluator=record_findings.evaluator_with(config.model_copy(update={"enforcement": STRICT})),
     )

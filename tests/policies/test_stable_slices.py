@@ -48,14 +48,14 @@ def with_usage(facts: list[paths.Object], gpus: int) -> list[paths.Object]:
 )
 def test_of_two_clusters_that_differ_in_their_use_the_slices_are_equal(name: str) -> None:
     file = CHECKS / name
-    facts = [value for value in yaml.safe_load_all((file.parent / "cluster.yaml").read_text()) if value]
+    facts = [value for value in yaml.load_all((file.parent / "cluster.yaml").read_bytes(), yaml.CSafeLoader) if value]
 
     assert len(documents(record_findings.evaluator_of(file.parent), file, *(with_usage(facts, n) for n in (0, 1)))) == 1
 
 
 def test_where_the_use_decides_it_is_part_of_the_slice() -> None:
     file = CHECKS / "tenancy/quota_full_now/examples/bad_job.yaml"
-    facts = [value for value in yaml.safe_load_all((file.parent / "cluster.yaml").read_text()) if value]
+    facts = [value for value in yaml.load_all((file.parent / "cluster.yaml").read_bytes(), yaml.CSafeLoader) if value]
     evaluator = record_findings.evaluator_of(file.parent)
 
     assert len(documents(evaluator, file, with_usage(facts, 0), with_usage(facts, 8))) == 2

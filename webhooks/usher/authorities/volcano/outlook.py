@@ -86,7 +86,7 @@ def _standing(name: str, found: judge.Assessment) -> str:
         case Standing.MISSING:
             return f"there is no Queue {name}"
         case Standing.ROOT:
-            return f"Queue {name} is the one above all others, which takes no jobs"
+            return f"Queue {name} is the root queue, which takes no jobs"
         case Standing.NOT_LEAF:
             return f"Queue {name} has queues below it, and takes no jobs itself"
         case _:

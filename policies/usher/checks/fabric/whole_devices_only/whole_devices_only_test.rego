@@ -5,7 +5,7 @@ import data.usher.checks.fabric.whole_devices_only as check
 
 found(path, container, list, what, number) := {{
 	"path": path,
-	"message": $"{container}: {list} {what}, which is given out whole",
+	"message": $"{container} asks for {what} in {list}, but device plugins give out whole devices only",
 	"remedy": $"ask for {number}",
 }}
 

@@ -5,7 +5,7 @@ import data.usher.checks.gang.minimum_above_all_pods as check
 
 found(path, name, minimum, most) := {
 	"path": path,
-	"message": $"{name} is {minimum}, but there are never more than {most} pods, so none of them starts",
+	"message": $"{name} is {minimum}, but there are never more than {most} pods, so no pod ever starts",
 	"remedy": $"set it to {most} at most",
 }
 
@@ -63,7 +63,7 @@ test_more_than_run_at_a_time_is_found if {
 	check.deny == {of_job} with input as examples.bad_job
 }
 
-test_where_volcano_places_no_pods_nobody_reads_it if {
+test_without_volcano_the_minimum_has_no_effect if {
 	elsewhere := json.patch(examples.bad_job, [{"op": "replace", "path": "/podSets/0/schedulerName", "value": ""}])
 	check.deny == set() with input as elsewhere
 }

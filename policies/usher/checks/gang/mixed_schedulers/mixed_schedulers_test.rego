@@ -5,7 +5,7 @@ import data.usher.checks.gang.mixed_schedulers as check
 
 found(path, name, scheduler, first, of_gang) := {
 	"path": $"{path}/schedulerName",
-	"message": $"{name} is placed by {scheduler} and {first} by {of_gang}, so no scheduler sees the whole gang",
+	"message": $"{scheduler} places {name} but {of_gang} places {first}, so no scheduler sees the whole gang",
 	"remedy": $"set schedulerName to {of_gang} in every template",
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.gang.pod_group_minimum_above_pods as check
 
 found(path, pods) := {{
 	"path": path,
-	"message": $"PodGroup \"eight\" waits for 8 pods, and the workload makes {pods} that name it",
-	"remedy": $"set its minMember to {pods}",
+	"message": $"PodGroup \"eight\" waits for 8 pods, but the workload makes only {pods} that name it",
+	"remedy": $"set minMember of the PodGroup to {pods}",
 	"assumption": "no other workload names this PodGroup",
 }}
 

@@ -5,8 +5,8 @@ import data.usher.checks.gang.volcano_queue_below_all_pods as check
 
 found(path, takes, queue, can) := {
 	"path": path,
-	"message": $"all of its pods take {takes}; Volcano queue {queue} can never give more than {can}, so some of them wait for ever",
-	"remedy": $"ask for at most {can} of it, or choose a queue with more",
+	"message": $"all pods together need {takes}, but Volcano queue {queue} can never give more than {can}, so some pods wait for ever",
+	"remedy": $"ask for at most {can} of nvidia.com/gpu, or choose a queue with more",
 }
 
 test_pods_that_wait_for_ever_are_found if {

@@ -5,7 +5,7 @@ import data.usher.checks.priority.class_not_allowed as check
 
 found(path) := {{
 	"path": path,
-	"message": `priority class "inference-critical" is not for this namespace`,
+	"message": `priority class "inference-critical" is not allowed in this namespace`,
 	"remedy": "name one of its classes: research, research-spot",
 }}
 

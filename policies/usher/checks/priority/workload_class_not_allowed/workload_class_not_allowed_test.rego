@@ -5,7 +5,7 @@ import data.usher.checks.priority.workload_class_not_allowed as check
 
 found(metadata_path) := {{
 	"path": $"{metadata_path}/labels/kueue.x-k8s.io~1priority-class",
-	"message": `queue class "production-inference" is not for this namespace`,
+	"message": `queue class "production-inference" is not allowed in this namespace`,
 	"remedy": "name one of its classes: research-training, spot-training",
 }}
 

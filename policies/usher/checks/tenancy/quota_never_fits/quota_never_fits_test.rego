@@ -73,11 +73,11 @@ test_what_cannot_be_read_is_unknown if {
 	check.unknown == {
 		{
 			"path": "/metadata/namespace",
-			"reason": "ResourceQuota odd, spec.hard: is no object; what it says is not compared",
+			"reason": "ResourceQuota odd, spec.hard: is no object; usher skips this field",
 		},
 		{
 			"path": "/spec",
-			"reason": "whether ResourceQuota far counts these pods is not known: its scope asks for what the facts do not tell",
+			"reason": "usher does not know whether ResourceQuota far counts these pods: the facts of the cluster do not decide its scope",
 		},
 	} with input as document
 }
