@@ -37,6 +37,12 @@ def count(number: int, thing: str, things: str = "") -> str:
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
+def workload_name(workload: model.Workload) -> str:
+    """`Job ml-research/bert`."""
+    namespace = f"{workload.namespace}/" if workload.namespace else ""
+    return f"{workload.kind} {namespace}{workload.name or '(unnamed)'}"
+
+
 def amount(value: scan_devices.Amount) -> str:
     """`64`, `0.5`, or `64+` when nothing bounds it."""
     number = value.number

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.reports import lines as reports_lines
 from usher.reports import pod_set_rows, wording
 from usher.reports.lines import Lines, Row
 from usher.reports.pod_set_rows import Common
@@ -27,19 +26,15 @@ def write(
             lines.write()
         # A path that is broken over lines can be neither clicked nor copied.
         lines.write(wording.printable(f"{each.source}:{each.line}" if each.line else each.source))
-        lines.wrapped(_heading(each.workload), first=Text(""), rest="  ")
+        name = wording.workload_name(each.workload)
+        lines.wrapped(f"{name} ({each.workload.api_version})", first=Text(""), rest="  ")
         if _is_recognised(each.workload):
-            reports_lines.write(list(_known(each, vocabulary)), lines)
+            lines.labelled([*_known(each, vocabulary)])
         unknown = list(_unknown(each))
         if unknown:
             lines.write("  unknown")
         for text in unknown:
             lines.wrapped(text, first=Text("    "), rest="      ")
-
-
-def _heading(workload: model.Workload) -> str:
-    where = f"{workload.namespace}/" if workload.namespace else ""
-    return f"{workload.kind} {where}{workload.name or '(unnamed)'} ({workload.api_version})"
 
 
 def _is_recognised(workload: model.Workload) -> bool:
