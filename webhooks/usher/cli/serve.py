@@ -128,11 +128,12 @@ def _watched(
         return None
     from usher.authorities.gpu_quota.live.service import ChargingService
     from usher.cluster import connection
+    from usher.cluster import kubeconfig as kubeconfigs
     from usher.cluster.live import LiveFacts
     from usher.server.live_cluster import Watched
 
     # A pod may run without the token of an account: then reviews are decided by what they hold.
-    if not live and not connection.has_account():
+    if not live and not kubeconfigs.has_account():
         return None
 
     def connect(*, hurried: bool = False) -> connection.Api:
@@ -141,7 +142,7 @@ def _watched(
     facts = LiveFacts(connect())
 
     def charging(knowledge: "Callable[[], Knowledge]", meter: "Meter") -> ChargingService:
-        api, namespace = connect(hurried=True), connection.own_namespace()
+        api, namespace = connect(hurried=True), kubeconfigs.own_namespace()
         return ChargingService(api, connect, knowledge, namespace=namespace, meter=meter)
 
     return Watched(facts=facts, charging=charging)
