@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import builders
 import kind_definitions
-from usher import paths
 from usher.kinds import scales
 
 
@@ -64,30 +62,3 @@ def test_the_kind_is_found_by_what_a_request_calls_the_resource() -> None:
     assert scales.KINDS["apps", "deployments"] == "Deployment"
     assert scales.KINDS["", "replicationcontrollers"] == "ReplicationController"
     assert ("example.com", "deployments") not in scales.KINDS
-
-
-def test_a_number_is_set_in_a_copy() -> None:
-    value = builders.deployment(replicas=2)
-
-    changed = scales.with_number(value, "/spec/replicas", 9)
-
-    assert changed == builders.deployment(replicas=9)
-    assert value == builders.deployment(replicas=2)
-
-
-def test_a_number_that_is_missing_is_added() -> None:
-    assert scales.with_number(builders.deployment(), "/spec/replicas", 9) == builders.deployment(replicas=9)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [{}, {"spec": None}, {"spec": []}, {"spec": {"pytorchReplicaSpecs": {"worker": {"replicas": 1}}}}],
-)
-def test_nothing_is_added_around_a_number(value: paths.Object) -> None:
-    assert scales.with_number(value, "/spec/pytorchReplicaSpecs/Worker/replicas", 9) is value
-
-
-def test_no_pointer_changes_nothing() -> None:
-    value: paths.Object = {"": 1}
-
-    assert scales.with_number(value, "", 9) is value

@@ -11,9 +11,10 @@ from usher.config import models
 from usher.kinds.autoscaling import autoscalers
 from usher.policy.input.document import Documents
 from usher.reading import lookup
+from usher.reading.growth import Growth
 from usher.scan.batches import Batch
 from usher.workloads import grown_workloads
-from usher.workloads.grown_workloads import Growth, grown
+from usher.workloads.grown_workloads import grown
 from usher.workloads.normalise import normalise
 
 
