@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import builders
-from unit.workloads.normalised import workload
+from unit.authorities.knowing import case, knowing
 from usher import paths
 from usher.authorities.gpu_quota import object_slice
 from usher.authorities.gpu_quota.object_slice import QuotaObject
@@ -25,7 +25,7 @@ def namespace(name: str, **labels: str) -> paths.Object:
 
 
 def seen(value: paths.Object, *facts: paths.Object, config: models.Config | None = None) -> QuotaObject | None:
-    return object_slice.of(workload(value), Store.of(facts), config or models.Config())
+    return object_slice.of(case(value), knowing(Store.of(facts), config))
 
 
 def test_a_quota_with_namespaces_of_its_own() -> None:

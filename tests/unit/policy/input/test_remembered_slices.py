@@ -7,21 +7,15 @@ from hypothesis import strategies as st
 
 import builders
 from builders import GPU
+from unit.authorities.knowing import knowing
 from unit.mutation import generated
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
-from usher.authorities.nodes.pool_slice import AllNodes
-from usher.config import models
+from usher.authorities.authority import Case
 from usher.facts.store import Store
 from usher.policy.input.cluster import Cluster, Slices
 from usher.workloads import fingerprints
 from usher.workloads.normalise import normalise
-
-CONFIG = models.Config()
-
-
-def slices() -> Slices:
-    return Slices(CONFIG, VOCABULARY, AllNodes(CONFIG, VOCABULARY))
 
 
 def quota(used: int, *, hard: int = 32, namespace: str = "research") -> paths.Object:
@@ -70,7 +64,7 @@ CHANGES: list[Callable[[Store], None]] = [
 
 def remembered(all_slices: Slices, value: paths.Object, facts: Store) -> Cluster | None:
     found = workload(value)
-    return all_slices.of(found, facts, likeness=fingerprints.of_pod(value, found))
+    return all_slices.of(Case(workload=found), knowing(facts), likeness=fingerprints.of_pod(value, found))
 
 
 def pod(name: str = "a", **labels: str) -> paths.Object:
@@ -78,7 +72,7 @@ def pod(name: str = "a", **labels: str) -> paths.Object:
 
 
 def test_pods_of_one_job_have_one_slice() -> None:
-    all_slices, facts = slices(), everything()
+    all_slices, facts = Slices(), everything()
     ranked = {"training.kubeflow.org/replica-index": "7"}
 
     first = remembered(all_slices, pod("worker-0"), facts)
@@ -111,7 +105,7 @@ def test_a_pod_that_no_json_of_ours_can_hold_is_not_remembered() -> None:
 
 def test_what_is_used_is_looked_at_anew_for_every_pod() -> None:
     """The quota controller writes it with every pod that starts, and no revision of the facts tells of it."""
-    all_slices, facts = slices(), everything()
+    all_slices, facts = Slices(), everything()
 
     def verdicts() -> list[str]:
         found = (remembered(all_slices, pod(), facts) or {}).get("resourceQuotas", {})
@@ -135,13 +129,16 @@ def test_a_slice_is_that_of_the_pod_itself(
     values: list[paths.Object], steps: list[tuple[Callable[[Store], None], int]]
 ) -> None:
     """Whatever was asked before, and whatever has changed in the cluster since."""
-    all_slices, facts = slices(), everything()
+    all_slices, facts = Slices(), everything()
     for change, index in steps:
         change(facts)
         value = values[index % len(values)]
         found = normalise(value, vocabulary=VOCABULARY, namespace="research")
         if found is None:
             continue
-        expected = slices().of(found, facts)
+        expected = Slices().of(Case(workload=found), knowing(facts))
         for _ in range(2):
-            assert all_slices.of(found, facts, likeness=fingerprints.of_pod(value, found)) == expected
+            assert (
+                all_slices.of(Case(workload=found), knowing(facts), likeness=fingerprints.of_pod(value, found))
+                == expected
+            )

@@ -6,9 +6,11 @@ from typing import Final, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
+from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import assignment, definitions
 from usher.authorities.gpu_quota.assignment import Labels
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 from usher.kinds.gpu_usher import VIEW
@@ -40,8 +42,9 @@ class QuotaObject(TypedDict):
     rivals: NotRequired[list[Rival]]
 
 
-def of(workload: model.Workload, facts: Store, config: models.Config) -> QuotaObject | None:
+def of(case: Case, known: Knowledge) -> QuotaObject | None:
     """What is known of the namespaces of a GPUQuota; None for other objects, and for one that cannot be read."""
+    workload, facts, config = case.workload, known.facts, known.config
     if (workload.group, workload.kind) != (GROUP, KIND):
         return None
     quota = _quota(workload)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher import model, quantities
-from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import amounts, assignment, ledger, status
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.assignment import Undecided
@@ -12,41 +12,36 @@ from usher.authorities.gpu_quota.charge import Charge
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Ledger, Limit
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Balance, Section
 from usher.authorities.verdict import Answer, worst
-from usher.config import models
 from usher.facts.store import Store
 from usher.reading.lookup import Absence
 
 _AUTHORITY: Final = "GPUQuota"
 
 
-def of(workload: model.Workload, facts: Store, config: models.Config, vocabulary: Vocabulary) -> Section | None:
-    """What the quota says; None where none holds for the namespace, and for what asks for no accelerators.
-
-    Args:
-        workload: the object.
-        facts: what is known.
-        config: usher.yaml, which may declare quotas of its own.
-        vocabulary: what resource names mean.
-    """
+def of(case: Case, known: Knowledge) -> Iterator[Section]:
+    """A section where a quota holds for the namespace, or may hold, and the workload asks for accelerators."""
+    workload, facts, config = case.workload, known.facts, known.config
     if not workload.asks_accelerators:
-        return None
+        return
     quota = assignment.of_namespace(workload.namespace, facts, config)
+    if quota is None and facts.knows(GROUP, KIND):
+        return
     if quota is None:
-        if facts.knows(GROUP, KIND):
-            return None
-        return Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("nothing is known of GPUQuotas",))
-    if isinstance(quota, Undecided):
-        return Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=(quota.reason,))
-    charge = gpu_quota_charge.charge(
-        workload,
-        pools=config.pools,
-        vocabulary=vocabulary,
-        assumption=quota.assumption,
-        default_class=assignment.default_class(facts, config),
-    )
-    return _section(workload, quota, charge, _ledger(quota, facts))
+        yield Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("nothing is known of GPUQuotas",))
+    elif isinstance(quota, Undecided):
+        yield Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=(quota.reason,))
+    else:
+        charge = gpu_quota_charge.charge(
+            workload,
+            pools=config.pools,
+            vocabulary=known.vocabulary,
+            assumption=quota.assumption,
+            default_class=assignment.default_class(facts, config),
+        )
+        yield _section(workload, quota, charge, _ledger(quota, facts))
 
 
 def _ledger(quota: Quota, facts: Store) -> Ledger | None:

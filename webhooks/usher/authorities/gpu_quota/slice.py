@@ -11,13 +11,14 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.authority import QuotaRefusal
+from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import amounts, assignment
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.charge import Charge
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Limit
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 
@@ -65,10 +66,10 @@ class GpuQuota(TypedDict):
     """Why nobody can say which quota holds."""
 
 
-def of(
-    workload: model.Workload, facts: Store, config: models.Config, vocabulary: Vocabulary, refusal: QuotaRefusal | None
-) -> GpuQuota | None:
+def of(case: Case, known: Knowledge) -> GpuQuota | None:
     """What the quota says; None where there is none, and where it says nothing against the workload."""
+    workload, refusal = case.workload, case.refusal
+    facts, config, vocabulary = known.facts, known.config, known.vocabulary
     if not workload.asks_accelerators or workload.is_template:
         return None
     quota = refusal.quota if refusal is not None else assignment.of_namespace(workload.namespace, facts, config)

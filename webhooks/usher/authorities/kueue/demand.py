@@ -58,7 +58,7 @@ _AS_ONE: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CountedPods:
     """The pods of one pod set, and what each of them asks for."""
 
     pod_set: model.PodSet
@@ -74,7 +74,7 @@ class Asked:
 class Demand:
     """What is admitted together, all of it or nothing."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[CountedPods, ...]
     exact: bool
     """Whether Kueue counts just this, and no more."""
     unknowns: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def of_all(workload: model.Workload, configuration: Configuration) -> Demand:
 def _demand(
     counted: Iterable[tuple[model.PodSet, int]], workload: model.Workload, configuration: Configuration
 ) -> Demand:
-    asked: list[Asked] = []
+    asked: list[CountedPods] = []
     unknowns: list[str] = list(configuration.problems)
     exact = POD_GROUP not in workload.labels and POD_GROUP not in workload.annotations
     for pod_set, pods in counted:
@@ -113,7 +113,7 @@ def _demand(
         for name, quantity in _claimed(pod_set, configuration, unknowns):
             each[name] = each.get(name, quantities.ZERO) + quantity
         amounts = {name: queues.amount(name, quantity) for name, quantity in each.items()}
-        asked.append(Asked(pod_set=pod_set, pods=pods, each=amounts))
+        asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts))
         exact = exact and pod_set.whole and _is_counted(workload, pod_set)
     return Demand(asked=tuple(asked), exact=exact, unknowns=tuple(dict.fromkeys(unknowns)))
 

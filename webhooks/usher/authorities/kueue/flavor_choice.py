@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from usher.authorities.kueue.demand import Asked
+from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.queues import FlavorResource, plus
 
-Unit = Sequence[Asked]
+Unit = Sequence[CountedPods]
 """Pod sets that must have the same flavor; most stand alone."""
 
 _MOST_CHOOSING: Final = 64

@@ -45,7 +45,7 @@ class Topology:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class FlavorRefusal:
     """Why a flavor does not take a pod set."""
 
     flavor: str
@@ -99,24 +99,24 @@ def asks_topology(pod_set: model.PodSet) -> bool:
     return any(key in pod_set.annotations for key in (*_LEVELS, *_OTHER_TOPOLOGY))
 
 
-def refusal(flavor: Flavor, pod_set: model.PodSet) -> Refusal | None:
+def refusal(flavor: Flavor, pod_set: model.PodSet) -> FlavorRefusal | None:
     """Why the flavor's taints or labels keep the pods out; None where they do not."""
     untolerated = taints.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
     if untolerated:
         taint = untolerated[0]
         value = f"={taint.value}" if taint.value else ""
         written = f"{taint.key}{value}:{taint.effect}"
-        return Refusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
+        return FlavorRefusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
     if flavor.node_labels and not node_affinity.matches(
         _declared_only(flavor, pod_set), labels=flavor.node_labels, name=""
     ):
-        return Refusal(flavor=flavor.name, reason=f"its nodes have {_labels(flavor, pod_set)}")
+        return FlavorRefusal(flavor=flavor.name, reason=f"its nodes have {_labels(flavor, pod_set)}")
     return None
 
 
 def topology_refusal(
     flavor: Flavor, pod_set: model.PodSet, levels: Sequence[str] | None, *, overlaps: bool, only_topologies: bool
-) -> Refusal | None:
+) -> FlavorRefusal | None:
     """Why the flavor does not place the pods by topology as they ask, or does although they do not.
 
     Args:
@@ -128,16 +128,16 @@ def topology_refusal(
     """
     if not asks_topology(pod_set):
         if flavor.topology and not only_topologies:
-            return Refusal(
+            return FlavorRefusal(
                 flavor=flavor.name, reason="it takes only pods that ask to be placed by topology", by_topology=True
             )
         return None
     if not flavor.topology:
-        return Refusal(flavor=flavor.name, reason="it has no topology", by_topology=True) if overlaps else None
+        return FlavorRefusal(flavor=flavor.name, reason="it has no topology", by_topology=True) if overlaps else None
     missing = [level for level in wanted_levels(pod_set) if levels is not None and level not in levels]
     if missing:
         reason = f"its Topology {flavor.topology} has no level {missing[0]}"
-        return Refusal(
+        return FlavorRefusal(
             flavor=flavor.name, reason=reason, by_topology=True, level=missing[0], levels=tuple(levels or ())
         )
     return None

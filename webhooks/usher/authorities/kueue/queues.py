@@ -19,7 +19,7 @@ FlavorResource = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class FlavorQuota:
     """Of one resource in one flavor, as amounts."""
 
     nominal: int = 0
@@ -29,7 +29,7 @@ class Quota:
     """The most that is lent; None where all of it is."""
 
 
-NO_QUOTA: Final = Quota()
+NO_QUOTA: Final = FlavorQuota()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,9 @@ class ResourceGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quotas:
+class FlavorQuotas:
     groups: tuple[ResourceGroup, ...]
-    by_flavor: Mapping[FlavorResource, Quota]
+    by_flavor: Mapping[FlavorResource, FlavorQuota]
 
     def group_of(self, resource: str) -> ResourceGroup | None:
         """The group that covers a resource; the API lets one group do so."""
@@ -72,14 +72,14 @@ def minus(left: int, right: int) -> int:
     return max(left - right, 0)
 
 
-def read(value: paths.Json, path: str, reading: Reading) -> Quotas:
+def read(value: paths.Json, path: str, reading: Reading) -> FlavorQuotas:
     """The `resourceGroups` of a ClusterQueue or a Cohort, of any version.
 
     A number that cannot be read is recorded and counts as the one that gives least: no quota, nothing borrowed, nothing
     lent. So what fits in spite of it fits.
     """
     groups: list[ResourceGroup] = []
-    by_flavor: dict[FlavorResource, Quota] = {}
+    by_flavor: dict[FlavorResource, FlavorQuota] = {}
     for group_path, group in reading.items(value, path):
         flavors: list[str] = []
         for flavor_path, flavor in reading.items(group.get("flavors"), group_path + "/flavors"):
@@ -90,11 +90,11 @@ def read(value: paths.Json, path: str, reading: Reading) -> Quotas:
                 by_flavor[name, resource] = _quota(quota, resource, quota_path, reading)
         covered = reading.texts(group.get("coveredResources"), group_path + "/coveredResources")
         groups.append(ResourceGroup(resources=frozenset(covered), flavors=tuple(dict.fromkeys(flavors))))
-    return Quotas(groups=tuple(groups), by_flavor=by_flavor)
+    return FlavorQuotas(groups=tuple(groups), by_flavor=by_flavor)
 
 
-def _quota(value: Mapping[str, paths.Json], resource: str, path: str, reading: Reading) -> Quota:
-    return Quota(
+def _quota(value: Mapping[str, paths.Json], resource: str, path: str, reading: Reading) -> FlavorQuota:
+    return FlavorQuota(
         nominal=_amount(value.get("nominalQuota"), resource, path + "/nominalQuota", reading) or 0,
         borrowing=_amount(value.get("borrowingLimit"), resource, path + "/borrowingLimit", reading),
         lending=_amount(value.get("lendingLimit"), resource, path + "/lendingLimit", reading),
@@ -150,7 +150,7 @@ class ClusterQueue:
     """Empty where it is in none."""
     namespace_selector: paths.Json
     """As it is written; None selects no namespace."""
-    quotas: Quotas
+    quotas: FlavorQuotas
     state: State
     problems: tuple[str, ...] = ()
     """What of it could not be read, each with its place."""
@@ -163,7 +163,7 @@ class Cohort:
     name: str
     parent: str
     """Empty for the root of a tree."""
-    quotas: Quotas
+    quotas: FlavorQuotas
     problems: tuple[str, ...] = ()
     stray: bool = False
     """Whether it may be below any other, because what names its parent could not be read."""

@@ -8,6 +8,7 @@ of the configuration only the slice that applies to this namespace. Field names 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NotRequired, cast  # pydantic reads the standard one only from Python 3.12 on
@@ -17,7 +18,8 @@ from typing_extensions import TypedDict
 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.authority import QuotaRefusal
+from usher.authorities.authority import Case, QuotaRefusal
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
 from usher.config import models
 from usher.facts.store import Store
@@ -129,9 +131,10 @@ class Documents:
 
     def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
         self._sites = input_site.Sites(config, keys)
-        self._all_nodes = pool_slice.AllNodes(config, vocabulary)
-        self._slices = input_cluster.Slices(config, vocabulary, self._all_nodes)
-        self._all_mig = mig_slice.AllMig(config)
+        self._known = Knowledge(facts=Store(), config=config, vocabulary=vocabulary)
+        self._placements = pool_slice.placements(self._known)
+        self._slices = input_cluster.Slices()
+        self._all_mig = mig_slice.MigAnswers(config)
         self._fabrics = input_site.all_of(config)
 
     def build(  # noqa: PLR0913 - all that a document is made of, all named
@@ -169,13 +172,14 @@ class Documents:
         if review is not None:
             document["review"] = review
         if facts is not None:
-            cluster = self._slices.of(workload, facts, refusal=refusal, likeness=like)
+            case = Case(workload=workload, refusal=refusal)
+            cluster = self._slices.of(case, replace(self._known, facts=facts), likeness=like)
             if cluster is not None:
                 document["cluster"] = cluster
         return orjson.dumps(document)
 
     def _pod_set(self, pod_set: model.PodSet) -> PodSet:
-        where = self._all_nodes.of(pod_set)
+        where = self._placements.of(pod_set)
         result = pod_set_document(pod_set, where)
         mig = self._all_mig.of(pod_set, where)
         if mig is not None:
