@@ -10,9 +10,9 @@ _GIB: Final = 2**30
 
 
 def amount(resource: str, number: int, *, up: bool) -> str:
-    """What the scheduler counts, as people write it: `3500m`, `8`, `1007.5Gi`.
+    """An amount in the scheduler's units, as people write it: `3500m`, `8`, `1007.5Gi`.
 
-    Bytes are rounded to a tenth, what is asked for up and what is there down, so that the two never look equal.
+    Bytes are rounded to a tenth: demand up, supply down, so that too much never looks equal.
     """
     if resource == "cpu":
         return str(quantities.Quantity(number * quantities.MILLI))
@@ -30,12 +30,12 @@ _PREFIXES: Final = ("requests.", "limits.")
 
 
 def text(resource: str, quantity: quantities.Quantity, *, up: bool = True) -> str:
-    """`64`, `1500m`, `512Gi`: bytes are rounded, what is asked for up and what is there down.
+    """`64`, `1500m`, `512Gi`.
 
     Args:
-        resource: its name, also as the key of a quota has it.
+        resource: its name, or the key of a quota.
         quantity: how much.
-        up: whether it is asked for.
+        up: whether bytes are rounded up, as for demand; else down, as for supply.
     """
     name = resource
     for prefix in _PREFIXES:

@@ -18,7 +18,7 @@ class LimitedResource:
     demand: GangDemand
     most: Quantity
     used: Quantity | None = None
-    """None where nobody has counted yet."""
+    """None before the first count."""
 
     @property
     def needs(self) -> Quantity:

@@ -11,9 +11,9 @@ from usher.reading.lookup import Absence, Reference
 
 
 def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:
-    """The workload whose pods have the overhead of their RuntimeClass, as the API server writes it into each of them.
+    """The workload with the overhead of RuntimeClasses, as the API server writes it into each pod.
 
-    Pods that say their overhead keep it: the API server takes no other than that of the class.
+    Pods that state an overhead keep it: the API server refuses any other than that of the class.
     """
     if isinstance(classes, Absence) or not any(pod_set.runtime_class_name for pod_set in workload.pod_sets):
         return workload

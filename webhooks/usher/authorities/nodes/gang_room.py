@@ -1,4 +1,4 @@
-"""Whether pods that must start together could ever run together, if all nodes were empty: an upper bound."""
+"""An upper bound of the pods of a gang that could run together, if all nodes were empty."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """Of the pods of a gang, how many the nodes hold at once."""
+    """How many pods of a gang the nodes could hold at once."""
 
     most: int
     sure: bool
-    """Whether usher.yaml bounds every pool that counts; elsewhere nodes may be added."""
+    """Whether usher.yaml bounds every pool that counts; else nodes may be added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class GangShortage(Room):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stock:
-    """Nodes that could hold a pod: those of one class that are there, or all that a pool that scales may have."""
+    """Nodes that could hold a pod: existing ones of one class, or all that a scaling pool may have."""
 
     nodes: int
     places: tuple[Place, ...]
@@ -48,7 +48,7 @@ class _Stock:
 
 
 _Stocks = Mapping[str, _Stock]
-"""By what tells them apart."""
+"""By pool or example node."""
 
 
 def member(pod_set: model.PodSet, demand: PodDemand, gang: model.Gang) -> Member:
@@ -80,8 +80,8 @@ def shortage(
 def room(members: Sequence[Member], places: Places) -> Room | None:
     """The most pods of a gang that could run at once; None where nothing bounds them.
 
-    Each pod set has room for itself, and for each resource there is enough for all of them together; how they would
-    have to be packed is not looked at, so that fewer may fit, and never more.
+    Compares each pod set by itself, and each resource for all pod sets together. Packing is ignored, so fewer pods may
+    fit, but never more.
     """
     if places.nodes.unreadable or any(_is_undecided(member.demand) for member in members):
         return None
@@ -132,7 +132,7 @@ def _union(stocks: Iterable[_Stocks]) -> dict[str, _Stock]:
 
 
 def _times(demand: PodDemand, stock: _Stock) -> int:
-    """How often the largest of the nodes has what the pod asks for; what a pool does not tell bounds nothing."""
+    """How many pods the largest node holds; resources that a pool does not declare are unlimited."""
     return max(
         min([*(amount // asked for amount, asked in _known(demand, place, index)), _most_pods(place, index)])
         for place in stock.places
@@ -152,7 +152,7 @@ def _most_pods(place: Place, index: int) -> int:
 
 
 def _pods_with(resource: str, members: Iterable[Member], stocks: _Stocks) -> int:
-    """How many pods find enough of one resource, if those that ask for the least come first."""
+    """How many pods find enough of one resource, if the smallest requests come first."""
     left = sum(stock.nodes * max(_amount(resource, place) for place in stock.places) for stock in stocks.values())
     found = 0
     for asked, pods in sorted((member.demand.amounts.get(resource, 0), member.pods) for member in members):

@@ -79,7 +79,7 @@ class PodSetNodesInput(TypedDict):
     divided: NotRequired[RepartitioningInput]
     crowded: NotRequired[CrowdedInput]
     declared: bool
-    """Whether usher.yaml declares a pool for such pods; elsewhere an autoscaler may know of others."""
+    """Whether usher.yaml declares a pool for these pods; else an autoscaler may know of other nodes."""
 
 
 class GangNodesInput(TypedDict):

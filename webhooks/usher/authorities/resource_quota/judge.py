@@ -90,7 +90,7 @@ def judge(workload: model.Workload, namespace: NamespaceLimits) -> QuotaVerdict 
 
 
 def suffice(quotas: Iterable[ResourceQuota], needed: Iterable[LimitedResource]) -> bool:
-    """Whether quotas have room for all that is needed; they have where nobody has counted yet."""
+    """Whether quotas have room for all that is needed; true before the first count."""
     by_name = {quota.name: quota for quota in quotas}
     return not any(_exceeds(by_name[each.of], each) for each in needed)
 

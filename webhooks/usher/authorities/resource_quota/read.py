@@ -35,7 +35,7 @@ class ResourceQuota:
     name: str
     hard: Amounts
     used: Amounts | None
-    """None where nobody has counted yet, as in files."""
+    """None before the first count, as in files."""
     scopes: tuple[Scope, ...]
 
 
