@@ -48,7 +48,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
         yield Section(
             authority=_AUTHORITY,
             answer=Answer.NOT_NOW,
-            reasons=("it names no queue, and Kueue holds such workloads back (manageJobsWithoutQueueName)",),
+            reasons=("it names no queue, and Kueue holds back workloads without one (manageJobsWithoutQueueName)",),
             remedies=(f"name a queue of the namespace: {there}",) if there else (),
         )
 

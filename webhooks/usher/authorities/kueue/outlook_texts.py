@@ -31,7 +31,7 @@ def reasons(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answe
             yield _shortage(shortage, now=answer is not Answer.NEVER)
         yield from verdict.unknowns[:_MOST]
         if not verdict.takes_all:
-            yield "there is room for all pods, but Kueue may choose flavors, pod set by pod set, so that some find none"
+            yield "there is room for all pods, but some may find none, because Kueue chooses flavors pod set by pod set"
 
 
 def remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:

@@ -74,9 +74,9 @@ def _missing(obstacles: Obstacles, places: Places) -> Iterator[str]:
         there = ", ".join(texts.values(wanted.key, places))
         yield f"{texts.requirement(wanted)} is not met" + (f" (nodes have {there})" if there else "")
     for wanted in obstacles.names:
-        yield f"the pods must be on {', '.join(wanted.values)}, which is none of these"
+        yield f"the pods must be on node {', '.join(wanted.values)}"
     if obstacles.nowhere:
-        yield "their affinity matches no node at all"
+        yield "their affinity matches no node"
 
 
 def _remedies(pod_set: model.PodSet, demand: PodDemand, nearest: Nearest, places: Places) -> Iterator[str]:

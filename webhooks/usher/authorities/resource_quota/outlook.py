@@ -36,7 +36,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
             reasons=tuple(dict.fromkeys(_reasons(verdict, namespace))),
             balances=tuple(each.balance("ResourceQuota") for each in verdict.limited),
             remedies=tuple(
-                dict.fromkeys(f"say {each.what} in container {each.container.name}" for each in verdict.unstated)
+                dict.fromkeys(f"set {each.what} in container {each.container.name}" for each in verdict.unstated)
             ),
             waits=tuple(_waits(verdict)),
         )
@@ -48,13 +48,12 @@ def _reasons(verdict: QuotaVerdict, namespace: NamespaceLimits) -> Iterator[str]
         yield "what is used now is not known"
     yield from verdict.unknowns
     for unclear in verdict.unclear:
-        yield f"whether ResourceQuota {unclear.quota} counts the pods of {unclear.pod_set.name or 'it'} is not known"
-    unless = ", unless a LimitRange says it" if namespace.ranges is None else ""
+        pods = f"the pods of {unclear.pod_set.name}" if unclear.pod_set.name else "the pods"
+        yield f"whether ResourceQuota {unclear.quota} counts {pods} is not known"
+    unless = ", unless a LimitRange sets it" if namespace.ranges is None else ""
     for unstated in verdict.unstated:
-        yield (
-            f"container {unstated.container.name} says no {unstated.what}, "
-            f"and under ResourceQuota {unstated.quota} no such pod is created{unless}"
-        )
+        container = unstated.container.name
+        yield f"container {container} has no {unstated.what}, which ResourceQuota {unstated.quota} requires{unless}"
 
 
 def _shortage(shortage: Shortage) -> str:

@@ -64,7 +64,7 @@ def _reasons(named: Named, verdict: QueueVerdict) -> Iterator[str]:
     yield from (_shortage(each, verdict.queue) for each in verdict.shortages)
     yield from verdict.unknowns
     if named.assumption and (verdict.standing is not Standing.USABLE or verdict.shortages or verdict.unknowns):
-        yield f"that is so if {named.assumption}"
+        yield f"this holds if {named.assumption}"
 
 
 def _standing(verdict: QueueVerdict) -> str:
@@ -73,7 +73,7 @@ def _standing(verdict: QueueVerdict) -> str:
         case Standing.MISSING:
             return f"there is no Queue {name}"
         case Standing.ROOT:
-            return f"Queue {name} is the one above all others, which takes no jobs"
+            return f"Queue {name} is above all other queues, and takes no jobs itself"
         case Standing.NOT_LEAF:
             return f"Queue {name} has queues below it, and takes no jobs itself"
         case _:
