@@ -163,10 +163,17 @@ class Holdings:
     def _has_pods(self, held: Held) -> bool:
         return any(True for _ in self._pods_under(held.holding))
 
-    def remaining(self, entry: Entry) -> Holding | None:
-        """What pods of deleted workloads of a name still hold; None where there are none."""
+    def remaining(self, entry: Entry, *, current: str | None = None) -> Holding | None:
+        """What pods of deleted workloads of a name still hold; None where there are none.
+
+        Args:
+            entry: names the workloads.
+            current: uid of the only one that exists, empty where none does; None where only watches know.
+        """
         with self._lock:
-            gone = [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) & self._gone]
+            named = self._named.get(_name(entry), _NONE)
+            deleted = named & self._gone if current is None else named - {current}
+            gone = [replace(self._held[uid].holding, charge={}) for uid in deleted]
         if not gone:
             return None
         return replace(gone[0], charge=together(self.at_least(each).charge for each in gone))
