@@ -9,12 +9,13 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.live import owner_coverage
+from usher.authorities.gpu_quota.live.held import Held
 from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
 from usher.authorities.gpu_quota.reconciliation import Holding
 
@@ -26,19 +27,6 @@ UNWATCHED: Final = 60.0
 
 Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """An object that exists."""
-
-    holding: Holding
-    owner: str
-    """uid of its controlling owner; empty where it has none."""
-
-    @property
-    def is_pod(self) -> bool:
-        return self.holding.kind == "Pod" and not self.holding.group
 
 
 _NONE: Final[frozenset[str]] = frozenset()
@@ -225,20 +213,10 @@ class Holdings:
             among: all objects of some namespaces; None for all namespaces.
         """
         everything = [held for each in self.by_namespace().values() for held in each] if among is None else among
-        roots: dict[str, Holding] = {}
-        pods: defaultdict[str, list[Holding]] = defaultdict(list)
-        for held in everything:
-            owner = self.charged_owner(held.owner, held.holding.namespace) if held.owner else None
-            if owner is None:
-                if held.holding.uid not in self._unwatched:
-                    roots[held.holding.uid] = held.holding
-            elif held.is_pod and not held.holding.finished:
-                pods[owner.uid].append(held.holding)
-        result = []
-        for holding in roots.values():
-            covered, beyond = owner_coverage.split(holding, pods.get(holding.uid, ()), is_charged)
-            result += [owner_coverage.at_least(holding, covered), *beyond]
-        return result
+        unwatched = self._unwatched
+        return owner_coverage.roots(
+            everything, self.charged_owner, is_charged, may_be_gone=lambda uid: uid in unwatched
+        )
 
     def at_least(self, holding: Holding, is_charged: IsCharged = _never) -> Holding:
         """A workload as it was read, with no less than its pods take together, as far as they are known."""
