@@ -151,11 +151,7 @@ def _add_uncounted(
     """Adds accelerators that no GPUQuota counts either; none where a quota cannot be read, which may count them."""
     if verdict.unknowns:
         return
-    uncounted = [
-        name
-        for name in verdict.uncounted
-        if gpu_quota_slice.counts(workload, name, known.facts, known.config, known.vocabulary) is False
-    ]
+    uncounted = [name for name in verdict.uncounted if gpu_quota_slice.counts(workload, name, known) is False]
     if uncounted:
         paths_of = {request.name: request.path for pod_set in workload.pod_sets for request in pod_set.requests}
         result["uncounted"] = [{"name": name, "path": paths_of[name]} for name in uncounted]
