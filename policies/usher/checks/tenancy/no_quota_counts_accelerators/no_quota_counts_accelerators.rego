@@ -4,8 +4,8 @@
 #   A namespace that uses accelerators and has no quota for them may take all that the cluster has. A ResourceQuota counts
 #   every resource name by itself: one of requests.nvidia.com/gpu counts no slices of MIG, no shares and no device claims,
 #   and one with a scope counts only pods of that scope, so that pods of another PriorityClass have no bound. A limit of
-#   zero for a resource counts as well. A GPUQuota counts by any route: its `slices` all devices, its `gpus` whole ones. A
-#   quota of usher.yaml does not count here: it bounds each workload, and keeps no account of them together.
+#   zero for a resource counts as well. A GPUQuota counts by any route: its `slices` all devices, its `gpus` whole ones. So
+#   does a quota of usher.yaml, which the webhooks charge in the cluster.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
