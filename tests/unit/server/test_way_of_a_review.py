@@ -16,7 +16,7 @@ from usher.config import load
 from usher.mutation import merge
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.policy.input.cluster import Slices
+from usher.policy.input import cluster
 from usher.server.admin import webhook_app
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 LIKE, FIRST = 25, 45
 """The most modules that a review of a Pod may enter: of one like a Pod before, and of a first one."""
 
-_DETAILS = {Slices.of.__code__, merge.merge.__code__}
+_DETAILS = {cluster.of.__code__, merge.merge.__code__}
 """What depends on the facts of the cluster, and on the mutations that a Pod needs."""
 
 

@@ -22,6 +22,7 @@ from usher.mutation import merge
 from usher.policy import decision, enforcement
 from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating
 from usher.policy.mutation_rules import MutationRules
@@ -85,7 +86,7 @@ class Evaluator:
         """What is known of the cluster, beside the objects that come with a request."""
         self.vocabulary = Vocabulary(config.accelerators)
         self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
-        self.documents = input_document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
+        self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)
         self._mutating = Mutating(
             engine=engine, documents=self.documents, catalogue=entries, rules=MutationRules(config, entries)
         )
@@ -232,7 +233,7 @@ class Evaluator:
         workload = case.workload
         if not workload.pod_sets and not workload.view:
             return _Found()
-        cluster = self.documents.slices.of(case, known)
+        cluster = input_cluster.of(case, known)
         document = self.documents.build(workload, old=old, review=review, cluster=cluster)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return _Found(

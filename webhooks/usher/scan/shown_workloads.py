@@ -7,7 +7,9 @@ from functools import partial
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
+from usher.facts.store import Store
 from usher.kinds.autoscaling import autoscalers
 from usher.policy.input.document import Documents
 from usher.reading import lookup
@@ -59,7 +61,7 @@ def workloads(
         vocabulary: which resources are accelerators.
         namespace: the namespace of objects that name none.
     """
-    documents = Documents(config, vocabulary)
+    documents = Documents(Knowledge(facts=Store(), config=config, vocabulary=vocabulary))
     for batch in batches:
         objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
         read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects)

@@ -60,6 +60,7 @@ class Cluster:
 
     def __init__(self, watched: Watched | None, evaluator: Callable[[], Evaluator], metrics: Metrics) -> None:
         self.facts = watched.facts if watched is not None else None
+        self._evaluator = evaluator
         self._charging = None
         if watched is not None:
             self._charging = watched.charging(lambda: evaluator().knowledge, metrics.of_quotas())
@@ -80,6 +81,8 @@ class Cluster:
             self._log = asyncio.create_task(_log(self.facts, interval))
         if self._charging is not None:
             self._charging.start()
+        elif self._evaluator().config.quotas:
+            structlog.get_logger().warning("quotas_not_charged", reason="no live cluster is watched; start with --live")
 
     def missing(self) -> str:
         """What keeps a server from being ready."""

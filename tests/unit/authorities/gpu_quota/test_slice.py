@@ -14,6 +14,7 @@ from usher.authorities.gpu_quota.ledger import Excess, Limit
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise
@@ -39,8 +40,8 @@ def seen(
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
     known = Knowledge(facts=Store.of(facts), config=config, vocabulary=vocabulary)
-    documents = document.Documents(config, vocabulary)
-    cluster = documents.slices.of(Case(workload=workload, refusal=refusal), known)
+    documents = document.Documents(known)
+    cluster = input_cluster.of(Case(workload=workload, refusal=refusal), known)
     return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 

@@ -132,6 +132,9 @@ class MemoryApi:
         """A DELETE with DeleteOptions, whose preconditions must hold."""
         with self._lock:
             self.requests.append(("DELETE", path))
+            troubled = self.trouble("DELETE", path)
+            if troubled is not None:
+                return troubled
             found = self.objects.get(_parsed(path))
             if found is None:
                 return _not_found()

@@ -222,6 +222,17 @@ def test_a_workload_that_was_made_anew_grows_beside_the_pods_of_the_first(api: M
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
+def test_an_update_counts_pods_of_a_deleted_job_while_no_watch_shows_the_deletion(
+    api: MemoryApi, replica: Replica
+) -> None:
+    made_and_deleted(api, replica, 10)
+    replica.ask(job(4))
+    second = api.apply(job(4))
+    uid = second["metadata"]["uid"]  # type: ignore[call-overload, index]  # as made
+
+    assert isinstance(replica.ask(builders.replaced(job(7), "/metadata/uid", uid), old=second), QuotaRefusal)
+
+
 def test_by_force_as_well_both_are_charged(api: MemoryApi, replica: Replica) -> None:
     made_and_deleted(api, replica, 10)
     replica.watch()
