@@ -8,11 +8,11 @@ from usher.authorities.gpu_quota.definitions import Requirement
 from usher.config import models, overlaps
 
 Problem = tuple[str, str]
-"""JSON Pointer into usher.yaml, and what is wrong there."""
+"""JSON Pointer into usher.yaml, and the problem there."""
 
 
 def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
-    """Quotas for the same namespaces by name, and boards that nobody knows."""
+    """Quotas that select the same namespaces by name, and unknown boards."""
     for index, number in _pairs(quotas):
         if not _look_at_labels(quotas[number], quotas[index]):
             text = (
@@ -27,7 +27,7 @@ def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
 
 
 def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
-    """Quotas that may be for the same namespace, by labels of which the file says nothing."""
+    """Quotas that may select the same namespace by labels, which usher.yaml does not know."""
     for index, number in _pairs(quotas):
         if _look_at_labels(quotas[number], quotas[index]):
             text = (
@@ -37,7 +37,7 @@ def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
 
 
 def _pairs(quotas: Sequence[models.Quota]) -> Iterator[tuple[int, int]]:
-    """Indexes of quotas, each with one before it that may be for the same namespace."""
+    """Indexes of quotas, each with an earlier one that may select the same namespace."""
     read = [definitions.of_entry(quota).requirements or () for quota in quotas]
     for index, quota in enumerate(quotas):
         for number, before in enumerate(quotas[:index]):
@@ -51,7 +51,7 @@ def _look_at_labels(first: models.Quota, second: models.Quota) -> bool:
 
 
 def _contradict(first: Requirement, second: Requirement) -> bool:
-    """Whether no namespace has labels that fulfil both, as far as one label tells."""
+    """Whether no namespace can have labels that meet both; only requirements on one label are compared."""
     if first.key != second.key:
         return False
     operators = {first.operator, second.operator}

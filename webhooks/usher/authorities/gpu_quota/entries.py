@@ -1,9 +1,9 @@
-"""An entry of a ledger, and how it stands in the status of a GPUQuota: `status.charges`.
+"""An entry of a ledger, and its form in the status of a GPUQuota: `status.charges`.
 
     {"object": "PyTorchJob.kubeflow.org/research/llm", "amounts": {"gpus": 16}, "until": 1798000000}
 
-`amounts` are those of pods whose priority class no limit names; `classes` has the others by class, and by several
-classes with commas between them what pods of these share. `until` is missing once the charge is settled, and `uid`
+`amounts` are of pods whose priority class no limit names. `classes` has the amounts of other pods by class; a key of
+several classes, joined by commas, has what their pods share. `until` is missing once the charge is settled, and `uid`
 where the object had a name when it was charged.
 """
 
@@ -32,16 +32,16 @@ class Entry:
     name: str
     """Empty where the object was charged before it had one (generateName)."""
     uid: str = ""
-    """Its key where it has no name; of no use otherwise."""
+    """Its key where it has no name."""
     amounts: ByClasses
     reserved_until: int | None
     """Seconds since the epoch; None once the charge is settled."""
     forced: bool = False
-    """Charged without asking whether there was room."""
+    """Charged without regard to limits."""
 
     @property
     def key(self) -> str:
-        """The name wherever there is one: who tries again to create an object is charged once, whatever its uid."""
+        """The name where there is one: a retried creation is charged once, although its uid changes."""
         return self.name_key if self.name else self.uid
 
     @property
@@ -54,11 +54,11 @@ class Entry:
 
 
 class MalformedError(ValueError):
-    """An entry that cannot be read; says what is wrong with it."""
+    """An entry cannot be read; the message says why."""
 
 
 def tidy(by_classes: ByClasses) -> ByClasses:
-    """Without what is nothing, in the order of the classes: equal amounts are equal values."""
+    """Without zeros and sorted, so that equal amounts are equal values."""
     return {
         classes: dict(sorted(of_units.items()))
         for classes in sorted(by_classes)
@@ -93,7 +93,7 @@ def encode_amounts(of_units: Amounts) -> paths.Object:
 
 
 def decode(value: paths.Json) -> Entry:
-    """An entry as it stands in the status.
+    """The entry of a value in the status.
 
     Raises:
         MalformedError: it has a field that no entry has, or lacks one, or one cannot be read.
