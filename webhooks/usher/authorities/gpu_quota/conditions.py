@@ -28,7 +28,7 @@ class Condition:
     message: str
 
 
-IN_FORCE: Final = Condition(ready=True, reason="InForce", message="what its namespaces hold is charged")
+IN_FORCE: Final = Condition(ready=True, reason="InForce", message="workloads in its namespaces are charged")
 
 
 def of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Condition:
@@ -103,7 +103,7 @@ def _overlap(name: str, namespace: str, holding: Iterable[Quota], *, more: int) 
     others = [str(each) for each in holding if each.declared or each.name != name]
     named = f"{', '.join(others[:_MOST_NAMED])}{' and others' if len(others) > _MOST_NAMED else ''}"
     where = f"namespace {namespace}" + (f" and {more} more" if more else "")
-    return f"{named} hold{'s' if len(others) == 1 else ''} for {where} as well, so that none is enforced there"
+    return f"{named} also hold{'s' if len(others) == 1 else ''} for {where}; none of these quotas is enforced there"
 
 
 def _exceeded(found: Ledger, limits: Limits) -> str:

@@ -15,24 +15,22 @@ def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
     """Quotas that select the same namespaces by name, and unknown boards."""
     for index, number in _pairs(quotas):
         if not _look_at_labels(quotas[number], quotas[index]):
-            text = (
-                f"a namespace can fit quota {quotas[number].name} (entry {number}) as well; for each only one may hold"
-            )
+            name = quotas[number].name
+            text = f"quota {name} (entry {number}) can select the same namespace, but only one quota may hold for it"
             yield f"/quotas/{index}", text
     for index, quota in enumerate(quotas):
         board = None if quota.assumes is None else quota.assumes.board
         if board is not None and boards.by_name(board) is None:
             known = ", ".join(each.name for each in boards.BOARDS)
-            yield f"/quotas/{index}/assumes/board", f"{board} is no board that gpu-usher knows; it knows {known}"
+            yield f"/quotas/{index}/assumes/board", f"{board} is not a board that gpu-usher knows; it knows {known}"
 
 
 def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
     """Quotas that may select the same namespace by labels, which usher.yaml does not know."""
     for index, number in _pairs(quotas):
         if _look_at_labels(quotas[number], quotas[index]):
-            text = (
-                f"a namespace may fit quota {quotas[number].name} (entry {number}) as well; neither counts there then"
-            )
+            name = quotas[number].name
+            text = f"quota {name} (entry {number}) may select the same namespace; then neither is enforced there"
             yield f"/quotas/{index}", text
 
 

@@ -105,7 +105,7 @@ class Devices:
     def some_instance(self) -> Device:
         """A MIG instance of an unknown profile: a device claim that selects it by an expression."""
         whole = self.whole("nvidia")
-        reason = "which MIG profile a device claim gets stands in its selectors, which are not read"
+        reason = "the MIG profile of a device claim is in its selectors, which are not read"
         return Device(
             amounts={unit: amount for unit, amount in whole.amounts.items() if unit != gpu_quota_amounts.GPUS},
             unknown={**whole.unknown, gpu_quota_amounts.PROFILES: reason},

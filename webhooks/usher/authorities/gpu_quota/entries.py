@@ -99,16 +99,16 @@ def decode(value: paths.Json) -> Entry:
         MalformedError: it has a field that no entry has, or lacks one, or one cannot be read.
     """
     if not isinstance(value, dict):
-        raise MalformedError("it is no object")
+        raise MalformedError("it is not an object")
     stray = value.keys() - _FIELDS
     if stray:
         raise MalformedError(f"it has a field {min(stray)!r:.60}, which no entry has")
     group, kind, namespace, name = _identity(value.get("object"))
     uid, until, forced = value.get("uid", ""), value.get("until"), value.get("forced", False)
     if not isinstance(uid, str):
-        raise MalformedError("uid is no text")
+        raise MalformedError("uid is not a text")
     if until is not None and (isinstance(until, bool) or not isinstance(until, int) or not 0 <= until <= _LATEST):
-        raise MalformedError("until is no number of seconds")
+        raise MalformedError("until is not a number of seconds")
     if not isinstance(forced, bool):
         raise MalformedError("forced is neither true nor false")
     if not (name or uid):
@@ -118,7 +118,7 @@ def decode(value: paths.Json) -> Entry:
         found[_NO_CLASS] = decode_amounts(value["amounts"])
     classes = value.get("classes", {})
     if not isinstance(classes, dict):
-        raise MalformedError("classes is no object")
+        raise MalformedError("classes is not an object")
     for key, of_units in classes.items():
         found[tuple(sorted(set(key.split(","))))] = decode_amounts(of_units)
     return Entry(
@@ -140,17 +140,17 @@ def decode_amounts(value: paths.Json) -> Amounts:
         MalformedError: no object, a unit that no quota has, or a number that is none or below 0.
     """
     if not isinstance(value, Mapping):
-        raise MalformedError("amounts are no object")
+        raise MalformedError("amounts is not an object")
     found = {}
     for unit, amount in value.items():
         if not gpu_quota_amounts.is_unit(unit):
-            raise MalformedError(f"{unit!r:.60} is no unit of a quota")
+            raise MalformedError(f"{unit!r:.60} is not a unit of a quota")
         try:
             nanos = quantities.parse(amount).nanos
         except errors.QuantityError as error:
             raise MalformedError(f"{unit}: {error}") from None
         if not 0 <= nanos <= gpu_quota_amounts.MOST:
-            raise MalformedError(f"{unit}: {gpu_quota_amounts.number(nanos)} is no amount that anything is charged")
+            raise MalformedError(f"{unit}: {gpu_quota_amounts.number(nanos)} is not an amount that can be charged")
         found[unit] = nanos
     return found
 

@@ -48,7 +48,7 @@ def decode(value: paths.Json) -> Decoded:
     """
     if not isinstance(value, Mapping):
         return Decoded(
-            ledger=gpu_quota_ledger.EMPTY, problems=() if value is None else (("/status", "it is no object"),)
+            ledger=gpu_quota_ledger.EMPTY, problems=() if value is None else (("/status", "it is not an object"),)
         )
     version = value.get("version", VERSION)
     if version != VERSION or isinstance(version, bool):
@@ -56,7 +56,7 @@ def decode(value: paths.Json) -> Decoded:
         return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=(("/status/version", reason),), writable=False)
     charges = value.get("charges")
     if not isinstance(charges, list):
-        problems = () if charges is None else (("/status/charges", "it is no list"),)
+        problems = () if charges is None else (("/status/charges", "it is not a list"),)
         return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=problems)
     return _read(charges)
 
@@ -74,7 +74,7 @@ def _read(charges: list[paths.Json]) -> Decoded:
             unread.append(value)
             continue
         if entry.key in read:
-            problems.append((place, f"{entry.key:.300} is charged twice; the more of both counts"))
+            problems.append((place, f"{entry.key:.300} is charged twice; the larger charge counts"))
             entry = _more(read[entry.key], entry)
         read[entry.key] = entry
     told = problems[:MOST_TOLD]
