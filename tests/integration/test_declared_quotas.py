@@ -89,4 +89,4 @@ def test_queue_names_both_quotas_that_hold_for_a_namespace(tmp_path: Path, confi
     facts = write(tmp_path / "cluster.yaml", CLUSTER[0], overlapping())
     done = usher("queue", write(tmp_path / "object.yaml", job(8, pods=2)), "--config", config, "--facts", facts)
 
-    assert "GPUQuota other and quota research of usher.yaml all hold for namespace research" in done.out
+    assert "GPUQuota other and quota research of usher.yaml hold for namespace research" in done.out

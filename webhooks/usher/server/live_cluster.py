@@ -56,7 +56,7 @@ class Watched:
 
 
 class Cluster:
-    """A watched cluster while the server runs; without one there is nothing to wait for, and nobody to charge."""
+    """The watched cluster while the server runs; without one, quotas are not charged."""
 
     def __init__(self, watched: Watched | None, evaluator: Callable[[], Evaluator], metrics: Metrics) -> None:
         self.facts = watched.facts if watched is not None else None
@@ -89,7 +89,7 @@ class Cluster:
         return missing(self.facts)
 
     def stop(self) -> None:
-        """Ends everything; charges before facts, of which they are made."""
+        """Stops charging, and then the facts on which charges rest."""
         if self._log is not None:
             self._log.cancel()
         if self._charging is not None:

@@ -143,7 +143,7 @@ def test_only_what_a_limit_looks_at_is_unclear() -> None:
 def test_of_several_quotas_that_may_hold_none_is_chosen() -> None:
     found = seen(job(8), gpu_quota("a"), gpu_quota("b"))
 
-    assert found["undecided"] == "GPUQuota a and GPUQuota b all hold for namespace ml-research, and only one may"
+    assert found["undecided"] == "GPUQuota a and GPUQuota b hold for namespace ml-research, but only one quota may"
     broken = seen(job(8), gpu_quota(limits=[{"hard": {"gpu": 1}}]))
     assert broken["undecided"].startswith("GPUQuota research cannot be read: /spec/limits/0/hard/gpu: ")
 

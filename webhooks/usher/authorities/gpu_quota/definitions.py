@@ -73,7 +73,7 @@ def of_object(value: paths.Object) -> Quota | Malformed:
         problems = [(_place(each["loc"]), _reason(each)) for each in error.errors(include_url=False)]
         return Malformed(name=name, problems=tuple(problems[:_MOST_TOLD]), namespaces=_meant_for(spec))
     if read.assumes is not None and read.assumes.board is not None and boards.by_name(read.assumes.board) is None:
-        problem = "/spec/assumes/board", f"{read.assumes.board!r:.80} is no board that gpu-usher knows"
+        problem = "/spec/assumes/board", f"{read.assumes.board!r:.80} is not a board that gpu-usher knows"
         return Malformed(name=name, problems=(problem,), namespaces=_meant_for(spec))
     return _quota(name, read, declared=False)
 
