@@ -1,8 +1,7 @@
-"""The hot path: `POST /mutate` and `POST /validate` as plain ASGI, before any routing.
+"""The webhook port, as a plain ASGI application: `POST /mutate`, `POST /validate`, and nothing else.
 
-What each failure is answered with decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a
-request that is no review of ours, 5xx without a review body for a fault of ours, so that failurePolicy decides and
-never we.
+The status of an answer decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a request that is
+not a review, 5xx without a review body for a fault of ours. Then failurePolicy decides, and not we.
 """
 
 import asyncio
@@ -10,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from usher import errors
 from usher.authorities.gpu_quota.live.admission import Gate
@@ -31,6 +30,7 @@ _ENDPOINTS: Final[dict[str, Review]] = {"/mutate": review_mutate.mutate, "/valid
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _CLOSE: Final = (b"connection", b"close")
+_NOT_FOUND: Final = b"reviews are answered at /mutate and /validate\n"
 _TOO_LARGE: Final = f"the body is larger than {MAX_BODY} bytes\n"
 
 
@@ -43,27 +43,28 @@ class _RefusedError(Exception):
 
 
 class Reviews:
-    """ASGI middleware that answers reviews itself and hands everything else on."""
+    """Answers reviews, and 404 on every other path."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        current: Current,
-        metrics: Metrics,
-        stopping: Callable[[], bool],
-        gate: Gate | None = None,
+        self, *, current: Current, metrics: Metrics, stopping: Callable[[], bool], gate: Gate | None = None
     ) -> None:
-        self._app = app
+        """Prepares to answer.
+
+        Args:
+            current: holds the evaluator in service.
+            metrics: where answers are counted.
+            stopping: whether this process will end, so that clients are to connect to another.
+            gate: what charges quotas; None without a cluster.
+        """
         self._gate = gate
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        review = _ENDPOINTS.get(scope["path"]) if scope["type"] == "http" else None
+        review = _ENDPOINTS.get(scope["path"])
         if review is None:
-            await self._app(scope, receive, send)
+            await _send(send, 404, _NOT_FOUND, _TEXT, close=self._stopping())
             return
         endpoint = scope["path"][1:]
         try:
