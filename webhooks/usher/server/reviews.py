@@ -12,7 +12,7 @@ from typing import Final
 from starlette.types import Message, Receive, Scope, Send
 
 from usher import errors
-from usher.authorities.gpu_quota.live.admission import Gate
+from usher.authorities.gpu_quota.live.admission import Admission
 from usher.policy.evaluator import Evaluator
 from usher.review import mutate as review_mutate
 from usher.review import validate as review_validate
@@ -46,7 +46,7 @@ class Reviews:
     """Answers reviews, and 404 on every other path."""
 
     def __init__(
-        self, *, current: Current, metrics: Metrics, stopping: Callable[[], bool], gate: Gate | None = None
+        self, *, current: Current, metrics: Metrics, stopping: Callable[[], bool], admission: Admission | None = None
     ) -> None:
         """Prepares to answer.
 
@@ -54,9 +54,9 @@ class Reviews:
             current: holds the evaluator in service.
             metrics: where answers are counted.
             stopping: whether this process will end, so that clients are to connect to another.
-            gate: what charges quotas; None without a cluster.
+            admission: what charges quotas; None without a cluster.
         """
-        self._gate = gate
+        self._admission = admission
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
@@ -93,8 +93,8 @@ class Reviews:
 
     async def _review(self, review: Review, body: bytes) -> review_mutate.Answer:
         evaluator = self._current.evaluator
-        if self._gate is not None and review is review_mutate.validate:
-            return await review_validate.validate(body, evaluator, self._gate)
+        if self._admission is not None and review is review_mutate.validate:
+            return await review_validate.validate(body, evaluator, self._admission)
         if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
         # The embedded engine takes less time than handing over to a thread would.

@@ -115,7 +115,7 @@ async def _serve(
     stopping = asyncio.Event()
     watched = Cluster(cluster, lambda: current.evaluator, metrics)
     watched.start(interval=settings.reload_interval)
-    reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, gate=watched.gate)
+    reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, admission=watched.admission)
     webhook = _server(reviews, reloader=reloader)
 
     async def missing() -> str:

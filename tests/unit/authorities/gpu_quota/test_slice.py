@@ -58,7 +58,6 @@ def test_nothing_is_said_of_what_fits_or_of_what_no_quota_holds_for() -> None:
 def test_what_a_quota_can_never_give_is_said_without_asking_what_is_left() -> None:
     assert seen(job(8, pods=3), gpu_quota()) == {
         "name": "GPUQuota research",
-        "declared": False,
         "excesses": [{"asks": "24 GPUs", "hard": "16", "classes": [], "never": True}],
         "unclear": [],
     }
@@ -72,7 +71,6 @@ def test_a_quota_of_usher_yaml_holds_without_a_cluster() -> None:
     found = seen(job(8), config=config)
 
     assert found["name"] == "quota ci of usher.yaml"
-    assert found["declared"]
     assert found["excesses"] == [{"asks": "56 slices", "hard": "14", "classes": [], "never": True}]
 
 

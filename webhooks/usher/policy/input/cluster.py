@@ -94,8 +94,10 @@ class Slices:
         config = self._config
         if facts.empty and not config.quotas and refusal is None:
             return None, on_quotas
+        known = Knowledge(facts=facts, config=config, vocabulary=self._vocabulary)
+        case = Case(workload=workload, refusal=refusal)
         result: Cluster = {}
-        if (gpu_quota := gpu_quota_slice.of(workload, facts, config, self._vocabulary, refusal)) is not None:
+        if (gpu_quota := gpu_quota_slice.of(case, known)) is not None:
             result["gpuQuota"] = gpu_quota
         if facts.empty:
             return result or None, on_quotas
@@ -116,9 +118,10 @@ class Slices:
 
     def _of_object(self, workload: model.Workload, facts: Store) -> Cluster | None:
         """The slice for an object that makes no pods."""
+        known = Knowledge(facts=facts, config=self._config, vocabulary=self._vocabulary)
         result: Cluster = {}
         if (group := volcano_slice.of_group(workload, facts)) is not None:
             result["podGroupObject"] = group
-        if (quota := object_slice.of(workload, facts, self._config)) is not None:
+        if (quota := object_slice.of(Case(workload=workload), known)) is not None:
             result["quotaObject"] = quota
         return result or None

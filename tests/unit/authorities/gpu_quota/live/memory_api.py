@@ -15,20 +15,26 @@ import orjson
 import engines
 from reviews import body
 from usher import errors, paths
+from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.ledger import Full, Refused
+from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.ledger import Full
 from usher.authorities.gpu_quota.live import observer as live_observer
-from usher.authorities.gpu_quota.live.admission import Gate
+from usher.authorities.gpu_quota.live.accounts import Accounts
+from usher.authorities.gpu_quota.live.admission import Admission
 from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.live.object_charges import Tariff
-from usher.authorities.gpu_quota.live.observer import InHoldings
+from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
+from usher.authorities.gpu_quota.live.observer import HoldingsSink
 from usher.authorities.gpu_quota.live.reconciler import Reconciler
+from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
+from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import JSON, Answer
 from usher.config import models
 from usher.facts.store import Store
 from usher.kinds.kept_fields import BY_KEY
 from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.policy.evaluator import Evaluator
+from usher.review import validate as review_validate
 from usher.review.mutate import request_of
 from usher.review.parsing import Review, parse
 
@@ -76,7 +82,7 @@ class MemoryApi:
             self._tell("PUT", value)
             return value
 
-    def delete(self, value: paths.Object) -> None:
+    def remove(self, value: paths.Object) -> None:
         with self._lock:
             gone = self.objects.pop(_place(value), None)
             if gone is not None:
@@ -121,6 +127,21 @@ class MemoryApi:
             if _place(value) in self.objects:
                 return refusal(409, "there already")
             return Answer(status=201, value=copy.deepcopy(self.apply(value)))
+
+    def delete(self, path: str, value: paths.Object) -> Answer:
+        """A DELETE with DeleteOptions, whose preconditions must hold."""
+        with self._lock:
+            self.requests.append(("DELETE", path))
+            found = self.objects.get(_parsed(path))
+            if found is None:
+                return _not_found()
+            metadata, wanted = found["metadata"], value.get("preconditions", {})
+            assert isinstance(metadata, dict)
+            assert isinstance(wanted, dict)
+            if any(metadata.get(key) != each for key, each in wanted.items()):
+                return refusal(409, "the object has been modified")
+            self.remove(found)
+            return Answer(status=200, value={"kind": "Status"})
 
     def _listed(self, path: str, query: Mapping[str, str]) -> Answer:
         root, plural, namespace, _ = _parsed(f"{path}/-")
@@ -231,7 +252,12 @@ class Replica:
     def __init__(self, api: MemoryApi, *, clock: Callable[[], float] = time.time, **config: Any) -> None:
         self.api = api
         self.facts = Store()
-        for kind in (("", "Namespace"), ("gpu-usher.io", "GPUQuota"), ("scheduling.k8s.io", "PriorityClass")):
+        for kind in (
+            ("", "ConfigMap"),
+            ("", "Namespace"),
+            ("gpu-usher.io", "GPUQuota"),
+            ("scheduling.k8s.io", "PriorityClass"),
+        ):
             self.facts.replace(kind, [])
         scripted = engines.evaluator(
             engines.ScriptedEngine(lambda _entrypoint: engines.result()), config=models.Config.model_validate(config)
@@ -240,15 +266,19 @@ class Replica:
             engine=scripted.engine, entries=scripted.catalogue, config=scripted.config, facts=self.facts
         )
         self.holdings = Holdings(clock=clock)
-        self.gate = Gate(api, self.holdings, lambda: self.evaluator, namespace="gpu-usher", clock=clock)
-        self.reconciler = Reconciler(api, self.gate, self.holdings, lambda: self.evaluator, clock=clock)
-        self.sinks: dict[tuple[str, str], InHoldings] = {}
+        accounts = Accounts(api, self.knowledge, namespace="gpu-usher")
+        self.admission = Admission(api, accounts, self.holdings, self.knowledge, clock=clock)
+        self.reconciler = Reconciler(api, accounts, self.holdings, self.knowledge, clock=clock)
+        self.undeclared = UndeclaredAccounts(api, self.knowledge, namespace="gpu-usher", clock=clock)
+        self.sinks: dict[tuple[str, str], HoldingsSink] = {}
         self.seen: defaultdict[tuple[str, str], int] = defaultdict(int)
         """How many events of a kind have come."""
 
-    @property
-    def tariff(self) -> Tariff:
-        return Tariff(evaluator=self.evaluator)
+    def knowledge(self) -> Knowledge:
+        return self.evaluator.knowledge
+
+    def charge_of(self, value: paths.Object) -> ByClasses:
+        return ObjectCharges(known=self.knowledge()).of(value)
 
     def watch(self, *kinds: str) -> None:
         """Sees all that has happened to some kinds; to all, if none is named."""
@@ -263,8 +293,8 @@ class Replica:
                 kept = BY_KEY[key].keep(value)
                 (self.facts.remove if event == "DELETED" else self.facts.put)(kept)
             if key in BY_GROUP_AND_KIND:
-                sink = self.sinks.setdefault(key, InHoldings(self.holdings))
-                held = live_observer.kept(value, self.tariff)
+                sink = self.sinks.setdefault(key, HoldingsSink(self.holdings))
+                held = live_observer.kept(value, self.charge_of)
                 (sink.remove if event == "DELETED" else sink.put)(held)
         self.seen[key] = len(events)
 
@@ -274,8 +304,8 @@ class Replica:
         self.sinks = {}
         for key in [key for key in self.api.events if key in BY_GROUP_AND_KIND]:
             there = [value for value in self.api.objects.values() if _key(value) == key]
-            self.sinks[key] = InHoldings(self.holdings)
-            self.sinks[key].replace([live_observer.kept(value, self.tariff) for value in there])
+            self.sinks[key] = HoldingsSink(self.holdings)
+            self.sinks[key].replace([live_observer.kept(value, self.charge_of) for value in there])
             self.seen[key] = len(self.api.events[key])
 
     def review(self, value: paths.Object, *, old: paths.Object | None = None, **request: Any) -> Review:
@@ -284,17 +314,17 @@ class Replica:
 
     def ask(
         self, value: paths.Object, *, old: paths.Object | None = None, force: bool = False, **request: Any
-    ) -> Refused | Full | None:
+    ) -> QuotaRefusal | Full | None:
         """What a review comes to that asks to create an object, or to change it."""
         review = self.review(value, old=old, **request)
         decision = self.evaluator.decide(request_of(review))
-        bill = self.gate.bill(review, decision)
-        if bill is None:
+        charge = review_validate.charge_request(review, decision)
+        if charge is None:
             return None
-        return asyncio.run(self.gate.charge(bill, until=time.monotonic() + 30, force=force))
+        return asyncio.run(self.admission.charge(charge, until=time.monotonic() + 30, force=force))
 
     def close(self) -> None:
-        self.gate.close()
+        self.admission.close()
 
 
 def gpu_quota(

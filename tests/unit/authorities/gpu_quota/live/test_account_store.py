@@ -10,8 +10,7 @@ from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live.account_store import Account, ConfigMaps, Statuses
-from usher.authorities.gpu_quota.live.accounts import Page, Shelf
+from usher.authorities.gpu_quota.live.account_store import Account, AccountStore, ConfigMapStore, StatusStore, Stored
 from usher.config import quotas
 
 G = 10**9
@@ -23,7 +22,7 @@ def declared() -> Quota:
     return gpu_quota_definitions.of_entry(quotas.Quota.model_validate(spec))
 
 
-def with_object(api: MemoryApi) -> Statuses:
+def with_object(api: MemoryApi) -> StatusStore:
     api.apply(
         {
             "apiVersion": "gpu-usher.io/v1alpha1",
@@ -33,17 +32,17 @@ def with_object(api: MemoryApi) -> Statuses:
             "status": {"conditions": []},
         }
     )
-    return Statuses(api, "research")
+    return StatusStore(api, "research")
 
 
-def with_config_map(api: MemoryApi) -> ConfigMaps:
-    return ConfigMaps(api, declared, namespace=NAMESPACE)
+def with_config_map(api: MemoryApi) -> ConfigMapStore:
+    return ConfigMapStore(api, declared, namespace=NAMESPACE)
 
 
-SHELVES = pytest.mark.parametrize("shelf_of", [with_object, with_config_map])
+STORES = pytest.mark.parametrize("store_of", [with_object, with_config_map])
 
 
-def charged(page: Page[Account], name: str, gpus: int) -> Page[Account]:
+def charged(stored: Stored[Account], name: str, gpus: int) -> Stored[Account]:
     entry = Entry(
         group="batch",
         kind="Job",
@@ -52,28 +51,28 @@ def charged(page: Page[Account], name: str, gpus: int) -> Page[Account]:
         amounts={("",): {"gpus": gpus * G}},
         reserved_until=100,
     )
-    granted = ledger.charge(page.state.ledger, entry, page.state.quota.limits)
+    granted = ledger.charge(stored.state.ledger, entry, stored.state.quota.limits)
     assert isinstance(granted, ledger.Granted)
-    return Page(state=Account(quota=page.state.quota, ledger=granted.ledger), version=page.version)
+    return Stored(state=Account(quota=stored.state.quota, ledger=granted.ledger), version=stored.version)
 
 
-@SHELVES
-def test_what_is_written_is_read_again(shelf_of: Any) -> None:
-    shelf: Shelf[Account] = shelf_of(MemoryApi())
-    first = shelf.read()
+@STORES
+def test_what_is_written_is_read_again(store_of: Any) -> None:
+    store: AccountStore[Account] = store_of(MemoryApi())
+    first = store.read()
     assert first.state.ledger == ledger.EMPTY
 
-    written = shelf.write(charged(first, "a", 3))
+    written = store.write(charged(first, "a", 3))
     assert written is not None
-    assert shelf.read().state == written.state
-    assert ledger.used(shelf.read().state.ledger) == {("",): {"gpus": 3 * G}}
+    assert store.read().state == written.state
+    assert ledger.used(store.read().state.ledger) == {("",): {"gpus": 3 * G}}
 
 
-@SHELVES
-def test_who_comes_second_writes_nothing(shelf_of: Any) -> None:
+@STORES
+def test_who_comes_second_writes_nothing(store_of: Any) -> None:
     """Also where both would be the first to write at all."""
     api = MemoryApi()
-    ours: Shelf[Account] = shelf_of(api)
+    ours: AccountStore[Account] = store_of(api)
     both = ours.read(), ours.read()
 
     assert ours.write(charged(both[0], "a", 3)) is not None
@@ -83,11 +82,11 @@ def test_who_comes_second_writes_nothing(shelf_of: Any) -> None:
     assert ledger.used(again.state.ledger) == {("",): {"gpus": 6 * G}}
 
 
-@SHELVES
-def test_what_a_later_version_wrote_is_neither_read_nor_written_over(shelf_of: Any) -> None:
+@STORES
+def test_what_a_later_version_wrote_is_neither_read_nor_written_over(store_of: Any) -> None:
     api = MemoryApi()
-    shelf: Shelf[Account] = shelf_of(api)
-    shelf.write(charged(shelf.read(), "a", 3))
+    store: AccountStore[Account] = store_of(api)
+    store.write(charged(store.read(), "a", 3))
     stored: Any = next(iter(api.objects.values()))
     if "data" in stored:
         stored["data"]["account.json"] = '{"version": 99, "charges": []}'
@@ -95,13 +94,13 @@ def test_what_a_later_version_wrote_is_neither_read_nor_written_over(shelf_of: A
         stored["status"]["version"] = 99
 
     with pytest.raises(errors.ClusterError, match="version 99"):
-        shelf.read()
+        store.read()
 
 
 def test_what_else_a_status_says_stays() -> None:
     api = MemoryApi()
-    shelf = with_object(api)
-    shelf.write(charged(shelf.read(), "a", 3))
+    store = with_object(api)
+    store.write(charged(store.read(), "a", 3))
 
     (stored,) = api.objects.values()
     assert paths.resolve(stored, "/status/conditions") == []
@@ -109,13 +108,13 @@ def test_what_else_a_status_says_stays() -> None:
 
 def test_a_quota_that_is_not_there_is_not_charged() -> None:
     with pytest.raises(errors.ClusterError, match="cannot be read: not found"):
-        Statuses(MemoryApi(), "research").read()
+        StatusStore(MemoryApi(), "research").read()
 
 
-def test_an_account_that_is_no_json_is_named() -> None:
+def test_an_account_that_is_not_json_is_named() -> None:
     api = MemoryApi()
     name = "gpu-usher-quota-research"
     metadata: paths.Object = {"name": name, "namespace": NAMESPACE}
     api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"account.json": "{"}})
-    with pytest.raises(errors.ClusterError, match=r"gpu-usher-quota-research: account\.json is no JSON"):
+    with pytest.raises(errors.ClusterError, match=r"gpu-usher-quota-research: account\.json is not JSON"):
         with_config_map(api).read()

@@ -7,7 +7,8 @@ from concurrent.futures import Future
 import pytest
 
 from usher import errors
-from usher.authorities.gpu_quota.live.accounts import Book, Change, Page, Shelf
+from usher.authorities.gpu_quota.live.account_store import AccountStore, Stored
+from usher.authorities.gpu_quota.live.accounts import AccountWriter, Change
 
 WITHIN = 30.0
 
@@ -22,21 +23,21 @@ class Memory:
         self.failing: list[str] = []
         self._lock = threading.Lock()
 
-    def read(self) -> Page[int]:
+    def read(self) -> Stored[int]:
         with self._lock:
             self.reads += 1
-            return Page(state=self.count, version=self.version)
+            return Stored(state=self.count, version=self.version)
 
-    def write(self, page: Page[int]) -> Page[int] | None:
+    def write(self, stored: Stored[int]) -> Stored[int] | None:
         with self._lock:
             if self.failing:
                 raise errors.ClusterError(self.failing.pop())
-            if page.version != self.version:
+            if stored.version != self.version:
                 self.conflicts += 1
                 return None
             self.writes += 1
-            self.count, self.version = page.state, self.version + 1
-            return Page(state=self.count, version=self.version)
+            self.count, self.version = stored.state, self.version + 1
+            return Stored(state=self.count, version=self.version)
 
 
 def up_to(most: int) -> Change[int, bool]:
@@ -48,8 +49,8 @@ def up_to(most: int) -> Change[int, bool]:
     return change
 
 
-def book(shelf: Shelf[int]) -> Book[int]:
-    return Book(shelf, wait=lambda _seconds: None)
+def writer(store: AccountStore[int]) -> AccountWriter[int]:
+    return AccountWriter(store, wait=lambda _seconds: None)
 
 
 def results(futures: list["Future[bool]"]) -> list[bool]:
@@ -57,40 +58,40 @@ def results(futures: list["Future[bool]"]) -> list[bool]:
 
 
 def test_what_is_changed_is_written() -> None:
-    shelf = Memory()
+    store = Memory()
 
-    assert book(shelf).change(up_to(1), within=WITHIN).result(WITHIN)
-    assert shelf.count == 1
+    assert writer(store).change(up_to(1), within=WITHIN).result(WITHIN)
+    assert store.count == 1
 
 
 def test_three_replicas_together_never_grant_more_than_there_is() -> None:
-    shelf = Memory()
-    replicas = [book(shelf) for _ in range(3)]
+    store = Memory()
+    replicas = [writer(store) for _ in range(3)]
     futures = [replica.change(up_to(100), within=WITHIN) for _ in range(100) for replica in replicas]
 
     assert sum(results(futures)) == 100
-    assert shelf.count == 100
+    assert store.count == 100
 
 
 def test_changes_that_wait_at_the_same_time_are_written_at_once() -> None:
-    gate, shelf = threading.Event(), Memory()
+    admission, store = threading.Event(), Memory()
 
     def held(count: int) -> tuple[int, bool]:
-        gate.wait(WITHIN)
+        admission.wait(WITHIN)
         return count + 1, True
 
-    one = book(shelf)
+    one = writer(store)
     futures = [one.change(held, within=WITHIN), *(one.change(up_to(51), within=WITHIN) for _ in range(50))]
-    gate.set()
+    admission.set()
 
     assert all(results(futures))
-    assert shelf.writes <= 3
+    assert store.writes <= 3
 
 
 def test_nobody_is_refused_on_what_may_be_old() -> None:
     """Another replica gave back what this one still believes to be taken."""
-    shelf = Memory()
-    ours, other = book(shelf), book(shelf)
+    store = Memory()
+    ours, other = writer(store), writer(store)
     assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
 
     other.change(lambda _count: (0, True), within=WITHIN).result(WITHIN)
@@ -102,8 +103,8 @@ def test_a_change_that_fails_takes_no_other_with_it() -> None:
     def wrong(count: int) -> tuple[int, bool]:
         raise errors.InputError(f"cannot be read: {count}")
 
-    shelf = Memory()
-    one = book(shelf)
+    store = Memory()
+    one = writer(store)
     failing, good = one.change(wrong, within=WITHIN), one.change(up_to(1), within=WITHIN)
 
     assert good.result(WITHIN)
@@ -112,15 +113,15 @@ def test_a_change_that_fails_takes_no_other_with_it() -> None:
 
 
 def test_after_a_failure_the_next_change_is_made_to_what_is_there() -> None:
-    shelf = Memory()
-    one = book(shelf)
+    store = Memory()
+    one = writer(store)
     one.change(up_to(5), within=WITHIN).result(WITHIN)
-    shelf.failing = ["the connection is lost"]
+    store.failing = ["the connection is lost"]
 
     with pytest.raises(errors.ClusterError, match="the connection is lost"):
         one.change(up_to(5), within=WITHIN).result(WITHIN)
     assert one.change(up_to(5), within=WITHIN).result(WITHIN)
-    assert shelf.count == 2
+    assert store.count == 2
 
 
 def ticking(*times: float) -> Callable[[], float]:
@@ -129,18 +130,18 @@ def ticking(*times: float) -> Callable[[], float]:
 
 
 def test_what_comes_too_late_is_not_charged() -> None:
-    shelf = Memory()
-    late = Book(shelf, clock=ticking(0.0, 9.0))
+    store = Memory()
+    late = AccountWriter(store, clock=ticking(0.0, 9.0))
 
     with pytest.raises(errors.ClusterError, match="could not be charged in time"):
         late.change(up_to(1), within=5.0).result(WITHIN)
-    assert shelf.count == 0
+    assert store.count == 0
 
 
 def test_a_writer_that_is_always_overtaken_says_so() -> None:
     class Overtaken(Memory):
-        def write(self, page: Page[int]) -> Page[int] | None:  # noqa: ARG002 - as the protocol has it
+        def write(self, stored: Stored[int]) -> Stored[int] | None:  # noqa: ARG002 - as the protocol has it
             return None
 
     with pytest.raises(errors.ClusterError, match="in a row"):
-        book(Overtaken()).change(up_to(1), within=WITHIN).result(WITHIN)
+        writer(Overtaken()).change(up_to(1), within=WITHIN).result(WITHIN)

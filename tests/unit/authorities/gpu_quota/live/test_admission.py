@@ -18,8 +18,10 @@ from unit.authorities.gpu_quota.live.memory_api import (
     unreachable,
 )
 from usher import errors, paths
-from usher.authorities.gpu_quota.ledger import Full, Refused
+from usher.authorities.authority import QuotaRefusal
+from usher.authorities.gpu_quota.ledger import Full
 from usher.cluster.api import Answer
+from usher.review import validate as review_validate
 from usher.review.mutate import request_of
 
 
@@ -40,7 +42,7 @@ def test_a_workload_is_charged_whole_and_refused_whole(api: MemoryApi, replica: 
 
     found = replica.ask(job(8, pods=2, name="gang"))
 
-    assert isinstance(found, Refused)
+    assert isinstance(found, QuotaRefusal)
     assert [(each.unit, each.asks // 10**9, each.free // 10**9) for each in found.excesses] == [("gpus", 16, 8)]
     assert charges(api) == {"Job.batch/ml/train": 8}
 
@@ -54,7 +56,7 @@ def test_the_same_request_again_is_charged_once(api: MemoryApi, replica: Replica
 
 def test_a_dry_run_charges_nothing_and_is_refused_all_the_same(api: MemoryApi, replica: Replica) -> None:
     assert replica.ask(job(16), dryRun=True) is None
-    assert isinstance(replica.ask(job(17), dryRun=True), Refused)
+    assert isinstance(replica.ask(job(17), dryRun=True), QuotaRefusal)
     assert replica.ask(job(17), dryRun=True, force=True) is None
     assert charges(api) == {}
 
@@ -70,14 +72,14 @@ def test_an_update_is_charged_the_difference(api: MemoryApi, replica: Replica) -
     assert replica.ask(job(12), old=job(8)) is None
     assert charges(api) == {"Job.batch/ml/train": 12}
     found = replica.ask(job(17), old=job(12))
-    assert isinstance(found, Refused)
+    assert isinstance(found, QuotaRefusal)
     assert [each.more // 10**9 for each in found.excesses] == [5]
 
 
 def test_down_and_up_again_holds_the_most_until_it_is_seen(api: MemoryApi, replica: Replica) -> None:
     replica.ask(job(12))
     replica.ask(job(4), old=job(12))
-    assert isinstance(replica.ask(job(8, name="other")), Refused)
+    assert isinstance(replica.ask(job(8, name="other")), QuotaRefusal)
 
     assert replica.ask(job(12), old=job(4)) is None
     assert charges(api) == {"Job.batch/ml/train": 12}
@@ -121,7 +123,7 @@ def test_a_quota_of_usher_yaml_is_charged_in_a_config_map_of_our_own() -> None:
     declared = Replica(api, quotas=[{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 8}}]}])
 
     assert declared.ask(job(8)) is None
-    assert isinstance(declared.ask(job(1, name="other")), Refused)
+    assert isinstance(declared.ask(job(1, name="other")), QuotaRefusal)
     declared.close()
     assert [place[1:] for place in api.objects] == [("configmaps", "gpu-usher", "gpu-usher-quota-ci")]
 
@@ -151,7 +153,7 @@ def test_objects_without_name_and_uid_are_not_one(api: MemoryApi, replica: Repli
     second = replica.ask(job(8, name=None), uid="review-2")
     third = replica.ask(job(8, name=None), uid="review-3")
 
-    assert [first, second, isinstance(third, Refused)] == [None, None, True]
+    assert [first, second, isinstance(third, QuotaRefusal)] == [None, None, True]
     assert charges(api) == {"review-1": 8, "review-2": 8}
 
 
@@ -163,7 +165,7 @@ def test_a_pod_of_a_workload_is_covered_as_far_as_that_is_charged(api: MemoryApi
         api.apply(owned(pod(8, name=name), made))
         replica.watch("Pod")
 
-    assert isinstance(replica.ask(owned(pod(8, name="c"), made)), Refused)
+    assert isinstance(replica.ask(owned(pod(8, name="c"), made)), QuotaRefusal)
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
@@ -174,7 +176,7 @@ def made_and_deleted(api: MemoryApi, replica: Replica, gpus: int) -> None:
     api.apply(owned(pod(gpus), made))
     replica.watch()
     replica.reconciler.reconcile()
-    api.delete(made)
+    api.remove(made)
 
 
 def test_a_workload_that_is_made_anew_is_charged_beside_the_pods_of_the_first(api: MemoryApi, replica: Replica) -> None:
@@ -183,7 +185,7 @@ def test_a_workload_that_is_made_anew_is_charged_beside_the_pods_of_the_first(ap
 
     found = replica.ask(job(8))
 
-    assert isinstance(found, Refused)
+    assert isinstance(found, QuotaRefusal)
     assert [(each.asks // 10**9, each.ending // 10**9, each.free // 10**9) for each in found.excesses] == [(8, 10, 6)]
     assert not found.excesses[0].never
     assert replica.ask(job(6)) is None
@@ -193,7 +195,7 @@ def test_a_workload_that_is_made_anew_is_charged_beside_the_pods_of_the_first(ap
 def test_a_deletion_of_which_no_watch_has_told_is_looked_up(api: MemoryApi, replica: Replica) -> None:
     made_and_deleted(api, replica, 10)
 
-    assert isinstance(replica.ask(job(8)), Refused)
+    assert isinstance(replica.ask(job(8)), QuotaRefusal)
     assert replica.ask(job(6)) is None
     assert charges(api) == {"Job.batch/ml/train": 16}
 
@@ -215,9 +217,20 @@ def test_a_workload_that_was_made_anew_grows_beside_the_pods_of_the_first(api: M
     api.apply(job(4))
     replica.watch()
 
-    assert isinstance(replica.ask(job(7), old=job(4)), Refused)
+    assert isinstance(replica.ask(job(7), old=job(4)), QuotaRefusal)
     assert replica.ask(job(6), old=job(4)) is None
     assert charges(api) == {"Job.batch/ml/train": 16}
+
+
+def test_an_update_counts_pods_of_a_deleted_job_while_no_watch_shows_the_deletion(
+    api: MemoryApi, replica: Replica
+) -> None:
+    made_and_deleted(api, replica, 10)
+    replica.ask(job(4))
+    second = api.apply(job(4))
+    uid = second["metadata"]["uid"]  # type: ignore[call-overload, index]  # as made
+
+    assert isinstance(replica.ask(builders.replaced(job(7), "/metadata/uid", uid), old=second), QuotaRefusal)
 
 
 def test_by_force_as_well_both_are_charged(api: MemoryApi, replica: Replica) -> None:
@@ -235,7 +248,7 @@ def test_an_owner_in_another_namespace_covers_nothing(api: MemoryApi, replica: R
     made = api.apply(job(16))
     replica.watch()
 
-    assert isinstance(replica.ask(owned(pod(8, namespace="other"), made)), Refused)
+    assert isinstance(replica.ask(owned(pod(8, namespace="other"), made)), QuotaRefusal)
 
 
 def test_a_workload_that_has_finished_covers_nothing(api: MemoryApi, replica: Replica) -> None:
@@ -244,7 +257,7 @@ def test_a_workload_that_has_finished_covers_nothing(api: MemoryApi, replica: Re
     replica.ask(job(16, name="busy"))
     replica.watch()
 
-    assert isinstance(replica.ask(owned(pod(8), made)), Refused)
+    assert isinstance(replica.ask(owned(pod(8), made)), QuotaRefusal)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +281,7 @@ def test_an_owner_that_is_none_covers_nothing(api: MemoryApi, replica: Replica, 
     references: Any = value["metadata"]["ownerReferences"]  # type: ignore[call-overload, index]  # as made
     references[0][field] = forged
 
-    assert isinstance(replica.ask(value), Refused)
+    assert isinstance(replica.ask(value), QuotaRefusal)
     assert not any(".." in path for _, path in api.requests)
 
 
@@ -310,7 +323,7 @@ def scale(replicas: int) -> paths.Object:
 def prepared(replica: Replica, replicas: int) -> Any:
     resource = {"group": "apps", "version": "v1", "resource": "deployments"}
     review = replica.review(scale(replicas), old=scale(1), resource=resource, subResource="scale", name="web")
-    return asyncio.run(replica.gate.prepared(review, until=time.monotonic() + 5))
+    return asyncio.run(review_validate.prepared(review, replica.admission, until=time.monotonic() + 5))
 
 
 def test_of_a_scale_the_object_that_is_scaled_is_judged(api: MemoryApi, replica: Replica) -> None:
@@ -349,13 +362,13 @@ def test_nobody_waits_longer_than_a_review_does(api: MemoryApi, replica: Replica
 
     api.trouble = slow
     review = replica.review(job(8))
-    bill = replica.gate.bill(review, replica.evaluator.decide(request_of(review)))
-    assert bill is not None
+    request = review_validate.charge_request(review, replica.evaluator.decide(request_of(review)))
+    assert request is not None
     began = time.monotonic()
 
     async def charged() -> float:
         with pytest.raises(errors.ClusterError, match="in time"):
-            await replica.gate.charge(bill, until=began + 0.2)
+            await replica.admission.charge(request, until=began + 0.2)
         return time.monotonic() - began
 
     assert asyncio.run(charged()) < 0.9

@@ -6,7 +6,7 @@ import pytest
 
 import builders
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, gpu_quota, refusal
-from usher.authorities.gpu_quota.live.conditions_writer import Describing
+from usher.authorities.gpu_quota.live.conditions_writer import ConditionsWriter
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def api() -> MemoryApi:
     return made
 
 
-def describing(replica: Replica) -> Describing:
-    return Describing(replica.api, lambda: replica.evaluator, clock=lambda: 1_000_000.0)
+def describing(replica: Replica) -> ConditionsWriter:
+    return ConditionsWriter(replica.api, replica.knowledge, clock=lambda: 1_000_000.0)
 
 
 def ready(api: MemoryApi, quota: str = "research") -> tuple[str, str]:
@@ -32,11 +32,11 @@ def test_a_condition_is_written_once_by_all_replicas_together(api: MemoryApi, re
     another = Replica(api)
     another.watch()
 
-    assert [describing(replica).describe(), describing(another).describe()] == [1, 0]
+    assert [describing(replica).write(), describing(another).write()] == [1, 0]
     assert ready(api) == ("True", "InForce")
     replica.watch()
     api.requests.clear()
-    assert describing(replica).describe() == 0
+    assert describing(replica).write() == 0
     assert api.requests == []
     another.close()
 
@@ -44,12 +44,12 @@ def test_a_condition_is_written_once_by_all_replicas_together(api: MemoryApi, re
 def test_quotas_that_overlap_both_say_so_until_they_do_not(api: MemoryApi, replica: Replica) -> None:
     second = api.apply(gpu_quota("second"))
     replica.watch()
-    assert describing(replica).describe() == 2
+    assert describing(replica).write() == 2
     assert ready(api) == ready(api, "second") == ("False", "Overlapping")
 
-    api.delete(second)
+    api.remove(second)
     replica.watch()
-    describing(replica).describe()
+    describing(replica).write()
     assert ready(api) == ("True", "InForce")
 
 
@@ -57,7 +57,7 @@ def test_a_quota_that_cannot_be_read_is_told_of_though_nothing_is_charged(api: M
     api.apply(gpu_quota(hard={"gpu": 8}))
     replica.watch()
 
-    describing(replica).describe()
+    describing(replica).write()
 
     assert ready(api) == ("False", "Malformed")
 
@@ -66,7 +66,7 @@ def test_charges_and_conditions_leave_each_other_alone(api: MemoryApi, replica: 
     job = builders.job(builders.template(builders.container(gpus=8)), name="train", namespace="ml")
     replica.ask(job)
     replica.watch()
-    describing(replica).describe()
+    describing(replica).write()
     replica.ask(builders.replaced(job, "/metadata/name", "second"))
 
     found: Any = api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", "research"]["status"]
@@ -79,5 +79,5 @@ def test_one_that_nobody_may_write_keeps_no_other_from_being_written(api: Memory
     replica.watch()
     api.trouble = lambda method, path: refusal(403, "no") if method == "PUT" and "/a/" in path else None
 
-    assert describing(replica).describe() == 1
+    assert describing(replica).write() == 1
     assert ready(api) == ("True", "InForce")

@@ -2,7 +2,8 @@
 
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live.holdings import Held, Holdings
+from usher.authorities.gpu_quota.live.held import Held
+from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.reconciliation import Holding
 
 G = 10**9
@@ -68,14 +69,14 @@ def test_pods_beyond_what_their_owner_is_charged_are_charged_to_it() -> None:
 
 def test_there_is_room_for_the_pods_of_a_workload_and_for_no_more() -> None:
     made = holdings(held("train", 16), pod("a", 8, owner="train"))
-    root = made.answering("train", "ml")
+    root = made.charged_owner("train", "ml")
     assert root is not None
 
-    assert made.room(root, gpus(8))
+    assert made.has_room(root, gpus(8))
     made.put(pod("b", 8, owner="train"))
-    assert not made.room(root, gpus(8))
+    assert not made.has_room(root, gpus(8))
     made.put(pod("b", 8, owner="train", finished=True))
-    assert made.room(root, gpus(8))
+    assert made.has_room(root, gpus(8))
 
 
 def test_owners_in_a_circle_answer_for_themselves() -> None:
@@ -91,12 +92,12 @@ def test_a_workload_that_is_deleted_answers_for_its_pods_until_they_are_gone() -
     made.remove("train")
     assert roots(made) == {"train": 16}
     made.remove("a")
-    left = made.left_of(entry)
+    left = made.remaining(entry)
     assert left is not None
     assert left.charge == gpus(8)
     made.remove("b")
     assert roots(made) == {}
-    assert made.left_of(entry) is None
+    assert made.remaining(entry) is None
 
 
 def test_what_stands_between_is_forgotten_with_the_last_pod() -> None:

@@ -4,12 +4,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import builders
-import engines
 from unit.mutation import generated
 from usher import paths
-from usher.authorities.gpu_quota.live.object_charges import LikePods, Tariff
+from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.gpu_quota.live.object_charges import ObjectCharges, RememberedCharges
+from usher.authorities.knowledge import Knowledge
+from usher.config import models
 from usher.facts.store import Store
-from usher.policy.evaluator import Evaluator
 
 GPU_QUOTA: paths.Object = {
     "apiVersion": "gpu-usher.io/v1alpha1",
@@ -19,10 +20,8 @@ GPU_QUOTA: paths.Object = {
 }
 
 
-def evaluator(*facts: paths.Object) -> Evaluator:
-    made = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result()))
-    made.facts = Store.of(facts)
-    return made
+def knowledge(*facts: paths.Object) -> Knowledge:
+    return Knowledge(facts=Store.of(facts), config=models.Config(), vocabulary=Vocabulary(models.Config().accelerators))
 
 
 def pod(name: str, *, gpus: int = 8, node: str = "") -> paths.Object:
@@ -31,29 +30,29 @@ def pod(name: str, *, gpus: int = 8, node: str = "") -> paths.Object:
 
 
 def test_pods_that_differ_in_name_labels_and_node_are_read_once() -> None:
-    tariff = LikePods(Tariff(evaluator=evaluator(GPU_QUOTA)))
+    charges = RememberedCharges(ObjectCharges(known=knowledge(GPU_QUOTA)))
 
-    first = tariff.of(pod("a", node="gpu-0"))
+    first = charges.of(pod("a", node="gpu-0"))
 
     assert first == {("",): {"gpus": 8 * 10**9}}
-    assert tariff.of(pod("b", node="gpu-1")) is first
-    assert tariff.of(pod("b", gpus=4)) == {("",): {"gpus": 4 * 10**9}}
+    assert charges.of(pod("b", node="gpu-1")) is first
+    assert charges.of(pod("b", gpus=4)) == {("",): {"gpus": 4 * 10**9}}
 
 
 def test_what_is_charged_follows_the_quotas() -> None:
-    serving = evaluator(GPU_QUOTA)
-    tariff = LikePods(Tariff(evaluator=serving))
+    known = knowledge(GPU_QUOTA)
+    charges = RememberedCharges(ObjectCharges(known=known))
 
-    assert tariff.of(pod("a"))
-    serving.facts.remove(GPU_QUOTA)
-    assert tariff.of(pod("a")) == {}
+    assert charges.of(pod("a"))
+    known.facts.remove(GPU_QUOTA)
+    assert charges.of(pod("a")) == {}
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(values=st.lists(generated.any_manifests(), max_size=4))
 def test_a_charge_is_that_of_the_object_itself(values: list[paths.Object]) -> None:
-    alone = Tariff(evaluator=evaluator(GPU_QUOTA))
-    remembering = LikePods(alone)
+    alone = ObjectCharges(known=knowledge(GPU_QUOTA))
+    remembering = RememberedCharges(alone)
 
     for value in [*values, *values]:
         assert remembering.of(value) == alone.of(value)

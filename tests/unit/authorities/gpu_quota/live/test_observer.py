@@ -8,9 +8,10 @@ import builders
 from unit.authorities.gpu_quota.live.memory_api import owned
 from usher import paths
 from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.live import object_metadata
 from usher.authorities.gpu_quota.live import observer as live_observer
 from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.live.observer import InHoldings
+from usher.authorities.gpu_quota.live.observer import HoldingsSink
 
 G = 10**9
 EIGHT: ByClasses = {("",): {"gpus": 8 * G}}
@@ -23,7 +24,7 @@ class Flat:
         self.charge = charge
         self.asked = 0
 
-    def of(self, value: paths.Object) -> ByClasses:  # noqa: ARG002 - the protocol's
+    def __call__(self, value: paths.Object) -> ByClasses:  # noqa: ARG002 - the protocol's
         self.asked += 1
         return self.charge
 
@@ -61,10 +62,10 @@ def test_a_pod_that_has_ended_is_known_to_have(phase: str) -> None:
 
 
 def test_a_pod_that_asks_for_no_accelerator_is_not_looked_at() -> None:
-    tariff = Flat()
+    charge_of = Flat()
 
-    assert live_observer.held(live_observer.kept(pod(gpus=None), tariff)) is None
-    assert tariff.asked == 0
+    assert live_observer.held(live_observer.kept(pod(gpus=None), charge_of)) is None
+    assert charge_of.asked == 0
 
 
 @pytest.mark.parametrize(
@@ -76,10 +77,10 @@ def test_a_pod_that_asks_for_no_accelerator_is_not_looked_at() -> None:
     ],
 )
 def test_every_way_to_ask_for_one_is_seen(fields: Any) -> None:
-    tariff = Flat()
-    live_observer.kept(pod(gpus=None, **fields), tariff)
+    charge_of = Flat()
+    live_observer.kept(pod(gpus=None, **fields), charge_of)
 
-    assert tariff.asked == 1
+    assert charge_of.asked == 1
 
 
 def test_what_holds_nothing_is_kept_where_it_stands_between() -> None:
@@ -99,7 +100,7 @@ def test_objects_of_any_shape_are_taken(metadata: Any) -> None:
     value: paths.Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [None, 7]}}
 
     assert live_observer.held(live_observer.kept(value, Flat())) is None
-    assert live_observer.owner(value) == ""
+    assert object_metadata.owner_uid(value) == ""
 
 
 def test_only_the_controller_is_an_owner() -> None:
@@ -107,12 +108,12 @@ def test_only_the_controller_is_an_owner() -> None:
     references: Any = value["metadata"]["ownerReferences"]  # type: ignore[call-overload, index]  # as made
     references[0]["controller"] = False
 
-    assert live_observer.owner(value) == ""
+    assert object_metadata.owner_uid(value) == ""
 
 
 def test_what_a_list_does_not_have_any_more_is_gone() -> None:
     holdings = Holdings()
-    sink = InHoldings(holdings)
+    sink = HoldingsSink(holdings)
     sink.replace([live_observer.kept(identified(pod(), uid), Flat()) for uid in ("a", "b")])
 
     sink.replace([live_observer.kept(identified(pod(), "b"), Flat())])
@@ -123,7 +124,7 @@ def test_what_a_list_does_not_have_any_more_is_gone() -> None:
 
 def test_a_pod_that_holds_nothing_any_more_is_gone() -> None:
     holdings = Holdings()
-    sink = InHoldings(holdings)
+    sink = HoldingsSink(holdings)
     sink.put(live_observer.kept(pod(), Flat()))
     sink.put(live_observer.kept(pod(), Flat({})))
 
@@ -133,12 +134,12 @@ def test_a_pod_that_holds_nothing_any_more_is_gone() -> None:
 def test_who_listed_before_everything_was_forgotten_puts_nothing_more_in() -> None:
     """A watch that is slow to end must not leave what nobody would ever take out."""
     holdings = Holdings()
-    late = InHoldings(holdings)
+    late = HoldingsSink(holdings)
     holdings.clear()
     late.put(live_observer.kept(pod(), Flat()))
     assert len(holdings) == 0
 
-    InHoldings(holdings).put(live_observer.kept(pod(), Flat()))
+    HoldingsSink(holdings).put(live_observer.kept(pod(), Flat()))
     late.remove(live_observer.kept(pod(), Flat()))
     assert len(holdings) == 1
 

@@ -110,11 +110,29 @@ def test_what_is_there_is_not_released_because_no_watch_has_told_of_it(
 def test_what_a_watch_has_not_seen_deleted_yet_is_not_adopted(api: MemoryApi, replica: Replica) -> None:
     api.apply(job(8))
     replica.watch()
-    api.delete(job(8))
+    api.remove(job(8))
 
     replica.reconciler.reconcile()
 
     assert charges(api) == {}
+
+
+def test_pods_of_a_deleted_job_stay_charged_while_no_watch_shows_the_deletion(
+    api: MemoryApi, replica: Replica, clock: Clock
+) -> None:
+    first = api.apply(job(8))
+    api.apply(owned(pod(8), first))
+    replica.watch()
+    replica.reconciler.reconcile()
+    api.remove(first)
+    replica.ask(job(4))
+    api.apply(job(4))
+    replica.watch("GPUQuota")
+    clock.now += RESERVATION
+
+    replica.reconciler.reconcile()
+
+    assert charges(api) == {"Job.batch/ml/train": 12}
 
 
 def test_of_one_name_what_is_there_and_what_still_ends_is_charged_together(
@@ -124,7 +142,7 @@ def test_of_one_name_what_is_there_and_what_still_ends_is_charged_together(
     ending = api.apply(owned(pod(8), first))
     replica.watch()
     replica.reconciler.reconcile()
-    api.delete(first)
+    api.remove(first)
     replica.watch()
     assert replica.ask(job(4)) is None
     api.apply(job(4))
@@ -136,7 +154,7 @@ def test_of_one_name_what_is_there_and_what_still_ends_is_charged_together(
     replica.reconciler.reconcile()
     assert charges(api) == {"Job.batch/ml/train": 12}
 
-    api.delete(ending)
+    api.remove(ending)
     replica.watch()
     replica.reconciler.reconcile()
     assert charges(api) == {"Job.batch/ml/train": 4}
@@ -200,12 +218,12 @@ def test_a_deleted_workload_is_charged_for_its_pods_until_they_are_gone(api: Mem
     worker = api.apply(owned(pod(8), made))
     replica.watch()
     replica.reconciler.reconcile()
-    api.delete(made)
+    api.remove(made)
     replica.watch()
     replica.reconciler.reconcile()
     assert charges(api) == {"Job.batch/ml/train": 8}
 
-    api.delete(worker)
+    api.remove(worker)
     replica.watch()
     replica.reconciler.reconcile()
     assert charges(api) == {}
@@ -218,7 +236,7 @@ def test_orphans_are_charged_once(api: MemoryApi, replica: Replica) -> None:
     replica.watch()
     replica.reconciler.reconcile()
     api.apply(pod(8))
-    api.delete(made)
+    api.remove(made)
     replica.watch()
 
     for _ in range(2):
@@ -256,7 +274,7 @@ def test_nothing_is_given_back_while_nobody_can_say_which_quota_holds(api: Memor
     replica.reconciler.reconcile()
     assert charges(api) == {"Job.batch/ml/train": 8}
 
-    api.delete(job(8))
+    api.remove(job(8))
     replica.watch()
     replica.reconciler.reconcile()
     assert charges(api) == {}
@@ -273,7 +291,7 @@ def test_what_cannot_be_read_is_left_as_it_is_and_stops_nothing_else(
     replica.watch()
     replica.reconciler.reconcile()
     for value in (job(8), pod(4)):
-        api.delete(value)
+        api.remove(value)
     replica.watch()
     api.trouble = lambda _method, path: trouble if path.endswith("/jobs") else None
 
@@ -347,7 +365,7 @@ def test_a_pod_that_is_charged_beyond_its_workload_is_charged_once(
     settle(replica)
     assert charges(api) == {"Job.batch/ml/train": 8, "Pod/ml/b": 8}
 
-    api.delete(first)
+    api.remove(first)
     settle(replica)
     assert charges(api) == {"Job.batch/ml/train": 8}
 

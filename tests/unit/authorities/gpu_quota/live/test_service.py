@@ -9,7 +9,7 @@ import pytest
 import builders
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota
 from usher import paths
-from usher.authorities.gpu_quota.live.service import Charging
+from usher.authorities.gpu_quota.live.service import ChargingService
 
 JOBS = "/apis/batch/v1/jobs"
 PODS = "/api/v1/pods"
@@ -33,8 +33,8 @@ def replica(api: MemoryApi) -> Iterator[Replica]:
 
 
 @pytest.fixture
-def charging(api: MemoryApi, replica: Replica) -> Iterator[Charging]:
-    made = Charging(api, lambda: api, replica.facts, lambda: replica.evaluator, namespace="gpu-usher")
+def charging(api: MemoryApi, replica: Replica) -> Iterator[ChargingService]:
+    made = ChargingService(api, lambda: api, replica.knowledge, namespace="gpu-usher")
     yield made
     made.stop()
 
@@ -54,14 +54,16 @@ def wait_until(true: Callable[[], Any]) -> None:
         time.sleep(0.01)
 
 
-def test_without_a_quota_nothing_is_watched(api: MemoryApi, charging: Charging) -> None:
+def test_without_a_quota_nothing_is_watched(api: MemoryApi, charging: ChargingService) -> None:
     charging.look()
 
     assert api.requests == []
     assert not charging.ready
 
 
-def test_a_quota_begins_to_be_charged_for_what_is_there(api: MemoryApi, replica: Replica, charging: Charging) -> None:
+def test_a_quota_begins_to_be_charged_for_what_is_there(
+    api: MemoryApi, replica: Replica, charging: ChargingService
+) -> None:
     api.apply(job(8))
     api.apply(gpu_quota())
     replica.watch()
@@ -74,7 +76,7 @@ def test_a_quota_begins_to_be_charged_for_what_is_there(api: MemoryApi, replica:
 
 
 def test_kinds_that_the_cluster_does_not_have_are_not_asked_for_until_it_has(
-    api: MemoryApi, replica: Replica, charging: Charging
+    api: MemoryApi, replica: Replica, charging: ChargingService
 ) -> None:
     api.apply(gpu_quota())
     replica.watch()
@@ -97,7 +99,7 @@ def test_kinds_that_the_cluster_does_not_have_are_not_asked_for_until_it_has(
 
 
 def test_a_changed_quota_is_a_reason_to_read_all_anew_and_a_charge_is_none(
-    api: MemoryApi, replica: Replica, charging: Charging
+    api: MemoryApi, replica: Replica, charging: ChargingService
 ) -> None:
     api.apply(gpu_quota())
     replica.watch()
@@ -114,7 +116,9 @@ def test_a_changed_quota_is_a_reason_to_read_all_anew_and_a_charge_is_none(
     wait_until(lambda: api.lists[JOBS] == 2)
 
 
-def test_a_namespace_that_gets_another_quota_is_read_anew(api: MemoryApi, replica: Replica, charging: Charging) -> None:
+def test_a_namespace_that_gets_another_quota_is_read_anew(
+    api: MemoryApi, replica: Replica, charging: ChargingService
+) -> None:
     for team in ("a", "b"):
         selector = {"matchLabels": {"team": team}}
         api.apply(gpu_quota(team, namespaces=[], namespaceSelector=selector))
@@ -139,13 +143,13 @@ def test_a_namespace_that_gets_another_quota_is_read_anew(api: MemoryApi, replic
     assert charges(api, "b") == {"Job.batch/ml/train": 8}
 
 
-def test_with_the_last_quota_the_watches_end(api: MemoryApi, replica: Replica, charging: Charging) -> None:
+def test_with_the_last_quota_the_watches_end(api: MemoryApi, replica: Replica, charging: ChargingService) -> None:
     quota = api.apply(gpu_quota())
     replica.watch()
     charging.look()
     wait_until(lambda: charging.ready)
 
-    api.delete(quota)
+    api.remove(quota)
     replica.watch()
     charging.look()
 
@@ -153,7 +157,7 @@ def test_with_the_last_quota_the_watches_end(api: MemoryApi, replica: Replica, c
     assert not charging._reconciler.reconcile()
 
 
-def test_it_runs_and_stops_by_itself(api: MemoryApi, replica: Replica, charging: Charging) -> None:
+def test_it_runs_and_stops_by_itself(api: MemoryApi, replica: Replica, charging: ChargingService) -> None:
     api.apply(job(8))
     api.apply(gpu_quota())
     replica.watch()

@@ -68,8 +68,12 @@ class Cluster(RuleBasedStateMachine):
         if name in self.in_flight or self.left.keys() & self.unheard or size < len(self.pods_of(name)):
             return
         forced = forced and not self.everybody_asks
-        old = job(name, self.jobs[name]) if name in self.jobs else None
-        if self.replica(number).ask(job(name, size), old=old, force=forced) is None:
+        new, old = job(name, size), None
+        if name in self.jobs:
+            new, old = (
+                builders.replaced(each, "/metadata/uid", self.uids[name]) for each in (new, job(name, self.jobs[name]))
+            )
+        if self.replica(number).ask(new, old=old, force=forced) is None:
             self.forced |= forced
             self.in_flight[name] = size, self.now
             if at_once:
@@ -115,7 +119,7 @@ class Cluster(RuleBasedStateMachine):
             return
         pods, uid = self.pods_of(name), self.uids.pop(name)
         del self.jobs[name]
-        self.api.delete(job(name, 1))
+        self.api.remove(job(name, 1))
         self.left[uid] = name
         if not (leaves_pods and pods):
             self.end_pods(name)
@@ -134,7 +138,7 @@ class Cluster(RuleBasedStateMachine):
         """The pods of all jobs of a name that are deleted come to their end."""
         ended = {uid for uid, of in self.left.items() if of == name}
         for pod in [pod for pod, uid in self.pods.items() if uid in ended]:
-            self.api.delete(builders.pod(name=pod, namespace="ml"))
+            self.api.remove(builders.pod(name=pod, namespace="ml"))
             del self.pods[pod]
         self.left = {uid: of for uid, of in self.left.items() if uid not in ended}
 

@@ -1,102 +1,92 @@
-"""The book of one GPUQuota: the only way in which this process changes it.
+"""One writer for the account of each quota: the only way in which this process changes an account.
 
-Every change is made to what the API server holds, and written only if nobody wrote meanwhile (compare-and-swap on the
-resource version); else it is made again to what is there then. So replicas need no leader and no lock. What waits at
-the same time is written at once, so that a burst of jobs costs a few writes and not one each.
+A writer makes a change to the account that the API server holds, and writes it only if no other replica wrote since
+(compare-and-swap on the resource version); otherwise it makes the change again. So replicas need no leader and no lock.
+Changes that wait at the same time are written together: a burst of jobs costs a few writes.
 """
 
 import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from usher import errors
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.live.account_store import (
+    Account,
+    AccountStore,
+    Api,
+    ConfigMapStore,
+    StatusStore,
+    Stored,
+)
+from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
+from usher.authorities.knowledge import Knowledge
 
 MOST_TOGETHER: Final = 64
-"""Changes in one write: what is refused because of one of them is not to wait for a thousand others."""
+"""Changes in one write: a refusal among them must not make a thousand others wait."""
 
 ATTEMPTS: Final = 40
-"""Writes that others may overtake in a row; a hundred replicas would not be enough to come to it."""
+"""Conflicts in a row before a writer gives up; even a hundred replicas stay below."""
 
 _SHORTEST_WAIT: Final = 0.002
 _LONGEST_WAIT: Final = 0.2
-"""Seconds after a write that another overtook, chosen at random, so that replicas do not keep in step."""
+"""Seconds after a conflict, chosen at random so that replicas do not keep in step."""
 
 _State = TypeVar("_State")
 _Result = TypeVar("_Result")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[_State]):
-    """What a book says, in the version in which it was read or written."""
-
-    state: _State
-    version: Any
-    """As the shelf needs it to write; nobody else looks into it."""
-
-
-class Shelf(Protocol[_State]):
-    """Where pages are kept."""
-
-    def read(self) -> Page[_State]:
-        """The page as it is now. Raises ClusterError where it cannot be read, or is not there."""
-        ...
-
-    def write(self, page: Page[_State]) -> Page[_State] | None:
-        """Writes a page; None where it has been written meanwhile by somebody else. Raises ClusterError."""
-        ...
-
-
 Change = Callable[[_State], tuple[_State, _Result]]
-"""From a state to another and an answer; the same state where nothing is to be written. It may be made again."""
+"""From a state to the next and a result; the same state where nothing is to be written. It may run several times."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Waiting(Generic[_State]):
     change: Change[_State, Any]
     until: float
-    answer: "Future[Any]"
+    result: "Future[Any]"
 
 
-class Book(Generic[_State]):
-    """Changes one GPUQuota, in a thread of its own that lives for as long as there is something to change."""
+class AccountWriter(Generic[_State]):
+    """Changes one account, in a thread that lives for as long as changes wait."""
 
     def __init__(
         self,
-        shelf: Shelf[_State],
+        store: AccountStore[_State],
         *,
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """Takes where the page is, a clock in seconds, what waits, and numbers from 0 up to 1."""
-        self._shelf = shelf
+        """Takes where the account is, a clock in seconds, what waits, and what gives random numbers from 0 to 1."""
+        self._store = store
         self._clock = clock
         self._wait = wait
         self._chance = chance
         self._waiting: queue.SimpleQueue[_Waiting[_State]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._writing = False
-        self._kept: Page[_State] | None = None
-        """What was written last: nearly always still what is there, so that a change costs no read."""
+        self._last: Stored[_State] | None = None
+        """What was written last: nearly always still current, so that a change costs no read."""
 
     def change(self, change: Change[_State, _Result], *, within: float) -> "Future[_Result]":
-        """Makes a change; its answer is there once it is written.
+        """Makes a change; its result is there once the change is written.
 
-        The future raises ClusterError where it cannot be written within some seconds; then it may be written all the
-        same, as after any answer that was lost, so that a change must be one that can be made twice.
+        The future raises ClusterError where the change cannot be written within some seconds. The change may be written
+        all the same, because an answer can be lost: making it twice must do no harm.
         """
-        answer: Future[_Result] = Future()
-        self._waiting.put(_Waiting(change=change, until=self._clock() + within, answer=answer))
+        result: Future[_Result] = Future()
+        self._waiting.put(_Waiting(change=change, until=self._clock() + within, result=result))
         with self._lock:
             if not self._writing:
-                threading.Thread(target=self._write_all, name="quota book", daemon=True).start()
+                threading.Thread(target=self._write_all, name="quota account", daemon=True).start()
                 self._writing = True
-        return answer
+        return result
 
     def _write_all(self) -> None:
         while True:
@@ -109,8 +99,8 @@ class Book(Generic[_State]):
                 continue
             try:
                 self._write(together)
-            except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, and the others must not wait for ever
-                self._kept = None
+            except Exception as error:  # noqa: BLE001 - the callers must learn of it, and later changes must not wait
+                self._last = None
                 for each in together:
                     _fail(each, error)
 
@@ -128,24 +118,24 @@ class Book(Generic[_State]):
             together = [each for each in together if not self._is_late(each)]
             if not together:
                 return
-            page, fresh = (self._kept, False) if self._kept is not None else (self._shelf.read(), True)
-            state, answers = _made(together, page.state)
-            if state == page.state and fresh:
-                self._kept = page
-                _answer(together, answers)
+            stored, fresh = (self._last, False) if self._last is not None else (self._store.read(), True)
+            state, outcomes = _changed(together, stored.state)
+            if state == stored.state and fresh:
+                self._last = stored
+                _answer(together, outcomes)
                 return
-            if state == page.state:
-                # Nothing to write may mean a refusal, and none is given on what may be old.
-                self._kept = None
+            if state == stored.state:
+                # No write may mean a refusal, and a refusal must rest on a fresh read.
+                self._last = None
                 continue
-            written = self._shelf.write(Page(state=state, version=page.version))
-            self._kept = written
+            written = self._store.write(Stored(state=state, version=stored.version))
+            self._last = written
             if written is not None:
-                _answer(together, answers)
+                _answer(together, outcomes)
                 return
             self._wait(_SHORTEST_WAIT + (_LONGEST_WAIT - _SHORTEST_WAIT) * self._chance() ** 2)
         for each in together:
-            _fail(each, errors.ClusterError(f"others wrote the quota {ATTEMPTS} times in a row before we could"))
+            _fail(each, errors.ClusterError(f"other replicas wrote the quota first, {ATTEMPTS} times in a row"))
 
     def _is_late(self, waiting: _Waiting[_State]) -> bool:
         late = self._clock() > waiting.until
@@ -154,29 +144,68 @@ class Book(Generic[_State]):
         return late
 
 
+class Accounts:
+    """The accounts of all quotas, for one process; each other replica has its own."""
+
+    def __init__(
+        self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, meter: Meter = NO_METER
+    ) -> None:
+        """Takes the API server, what gives the knowledge in service, the namespace of gpu-usher, and what counts."""
+        self._api = api
+        self._knowledge = knowledge
+        self._namespace = namespace
+        self._meter = meter
+        self._writers: dict[str, AccountWriter[Account]] = {}
+        """By the text of the quota: a GPUQuota may share its name with a quota of usher.yaml."""
+
+    def writer(self, quota: Quota) -> AccountWriter[Account]:
+        """What changes the account of a quota."""
+        return self._writers.setdefault(str(quota), AccountWriter(self.store(quota)))
+
+    def store(self, quota: Quota) -> AccountStore[Account]:
+        """Where the account of a quota is kept."""
+        if not quota.declared:
+            return StatusStore(self._api, quota.name, meter=self._meter)
+        return ConfigMapStore(
+            self._api, lambda: self._declared(quota.name), namespace=self._namespace, meter=self._meter
+        )
+
+    def forget_others(self, quotas: Iterable[Quota]) -> None:
+        """Keeps the writers of these quotas alone; the others are deleted."""
+        for name in self._writers.keys() - set(map(str, quotas)):
+            self._writers.pop(name, None)
+
+    def _declared(self, name: str) -> Quota:
+        """A quota of usher.yaml as it is now."""
+        for entry in self._knowledge().config.quotas:
+            if entry.name == name:
+                return gpu_quota_definitions.of_entry(entry)
+        raise errors.ClusterError(f"quota {name} is no longer in usher.yaml")
+
+
 _Outcome = tuple[Any, Exception | None]
 
 
-def _made(together: Sequence[_Waiting[_State]], state: _State) -> tuple[_State, list[_Outcome]]:
-    """The page after all changes, one after the other; one that fails changes nothing."""
-    answers: list[_Outcome] = []
+def _changed(together: Sequence[_Waiting[_State]], state: _State) -> tuple[_State, list[_Outcome]]:
+    """The state after all changes, one after the other; a change that raises changes nothing."""
+    outcomes: list[_Outcome] = []
     for each in together:
         try:
-            state, answer = each.change(state)
-            answers.append((answer, None))
-        except Exception as error:  # noqa: BLE001 - a change that is wrong must not undo the others
-            answers.append((None, error))
-    return state, answers
+            state, result = each.change(state)
+            outcomes.append((result, None))
+        except Exception as error:  # noqa: BLE001 - a wrong change must not undo the others
+            outcomes.append((None, error))
+    return state, outcomes
 
 
-def _answer(together: Sequence[_Waiting[_State]], answers: Sequence[_Outcome]) -> None:
-    for each, (answer, error) in zip(together, answers, strict=True):
+def _answer(together: Sequence[_Waiting[_State]], outcomes: Sequence[_Outcome]) -> None:
+    for each, (result, error) in zip(together, outcomes, strict=True):
         if error is not None:
             _fail(each, error)
-        elif not each.answer.done():
-            each.answer.set_result(answer)
+        elif not each.result.done():
+            each.result.set_result(result)
 
 
 def _fail(waiting: _Waiting[_State], error: Exception) -> None:
-    if not waiting.answer.done():
-        waiting.answer.set_exception(error)
+    if not waiting.result.done():
+        waiting.result.set_exception(error)

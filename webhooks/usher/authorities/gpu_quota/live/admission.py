@@ -1,39 +1,35 @@
-"""What a review has to wait for: the object that is scaled, and the quota that is charged.
+"""What a validating review waits for: the object that a request scales, and the charge of a quota.
 
-Reading and writing take milliseconds in which the event loop answers others, so both run in threads; whether there is
-anything to wait for is known at once, and for nearly all reviews there is not.
+Reading and writing take milliseconds in which the event loop answers others, so both run in threads. Whether there is
+anything to charge is known at once, and most reviews have nothing to charge.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from usher import errors, model, paths
+from usher import errors, paths
 from usher.authorities.authority import QuotaRefusal
-from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Full, Refused
-from usher.authorities.gpu_quota.live import confirmation, observer
-from usher.authorities.gpu_quota.live.account_store import Account, Api, ConfigMaps, Statuses
-from usher.authorities.gpu_quota.live.accounts import Book, Shelf
+from usher.authorities.gpu_quota.live import confirmation, object_metadata
+from usher.authorities.gpu_quota.live.account_store import Account, Api
+from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.live.metering import NOBODY, Meter, Result
-from usher.authorities.gpu_quota.live.object_charges import Tariff
-from usher.authorities.gpu_quota.live.owners import Owners, read
-from usher.policy.evaluator import Evaluator, Operation
-from usher.review import scaling
-from usher.review.mutate import request_of
-from usher.review.parsing import Review
-
-WITHIN: Final = 2.0
-"""Seconds in which whoever waits for no review changes a quota."""
+from usher.authorities.gpu_quota.live.metering import NO_METER, Meter, Result
+from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
+from usher.authorities.gpu_quota.live.owners import Owners
+from usher.authorities.knowledge import Knowledge
+from usher.cluster import objects
+from usher.cluster.objects import ObjectPath
 
 _THREADS: Final = 64
 
@@ -44,137 +40,111 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
-    """What an object is to be charged."""
+class _Charge:
+    """What a quota is to be charged for a request."""
 
     quota: Quota
     entry: Entry
-    value: paths.Object
-    creates: bool
-    """Whether there is no object of its name yet, unless the request is answered with that."""
-    dry_run: bool
+    request: ChargeRequest
 
 
-class Gate:
-    """Charges what is let in, for one process; other replicas have gates of their own."""
+class Admission:
+    """Charges the workloads that one process lets in; each other replica has its own."""
 
-    def __init__(  # noqa: PLR0913 - what it asks, and of whom
+    def __init__(  # noqa: PLR0913 - all named
         self,
         api: Api,
+        accounts: Accounts,
         holdings: Holdings,
-        evaluator: Callable[[], Evaluator],
+        knowledge: Callable[[], Knowledge],
         *,
-        namespace: str,
         clock: Callable[[], float] = time.time,
-        meter: Meter = NOBODY,
+        meter: Meter = NO_METER,
     ) -> None:
-        """Takes all that is asked.
+        """Takes what it needs.
 
         Args:
-            api: the API server; it is to answer within the time that a review has, or not at all.
-            holdings: what exists.
-            evaluator: gives the evaluator in service.
-            namespace: our own, in which the accounts of the quotas of usher.yaml are kept.
+            api: the API server; it must answer within the time that a review has, or not at all.
+            accounts: of all quotas.
+            holdings: the objects that exist.
+            knowledge: gives the knowledge in service.
             clock: seconds since 1970.
-            meter: what counts.
+            meter: counts charges.
         """
         self._api = api
+        self._accounts = accounts
         self._holdings = holdings
-        self._evaluator = evaluator
+        self._knowledge = knowledge
         self._clock = clock
         self._meter = meter
-        self._owners = Owners(api, holdings, lambda: Tariff(evaluator=evaluator()))
-        self._namespace = namespace
-        self._books: dict[str, Book[Account]] = {}
-        """By what people call the quota: a GPUQuota may have the name of one of usher.yaml."""
+        self._owners = Owners(api, holdings, lambda value: ObjectCharges(known=knowledge()).of(value))
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="charging")
 
-    def book(self, quota: Quota) -> Book[Account]:
-        """The book of a quota."""
-        return self._books.setdefault(str(quota), Book(self.shelf(quota)))
-
-    def shelf(self, quota: Quota) -> Shelf[Account]:
-        """Where the account of a quota is kept."""
-        if not quota.declared:
-            return Statuses(self._api, quota.name, meter=self._meter)
-        return ConfigMaps(self._api, lambda: self._declared(quota.name), namespace=self._namespace, meter=self._meter)
-
-    def keep_books(self, quotas: Iterable[Quota]) -> None:
-        """Forgets the books of all other quotas, which are deleted."""
-        for name in self._books.keys() - set(map(str, quotas)):
-            self._books.pop(name, None)
-
-    def _declared(self, name: str) -> Quota:
-        """A quota of usher.yaml as it is now."""
-        for entry in self._evaluator().config.quotas:
-            if entry.name == name:
-                return gpu_quota_definitions.of_entry(entry)
-        raise errors.ClusterError(f"quota {name} is no longer in usher.yaml")
-
-    async def prepared(self, review: Review, *, until: float) -> Review:
-        """The review; of a scale, that of the object which is scaled.
+    async def scaled(  # noqa: PLR0913 - what names an object
+        self, *, group: str, version: str, plural: str, namespace: str, name: str, until: float
+    ) -> paths.Object | None:
+        """The object that a request scales; None where it does not exist, or may not be read.
 
         Raises:
-            ClusterError: the object cannot be read in time.
+            ClusterError: the object cannot be read by `until`, of `time.monotonic`.
         """
-        if not scaling.field(review):
-            return review
-        scaled = await self._in_thread(self._scaled, review, until=until)
-        return review if scaled is None else scaling.applied(review, scaled)
+        at = ObjectPath(group=group, version=version, plural=plural, namespace=namespace, name=name)
+        return await self._in_thread(objects.read, self._api, at, until=until)
 
-    def bill(self, review: Review, decision: model.Decision) -> Bill | None:
-        """What there is to charge for what is let in; None where there is nothing."""
-        workload, value = decision.workload, review.value
-        if workload is None or value is None or decision.exemption or review.sub_resource or not workload.makes_pods:
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
+        """Charges the quota of a workload; None where it is charged, or there is nothing to charge.
+
+        Args:
+            request: the workload.
+            until: when the charge must be written, of `time.monotonic`.
+            force: charges although the limits do not allow it.
+
+        Raises:
+            ClusterError: the quota cannot be charged in time.
+        """
+        charge = self._charge_of(request)
+        if charge is None:
             return None
-        tariff = Tariff(evaluator=self._evaluator())
-        quota = tariff.quota(workload.namespace)
+        began = time.monotonic()
+        result, found = Result.FAILED, None
+        try:
+            if await self._is_covered(charge, until=until):
+                result = Result.COVERED
+            else:
+                result, found = await self._in_thread(self._write, charge, force, until, until=until)
+        finally:
+            self._meter.charged(result, seconds=time.monotonic() - began)
+        return QuotaRefusal(quota=charge.quota, excesses=found.excesses) if isinstance(found, Refused) else found
+
+    def close(self) -> None:
+        """Charges no more; charges under way still end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _charge_of(self, request: ChargeRequest) -> _Charge | None:
+        """What a request is charged; None where there is nothing to charge."""
+        workload, known = request.workload, self._knowledge()
+        charges = ObjectCharges(known=known)
+        quota = charges.quota(workload.namespace)
         if quota is None or isinstance(quota, Undecided):
             return None
-        charge = tariff.charged(workload, quota)
-        if not charge or (review.operation is Operation.UPDATE and charge == self._before(review, tariff, quota)):
+        amounts = charges.of_workload(workload, quota)
+        if not amounts or amounts == _before(request, charges, quota):
             return None
-        # Not the workload's name, which tells a prefix where there is no name yet: such objects are not one. Nor are
-        # those that have no uid either, of which only the request can be told from others.
+        # The name of a workload may be a prefix (generateName), which several objects share. An object that has neither
+        # a name nor a uid yet is known by the uid of the review.
         entry = Entry(
             group=workload.group,
             kind=workload.kind,
             namespace=workload.namespace,
-            name=_of_metadata(value, "name"),
-            uid=(_of_metadata(value, "uid") or review.uid)[:_LONGEST_UID],
-            amounts=charge,
-            reserved_until=int(self._clock()) + tariff.evaluator.config.facts.reservation,
+            name=object_metadata.text(request.value, "name"),
+            uid=(object_metadata.text(request.value, "uid") or request.uid)[:_LONGEST_UID],
+            amounts=amounts,
+            reserved_until=int(self._clock()) + known.config.facts.reservation,
         )
-        creates = review.operation is Operation.CREATE
-        return Bill(quota=quota, entry=entry, value=value, creates=creates, dry_run=review.dry_run)
-
-    async def charge(self, bill: Bill, *, until: float, force: bool = False) -> Refused | Full | None:
-        """Charges a quota, or says what stands against it; `force` charges whatever stands against it.
-
-        Raises:
-            ClusterError: it cannot be charged in time, and nobody can say whether it may be.
-        """
-        began = time.monotonic()
-        result, found = Result.FAILED, None
-        try:
-            if await self._answered_for(bill, until=until):
-                result = Result.COVERED
-            else:
-                result, found = await self._in_thread(self._change, bill, force, until, until=until)
-        finally:
-            self._meter.charged(result, seconds=time.monotonic() - began)
-        return found
-
-    def refusal(self, bill: Bill, refused: Refused) -> QuotaRefusal:
-        """What the policies are told."""
-        return QuotaRefusal(quota=bill.quota, excesses=refused.excesses)
-
-    def close(self) -> None:
-        """Charges no more; what is under way still ends."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        return _Charge(quota=quota, entry=entry, request=request)
 
     async def _in_thread(self, call: Callable[..., _Answer], *arguments: object, until: float) -> _Answer:
-        """What a call that waits for the API server returns; nobody waits for it for longer than until then."""
+        """The result of a call that waits for the API server, if it comes in time."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(until - time.monotonic()):
@@ -182,74 +152,64 @@ class Gate:
         except TimeoutError:
             raise _too_late() from None
 
-    async def _answered_for(self, bill: Bill, *, until: float) -> bool:
-        """Whether it is within what somebody above it is charged."""
-        owner = observer.owner(bill.value)
+    async def _is_covered(self, charge: _Charge, *, until: float) -> bool:
+        """Whether an owner was charged for the object."""
+        owner = object_metadata.owner_uid(charge.request.value)
         if not owner:
             return False
         if self._holdings.get(owner) is not None:
-            # Nothing is read then: to count takes less time than handing over to a thread would.
-            return self._covered(bill, until)
-        return await self._in_thread(self._covered, bill, until, until=until)
+            # Nothing is read then, and counting takes less time than handing over to a thread.
+            return self._covers(charge, until)
+        return await self._in_thread(self._covers, charge, until, until=until)
 
-    def _covered(self, bill: Bill, until: float) -> bool:
-        root = self._owners.answering(bill.value, until=until)
+    def _covers(self, charge: _Charge, until: float) -> bool:
+        root = self._owners.charged_owner(charge.request.value, until=until)
         if root is None or root.finished:
             return False
-        is_pod = bill.entry.kind == "Pod" and not bill.entry.group
-        return not is_pod or self._holdings.room(root, bill.entry.amounts)
+        is_pod = charge.entry.kind == "Pod" and not charge.entry.group
+        return not is_pod or self._holdings.has_room(root, charge.entry.amounts)
 
-    def _change(self, bill: Bill, force: bool, until: float) -> "_Outcome":  # noqa: FBT001 - run_in_executor takes no keywords
-        ending = self._ending(bill)
+    def _write(self, charge: _Charge, force: bool, until: float) -> "_Outcome":  # noqa: FBT001 - run_in_executor takes no keywords
+        ending = self._ending(charge)
         left = until - time.monotonic()
-        changed = self.book(bill.quota).change(
-            lambda account: _charged(account, bill, ending, force=force), within=left
-        )
+        writer = self._accounts.writer(charge.quota)
+        written = writer.change(lambda account: _charged(account, charge, ending, force=force), within=left)
         try:
-            return changed.result(timeout=max(left, 0))
+            return written.result(timeout=max(left, 0))
         except TimeoutError:
             raise _too_late() from None
 
-    def _ending(self, bill: Bill) -> ByClasses:
-        if not bill.creates:
-            return confirmation.ending(bill.entry, holdings=self._holdings)
-        return confirmation.ending_at_creation(bill.value, bill.entry, api=self._api, holdings=self._holdings)
-
-    def _before(self, review: Review, tariff: Tariff, quota: Quota) -> object:
-        """What the object was charged as it was; None where it was not there."""
-        if review.old_value is None:
-            return None
-        old = tariff.evaluator.workload(replace(request_of(review), value=review.old_value))
-        return None if old is None else tariff.charged(old, quota)
-
-    def _scaled(self, review: Review) -> paths.Object | None:
-        resource = review.resource
-        scale: paths.Object = {"metadata": {"namespace": review.namespace}}
-        return read(
-            self._api,
-            resource.plural,
-            group=resource.group,
-            version=resource.version,
-            of=scale,
-            name=review.name,
-            uid=None,
+    def _ending(self, charge: _Charge) -> ByClasses:
+        if not charge.request.creates:
+            uid = object_metadata.text(charge.request.value, "uid") or None
+            return confirmation.ending(charge.entry, holdings=self._holdings, current=uid)
+        return confirmation.ending_at_creation(
+            charge.request.value, charge.entry, api=self._api, holdings=self._holdings
         )
+
+
+def _before(request: ChargeRequest, charges: ObjectCharges, quota: Quota) -> ByClasses | None:
+    """What the object was charged before an UPDATE."""
+    if request.old_value is None:
+        return None
+    old = charges.known.workload(request.old_value, namespace=request.workload.namespace)
+    return None if old is None else charges.of_workload(old, quota)
 
 
 _Outcome = tuple[Result, Refused | Full | None]
 
 
-def _charged(account: Account, bill: Bill, ending: ByClasses, *, force: bool) -> tuple[Account, _Outcome]:
+def _charged(account: Account, charge: _Charge, ending: ByClasses, *, force: bool) -> tuple[Account, _Outcome]:
     limits = account.quota.limits
-    found = (ledger.force if force else ledger.charge)(account.ledger, bill.entry, limits, ending)
+    found = (ledger.force if force else ledger.charge)(account.ledger, charge.entry, limits, ending)
     match found:
         case ledger.Refused():
             return account, (Result.REFUSED, found)
         case ledger.Full():
             return account, (Result.FULL, found)
-    if bill.dry_run:
+    if charge.request.dry_run:
         return account, (Result.DRY_RUN, None)
-    before, after = (ledger.find(each, bill.entry) for each in (account.ledger, found.ledger))
+    before, after = (ledger.find(each, charge.entry) for each in (account.ledger, found.ledger))
     covered = after is None or (before is not None and before.amounts == after.amounts)
     result = Result.COVERED if covered else Result.FORCED if force else Result.GRANTED
     return replace(account, ledger=found.ledger), (result, None)
@@ -257,9 +217,3 @@ def _charged(account: Account, bill: Bill, ending: ByClasses, *, force: bool) ->
 
 def _too_late() -> errors.ClusterError:
     return errors.ClusterError("the API server did not answer in time")
-
-
-def _of_metadata(value: paths.Object, field: str) -> str:
-    metadata = value.get("metadata")
-    text = metadata.get(field) if isinstance(metadata, dict) else None
-    return text if isinstance(text, str) else ""

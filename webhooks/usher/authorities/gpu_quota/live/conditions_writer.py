@@ -1,4 +1,4 @@
-"""Says in the status of each GPUQuota whether it can be used; written only where that has changed."""
+"""Writes into the status of each GPUQuota whether it can be used. It writes only what has changed."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -12,37 +12,37 @@ from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.conditions import Condition
 from usher.authorities.gpu_quota.live.account_store import PATH, Api
-from usher.authorities.gpu_quota.live.metering import NOBODY, Action, Meter
-from usher.facts.store import Store
-from usher.policy.evaluator import Evaluator
+from usher.authorities.gpu_quota.live.metering import NO_METER, Action, Meter
+from usher.authorities.knowledge import Knowledge
 from usher.reading.lookup import Absence
 
 
-class Describing:
-    """Compares what quotas say of themselves with how they are."""
+class ConditionsWriter:
+    """Compares the condition of each GPUQuota with its state."""
 
     def __init__(
         self,
         api: Api,
-        evaluator: Callable[[], Evaluator],
+        knowledge: Callable[[], Knowledge],
         *,
         clock: Callable[[], float],
-        meter: Meter = NOBODY,
+        meter: Meter = NO_METER,
     ) -> None:
-        """Takes the API server, what gives the evaluator in service, a clock in seconds since 1970, and what counts."""
+        """Takes the API server, what gives the knowledge in service, a clock in seconds since 1970, and what counts."""
         self._api = api
-        self._evaluator = evaluator
+        self._knowledge = knowledge
         self._clock = clock
         self._meter = meter
-        self._told: dict[str, str] = {}
-        """Quotas that cannot be written, as far as it has been logged."""
+        self._logged: dict[str, str] = {}
+        """Why quotas could not be written at the last look, by name."""
 
-    def describe(self) -> int:
-        """Looks at every quota of the cluster. Returns how many conditions were changed; what fails is logged once."""
-        found = self._facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
+    def write(self) -> int:
+        """Looks at every GPUQuota. Returns how many conditions were changed; a failure is logged once."""
+        known = self._knowledge()
+        found = known.facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
         if isinstance(found, Absence):
             return 0
-        overlaps = self._overlaps()
+        overlaps = _overlaps(known)
         changed, problems = 0, dict[str, str]()
         for name, value in found.items():
             overlap = overlaps.get(name, "")
@@ -53,23 +53,23 @@ class Describing:
             except errors.ClusterError as error:
                 problems[name] = str(error)
         for name, reason in problems.items():
-            if self._told.get(name) != reason:
+            if self._logged.get(name) != reason:
                 structlog.get_logger().warning("quota_not_described", quota=name, reason=reason)
-        self._told = problems
+        self._logged = problems
         return changed
 
     def _write(self, name: str, overlap: str) -> bool:
-        """Writes the condition of a quota as it is now; not where another wrote it meanwhile, who may have done it."""
+        """Writes the condition of a quota as it is now; after a conflict the next look decides again."""
         answer = self._api.get(f"{PATH}/{name}")
         if answer.status == 404:
             return False
         if answer.status != 200:
             raise errors.ClusterError(f"{PATH}/{name} cannot be read: {answer.message}")
-        said, condition = answer.value.get("status"), _condition(answer.value, overlap)
-        if gpu_quota_conditions.find(said) == condition:
+        status, condition = answer.value.get("status"), _condition(answer.value, overlap)
+        if gpu_quota_conditions.find(status) == condition:
             return False
         now = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        new = gpu_quota_conditions.put(said, condition, now=now)
+        new = gpu_quota_conditions.put(status, condition, now=now)
         written = self._api.put(f"{PATH}/{name}/status", {**answer.value, "status": new})
         if written.status == 409:
             self._meter.conflicted()
@@ -80,17 +80,12 @@ class Describing:
         structlog.get_logger().info("quota_described", quota=name, reason=condition.reason, message=condition.message)
         return True
 
-    def _overlaps(self) -> Mapping[str, str]:
-        evaluator = self._evaluator()
-        quotas = assignment.quotas(self._facts, evaluator.config)
-        labels = assignment.labels_of_namespaces(self._facts) or {}
-        return gpu_quota_conditions.overlaps(
-            quotas, {name: known for name, known in labels.items() if known is not None}
-        )
 
-    @property
-    def _facts(self) -> Store:
-        return self._evaluator().facts
+def _overlaps(known: Knowledge) -> Mapping[str, str]:
+    labels = assignment.labels_of_namespaces(known.facts) or {}
+    return gpu_quota_conditions.overlaps(
+        assignment.quotas(known), {name: each for name, each in labels.items() if each is not None}
+    )
 
 
 def _condition(value: paths.Object, overlap: str) -> Condition:

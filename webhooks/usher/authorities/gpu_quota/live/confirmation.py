@@ -1,4 +1,4 @@
-"""What an API server says now of an object that a ledger is to be changed for; what it does not say stays unknown."""
+"""What an API server says now of an object whose charge is to be changed. Where it does not say, nothing changes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -7,94 +7,106 @@ from typing import Final
 from usher import paths
 from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live import observer
+from usher.authorities.gpu_quota.live import object_metadata, observer
 from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.live.object_charges import Tariff
-from usher.authorities.gpu_quota.live.owner_coverage import Charged
-from usher.authorities.gpu_quota.live.owners import Owners, read
+from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
+from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
+from usher.authorities.gpu_quota.live.owners import Owners
 from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Holding, Release, Settle
-from usher.cluster import listing
+from usher.authorities.knowledge import Knowledge
+from usher.cluster import listing, objects
 from usher.cluster.api import Lists
 from usher.cluster.listing import Target
-from usher.facts.store import Store
+from usher.cluster.objects import ObjectPath
 from usher.kinds.kept_fields import FactKind
 from usher.kinds.registry import BY_GROUP_AND_KIND
-from usher.policy.evaluator import Evaluator
 
 BUILT_IN: Final = frozenset({"", "apps", "batch"})
+"""Groups that every API server serves."""
+
 DEFINITIONS: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """Nobody can say what is there."""
+    """The API server did not say whether the object exists."""
 
 
 _UNKNOWN: Final = _Unknown()
 
 
-class Confirming:
+class Confirmation:
     """Reads one object at a time."""
 
-    def __init__(self, api: Lists, holdings: Holdings, evaluator: Callable[[], Evaluator]) -> None:
-        """Takes the API server, what exists as far as watches have told, and what gives the evaluator in service."""
+    def __init__(self, api: Lists, holdings: Holdings, knowledge: Callable[[], Knowledge]) -> None:
+        """Takes the API server, the objects that watches have shown, and what gives the knowledge in service."""
         self._api = api
         self._holdings = holdings
-        self._evaluator = evaluator
-        self._owners = Owners(api, holdings, lambda: Tariff(evaluator=evaluator()))
-        whole = observer.kinds(lambda: Tariff(evaluator=evaluator()))
-        self._kinds = {kind.key: replace(kind, keep=_whole) for kind in whole}
+        self._knowledge = knowledge
+        self._owners = Owners(api, holdings, self._charge_of)
+        self._kinds = {kind.key: replace(kind, keep=_whole) for kind in observer.kinds(self._charge_of)}
 
-    def confirmed(self, action: Action, tariff: Tariff, charged: Charged) -> Iterator[Action]:
-        """The action that what exists calls for: at most one.
+    def confirmed(self, action: Action, is_charged: IsCharged) -> Iterator[Action]:
+        """The action that the object calls for as it is now: at most one.
 
         Raises:
             ClusterError: the API server does not answer.
         """
         entry = action.entry
-        found = self._standing(entry, tariff, charged)
+        found = self._current(entry, is_charged)
         if isinstance(found, _Unknown):
             return
-        there = found if found is not None and found.charge and not found.finished else None
+        holding = found if found is not None and found.charge and not found.finished else None
         match action:
             case Adopt():
-                if there is not None:
-                    yield Adopt(entry=replace(entry, amounts=there.charge))
+                if holding is not None:
+                    yield Adopt(entry=replace(entry, amounts=holding.charge))
             case Release() | Settle():
-                if there is None:
-                    yield Release(entry=entry, reason="is not there")
+                if holding is None:
+                    yield Release(entry=entry, reason="does not exist")
                 else:
-                    yield Settle(entry=entry, amounts=there.charge, lowers=True)
+                    yield Settle(entry=entry, amounts=holding.charge, lowers=True)
 
     def is_gone(self, entry: Entry) -> bool:
-        """Whether the object of an entry is not there any more, and has left no pods.
+        """Whether the object of an entry does not exist any more and has left no pods.
 
         Raises:
             ClusterError: the API server does not answer.
         """
-        return self._read(entry) is None and self._holdings.left_of(entry) is None
+        if self._read(entry) is not None:
+            return False
+        remaining = self._holdings.remaining(entry, current="")
+        return remaining is None or not remaining.charge
 
-    def _standing(self, entry: Entry, tariff: Tariff, charged: Charged) -> Holding | _Unknown | None:
-        """What the object of an entry is charged for: None where it is not there, or another answers for it."""
+    def _charge_of(self, value: paths.Object) -> ByClasses:
+        return ObjectCharges(known=self._knowledge()).of(value)
+
+    def _current(self, entry: Entry, is_charged: IsCharged) -> Holding | _Unknown | None:
+        """What the object of an entry is charged for; None where it does not exist, or its owner covers it."""
         value = self._read(entry)
         if isinstance(value, _Unknown):
             return value
-        return _with(self._itself(value, tariff, charged), self._holdings.left_of(entry))
+        uid = "" if value is None else object_metadata.text(value, "uid")
+        # A watch may not have shown yet that an earlier object of the name is deleted.
+        return _with(self._itself(value, is_charged), self._holdings.remaining(entry, current=uid))
 
-    def _itself(self, value: paths.Object | None, tariff: Tariff, charged: Charged) -> Holding | None:
-        """An object that nobody else answers for, without what is left of earlier ones of its name."""
+    def _itself(self, value: paths.Object | None, is_charged: IsCharged) -> Holding | None:
+        """An object that no owner covers, without the pods that deleted objects of its name have left."""
         if value is None:
             return None
-        held = observer.held(observer.kept(value, tariff))
+        held = observer.held(observer.kept(value, self._charge_of))
         if held is None:
             return None
-        root = self._owners.answering(value)
-        if root is not None and not (held.is_pod and self._stands_alone(held.holding, root, charged)):
+        root = self._owners.charged_owner(value)
+        if root is not None and not (held.is_pod and self._is_alone(held.holding, root, is_charged)):
             return None
-        return self._holdings.at_least(held.holding, charged)
+        return self._holdings.at_least(held.holding, is_charged)
+
+    def _is_alone(self, pod: Holding, root: Holding, is_charged: IsCharged) -> bool:
+        return is_charged(pod) and self._holdings.is_beyond(pod, root, is_charged)
 
     def _read(self, entry: Entry) -> paths.Object | _Unknown | None:
-        """The object of an entry as it is now; None where it is not there, or cannot be told from others."""
+        """The object of an entry as it is now; None where it does not exist, or the entry has no name."""
         kind = self._kinds.get((entry.group, entry.kind))
         if kind is None:
             return _UNKNOWN
@@ -105,55 +117,48 @@ class Confirming:
             case listing.Refused():
                 return _UNKNOWN
             case listing.NotServed():
-                return None if self._is_taken_away(kind) else _UNKNOWN
+                return None if self._is_uninstalled(kind) else _UNKNOWN
         return listed.values[0] if listed.values else None
 
-    def _stands_alone(self, pod: Holding, root: Holding, charged: Charged) -> bool:
-        return charged(pod) and self._holdings.stands_alone(pod, root, charged)
-
-    def _is_taken_away(self, kind: FactKind) -> bool:
-        """Whether a kind that is not served was taken away: an API server that has just started may not know it yet."""
-        defined = self._facts.names(*DEFINITIONS)
+    def _is_uninstalled(self, kind: FactKind) -> bool:
+        """Whether a kind that is not served has no definition: an API server that just started may not know it yet."""
+        defined = self._knowledge().facts.names(*DEFINITIONS)
         return kind.group not in BUILT_IN and defined is not None and kind.resource not in defined
 
-    @property
-    def _facts(self) -> Store:
-        return self._evaluator().facts
 
-
-def _with(there: Holding | None, left: Holding | None) -> Holding | None:
-    """What an object takes together with what is left of earlier ones of its name."""
-    if there is None or there.finished or left is None:
-        return left or there
-    return replace(there, charge=together([there.charge, left.charge]))
-
-
-def _whole(value: paths.Object) -> paths.Object:
-    return value
-
-
-def ending(entry: Entry, *, holdings: Holdings) -> ByClasses:
-    """What is held beside an object that is there, as far as watches have told."""
-    left = holdings.left_of(entry)
-    return {} if left is None else left.charge
+def ending(entry: Entry, *, holdings: Holdings, current: str | None = None) -> ByClasses:
+    """What pods of deleted objects of a name hold; `current` is the uid of the existing object, where it is known."""
+    remaining = holdings.remaining(entry, current=current)
+    return {} if remaining is None else remaining.charge
 
 
 def ending_at_creation(value: paths.Object, entry: Entry, *, api: Lists, holdings: Holdings) -> ByClasses:
-    """What is held beside an object that is to be created.
+    """What pods of earlier objects hold, where an object of the same name is created.
 
-    Where no watch has told of a deletion yet, the earlier object is looked up: if it is there, whoever creates another
-    tries again, or will be refused; if it is not, it is taken to hold all that it was charged.
+    An earlier object that no watch has shown as deleted is read. If it exists, the API server will refuse the new one
+    or this is a retry; if it does not, it counts as holding all that it was charged.
 
     Raises:
         ClusterError: the API server does not answer.
     """
-    there = holdings.there(entry)
-    untold = [holdings.at_least(each) for each in there] if there and _is_gone(value, entry, api) else []
-    return together([ending(entry, holdings=holdings), *(each.charge for each in untold)])
+    existing = holdings.existing(entry)
+    deleted = [holdings.at_least(each) for each in existing] if existing and _is_deleted(value, entry, api) else []
+    return together([ending(entry, holdings=holdings), *(each.charge for each in deleted)])
 
 
-def _is_gone(value: paths.Object, entry: Entry, api: Lists) -> bool:
+def _is_deleted(value: paths.Object, entry: Entry, api: Lists) -> bool:
     kind = BY_GROUP_AND_KIND[entry.group, entry.kind]
     _, _, version = str(value.get("apiVersion")).rpartition("/")
-    place: paths.Object = {"metadata": {"namespace": entry.namespace}}
-    return read(api, kind.plural, group=entry.group, version=version, of=place, name=entry.name, uid=None) is None
+    at = ObjectPath(group=entry.group, version=version, plural=kind.plural, namespace=entry.namespace, name=entry.name)
+    return objects.read(api, at) is None
+
+
+def _with(itself: Holding | None, remaining: Holding | None) -> Holding | None:
+    """What an object takes together with pods that deleted objects of its name have left."""
+    if itself is None or itself.finished or remaining is None:
+        return remaining or itself
+    return replace(itself, charge=together([itself.charge, remaining.charge]))
+
+
+def _whole(value: paths.Object) -> paths.Object:
+    return value

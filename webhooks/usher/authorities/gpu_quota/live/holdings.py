@@ -1,45 +1,32 @@
-"""What exists in a cluster and holds accelerators, and who answers for it: the topmost workload that was charged.
+"""The objects of a cluster that hold accelerators, and for each the topmost workload that was charged for it.
 
-A workload that is deleted, or has finished, answers for its pods until the last of them is gone: as long as they run,
-they hold what they were given. An owner is believed only where it exists, in the same namespace, and was charged
-itself, and only as far as its own charge goes: whoever names a job of his as the owner of ten pods more is charged for
-them all the same.
+A workload that is deleted or has finished covers its pods until the last of them is gone, because running pods keep
+their devices. An owner counts only if it exists in the same namespace and was charged itself, and only as far as its
+own charge goes: a user who names a small job as the owner of ten more pods is charged for these pods.
 """
 
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.live import owner_coverage
-from usher.authorities.gpu_quota.live.owner_coverage import Charged
+from usher.authorities.gpu_quota.live.held import Held
+from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
 from usher.authorities.gpu_quota.reconciliation import Holding
 
 MOST_OWNERS: Final = 16
-"""Links of a chain of owners; the longest of the field has eight. Names can be made to go in a circle."""
+"""Links of a chain of owners; real chains have eight at most. References can form a circle."""
 
 UNWATCHED: Final = 60.0
-"""Seconds for which an object is believed to exist that was read once and that no watch has told of."""
+"""Seconds for which an object that was read once, and that no watch has shown, counts as existing."""
 
 Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """An object that exists."""
-
-    holding: Holding
-    owner: str
-    """uid of its controlling owner; empty where it has none."""
-
-    @property
-    def is_pod(self) -> bool:
-        return self.holding.kind == "Pod" and not self.holding.group
 
 
 _NONE: Final[frozenset[str]] = frozenset()
@@ -47,26 +34,26 @@ _NONE: Final[frozenset[str]] = frozenset()
 _Key = TypeVar("_Key", str, Name)
 
 
-def _nobody(_holding: Holding) -> bool:
+def _never(_holding: Holding) -> bool:
     return False
 
 
 class Holdings:
-    """All that exists, by uid. Filled by one thread for each kind."""
+    """The objects that exist, by uid. One thread for each kind fills it."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.revision = 0
         """Grows with every change."""
         self.epoch = 0
-        """Grows when everything is forgotten: what was listed before that is taken no more."""
+        """Grows with every `clear`; later calls with an earlier epoch change nothing."""
         self._clock = clock
         self._held: dict[str, Held] = {}
         self._unwatched: dict[str, float] = {}
-        """Of objects that were read and that no watch has told of: until when they are believed to exist."""
+        """Until when objects count as existing that were read and that no watch has shown."""
         self._children: dict[str, frozenset[str]] = {}
-        """uids of what an owner controls, by its own."""
+        """uids of the objects that an owner controls, by its uid."""
         self._named: dict[Name, frozenset[str]] = {}
-        """uids by name: of one that is there, and of earlier ones whose pods still end."""
+        """uids by name: of the object that exists, and of deleted ones whose pods have not ended."""
         self._gone: set[str] = set()
         """Workloads that are deleted and have pods left."""
         self._lock = threading.Lock()
@@ -75,7 +62,7 @@ class Holdings:
         return len(self._held)
 
     def put(self, held: Held, *, epoch: int | None = None) -> None:
-        """Takes an object as it is now; nothing is taken of who listed it in an epoch that is over."""
+        """Takes an object as it is now; ignores one of an earlier epoch."""
         uid = held.holding.uid
         with self._lock:
             if epoch not in (None, self.epoch):
@@ -86,10 +73,10 @@ class Holdings:
             self._put(held)
 
     def put_read(self, held: Held) -> None:
-        """Takes an object that was read and of which no watch has told yet.
+        """Takes an object that was read before any watch showed it.
 
-        It may be deleted already, and then no watch ever will: so it is believed for some time only, and never charged
-        because of that.
+        It counts as existing for `UNWATCHED` seconds, because it may be deleted before a watch shows it. It is never
+        charged because of this.
         """
         uid = held.holding.uid
         with self._lock:
@@ -99,14 +86,14 @@ class Holdings:
                     self._put(held)
 
     def clear(self) -> None:
-        """Forgets everything, before all is listed anew."""
+        """Forgets everything; a new list follows."""
         with self._lock:
             self._held, self._children, self._named, self._gone, self._unwatched = {}, {}, {}, set(), {}
             self.revision += 1
             self.epoch += 1
 
     def remove(self, uid: str, *, epoch: int | None = None) -> None:
-        """Forgets an object that is gone; one that was never there is no matter."""
+        """Forgets an object that is deleted; an unknown uid is ignored."""
         with self._lock:
             held = self._held.get(uid)
             if held is None or epoch not in (None, self.epoch):
@@ -127,64 +114,73 @@ class Holdings:
         self._gone.discard(uid)
         self.revision += 1
         if before is not None and before.owner != held.owner:
-            # Orphaned, or adopted by another.
+            # Its owner orphaned it, or another one adopted it.
             self._unlink(before)
-            self._forget_if_left(before.owner)
+            self._forget_without_pods(before.owner)
         if held.owner:
             self._children[held.owner] = self._children.get(held.owner, _NONE) | {uid}
         if held.is_pod and held.holding.finished:
-            self._forget_if_left(held.owner)
+            self._forget_without_pods(held.owner)
 
     def _unlink(self, held: Held) -> None:
         _without(self._children, held.owner, held.holding.uid)
 
     def _forget(self, held: Held) -> None:
-        """Takes an object out, and whatever is only there because of it."""
+        """Forgets an object, and deleted owners that were kept only because of it."""
         for _ in range(MOST_OWNERS):
             uid = held.holding.uid
             self._held.pop(uid, None)
             self._gone.discard(uid)
             self._unlink(held)
             _without(self._named, _name(held.holding), uid)
-            above = self._left(held.owner)
+            above = self._without_pods(held.owner)
             if above is None:
                 return
             held = above
 
-    def _forget_if_left(self, uid: str) -> None:
-        left = self._left(uid)
-        if left is not None:
-            self._forget(left)
+    def _forget_without_pods(self, uid: str) -> None:
+        gone = self._without_pods(uid)
+        if gone is not None:
+            self._forget(gone)
 
-    def _left(self, uid: str) -> Held | None:
-        """A workload that is deleted, once it has no pods any more."""
+    def _without_pods(self, uid: str) -> Held | None:
+        """A deleted workload whose pods have all ended."""
         held = self._held.get(uid) if uid in self._gone else None
         return held if held is not None and not self._has_pods(held) else None
 
     def _has_pods(self, held: Held) -> bool:
         return any(True for _ in self._pods_under(held.holding))
 
-    def left_of(self, entry: Entry) -> Holding | None:
-        """What is left of workloads of a name that are deleted; None where nothing is."""
+    def remaining(self, entry: Entry, *, current: str | None = None) -> Holding | None:
+        """What pods of deleted workloads of a name still hold; None where there are none.
+
+        Args:
+            entry: names the workloads.
+            current: uid of the only one that exists, empty where none does; None where only watches know.
+        """
         with self._lock:
-            gone = [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) & self._gone]
+            named = self._named.get(_name(entry), _NONE)
+            deleted = named & self._gone if current is None else named - {current}
+            gone = [replace(self._held[uid].holding, charge={}) for uid in deleted]
         if not gone:
             return None
         return replace(gone[0], charge=together(self.at_least(each).charge for each in gone))
 
-    def there(self, entry: Entry) -> list[Holding]:
-        """What has this name and, as far as we have been told, is not deleted; more than one where we lag behind."""
+    def existing(self, entry: Entry) -> list[Holding]:
+        """The objects of a name that no watch has shown as deleted; several where watches lag behind."""
         with self._lock:
             return [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) - self._gone]
 
     def get(self, uid: str) -> Held | None:
-        """An object, whether a watch has told of it or it was read."""
+        """An object that a watch has shown or that was read."""
         return self._held.get(uid)
 
-    def answering(self, owner: str, namespace: str) -> Holding | None:
-        """The topmost workload at or above an owner that is charged; None where none is, or they go in a circle.
+    def charged_owner(self, owner: str, namespace: str) -> Holding | None:
+        """The topmost charged workload at or above an owner; None where there is none, or owners form a circle.
 
-        A namespace is that of what is owned: owners elsewhere are none.
+        Args:
+            owner: uid of an owner.
+            namespace: of the owned object; owners in other namespaces do not count.
         """
         found, seen = None, set[str]()
         while owner not in seen and len(seen) <= MOST_OWNERS:
@@ -198,7 +194,7 @@ class Holdings:
         return None
 
     def by_namespace(self) -> dict[str, list[Held]]:
-        """All that exists, by its namespace, which is also that of its owners."""
+        """All objects by namespace, which is also the namespace of their owners."""
         with self._lock:
             self._expire()
             everything = list(self._held.values())
@@ -207,44 +203,33 @@ class Holdings:
             result[held.holding.namespace].append(held)
         return dict(result)
 
-    def roots(self, charged: Charged = _nobody, *, among: Iterable[Held] | None = None) -> list[Holding]:
-        """All for which nobody else answers, each with no less than its pods take together.
+    def roots(self, is_charged: IsCharged = _never, *, among: Iterable[Held] | None = None) -> list[Holding]:
+        """All objects that no owner covers, each with no less than the pods that it covers take together.
 
-        A pod that is charged by itself stands for itself for as long as it is more than its workload is charged.
+        A pod that is charged by itself stays a root for as long as the charge of its workload does not cover it.
 
         Args:
-            charged: whether an object is charged by itself.
-            among: all that exists in some namespaces; without it in all.
+            is_charged: whether a ledger has an entry for an object.
+            among: all objects of some namespaces; None for all namespaces.
         """
         everything = [held for each in self.by_namespace().values() for held in each] if among is None else among
-        read = self._unwatched
-        roots: dict[str, Holding] = {}
-        pods: defaultdict[str, list[Holding]] = defaultdict(list)
-        for held in everything:
-            answering = self.answering(held.owner, held.holding.namespace) if held.owner else None
-            if answering is None:
-                if held.holding.uid not in read:
-                    roots[held.holding.uid] = held.holding
-            elif held.is_pod and not held.holding.finished:
-                pods[answering.uid].append(held.holding)
-        result = []
-        for holding in roots.values():
-            within, beyond = owner_coverage.divided(holding, pods.get(holding.uid, ()), charged)
-            result += [owner_coverage.at_least(holding, within), *beyond]
-        return result
+        unwatched = self._unwatched
+        return owner_coverage.roots(
+            everything, self.charged_owner, is_charged, may_be_gone=lambda uid: uid in unwatched
+        )
 
-    def at_least(self, holding: Holding, charged: Charged = _nobody) -> Holding:
-        """A workload as it was read, with no less than its pods take together as far as they have been seen."""
-        within, _ = owner_coverage.divided(holding, list(self._pods_under(holding)), charged)
-        return owner_coverage.at_least(holding, within)
+    def at_least(self, holding: Holding, is_charged: IsCharged = _never) -> Holding:
+        """A workload as it was read, with no less than its pods take together, as far as they are known."""
+        covered, _ = owner_coverage.split(holding, list(self._pods_under(holding)), is_charged)
+        return owner_coverage.at_least(holding, covered)
 
-    def stands_alone(self, pod: Holding, root: Holding, charged: Charged) -> bool:
-        """Whether a pod is charged by itself though a workload answers for it, which is charged for less."""
-        _, beyond = owner_coverage.divided(root, list(self._pods_under(root)), charged)
+    def is_beyond(self, pod: Holding, root: Holding, is_charged: IsCharged) -> bool:
+        """Whether the charge of a workload does not cover one of its pods."""
+        _, beyond = owner_coverage.split(root, list(self._pods_under(root)), is_charged)
         return any(each.uid == pod.uid for each in beyond)
 
-    def room(self, root: Holding, pod: ByClasses) -> bool:
-        """Whether a pod more is within what a workload is charged, as far as its pods have been seen."""
+    def has_room(self, root: Holding, pod: ByClasses) -> bool:
+        """Whether the charge of a workload covers one more pod, as far as its pods are known."""
         if root.finished:
             return False
         return owner_coverage.covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
@@ -256,7 +241,7 @@ class Holdings:
             self._forget(self._held[uid])
 
     def _pods_under(self, root: Holding) -> Iterator[Holding]:
-        """Each pod that has not ended, however far below."""
+        """Each pod that has not ended, at any depth."""
         waiting, seen = [root.uid], {root.uid}
         while waiting:
             for child in self._children.get(waiting.pop(), _NONE):

@@ -1,48 +1,47 @@
-"""What is counted about charging; who shows it is the server's matter."""
+"""Events of charging that are counted. The server exports them as metrics."""
 
 from enum import StrEnum
 from typing import Final, Protocol
 
 
 class Result(StrEnum):
-    """What came of a charge."""
+    """The result of a charge."""
 
     GRANTED = "granted"
     REFUSED = "refused"
     FORCED = "forced"
-    """Charged though it was refused, because the site only warns."""
+    """Charged over the limit, because the check only warns."""
     COVERED = "covered"
-    """Charged before, or with the workload that it belongs to."""
+    """Charged before, or with the workload that owns it."""
     DRY_RUN = "dry_run"
     FULL = "full"
-    """The object has no room for another charge."""
+    """The account has no room for another entry."""
     FAILED = "failed"
-    """Nobody can say: the API server did not answer, or not in time."""
+    """Not known: the API server did not answer in time."""
 
 
 class Action(StrEnum):
-    """What was changed so that a ledger says what there is."""
+    """A correction of an account, or of the condition of a GPUQuota."""
 
     SETTLED = "settled"
     RELEASED = "released"
     ADOPTED = "adopted"
     CONDITION = "condition"
-    """Nothing of the charges: the quota says something else of its state."""
 
 
 class Meter(Protocol):
-    """What counts."""
+    """Counts events."""
 
     def charged(self, result: Result, *, seconds: float) -> None: ...
 
     def conflicted(self) -> None:
-        """Another wrote the quota first."""
+        """Another replica wrote first."""
         ...
 
     def reconciled(self, action: Action) -> None: ...
 
 
-class _Nobody:
+class _NoMeter:
     def charged(self, result: Result, *, seconds: float) -> None: ...
 
     def conflicted(self) -> None: ...
@@ -50,4 +49,4 @@ class _Nobody:
     def reconciled(self, action: Action) -> None: ...
 
 
-NOBODY: Final[Meter] = _Nobody()
+NO_METER: Final[Meter] = _NoMeter()

@@ -1,12 +1,14 @@
-"""What exists in a cluster, kind by kind: each object is read as it comes, and only what it holds is kept."""
+"""Watches every kind that makes pods, and keeps of each object only who owns it and what it is charged."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Protocol
+from typing import Final
 
 from usher import paths
 from usher.authorities.gpu_quota import entries
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.authorities.gpu_quota.live.holdings import Held, Holdings
+from usher.authorities.gpu_quota.live import object_metadata
+from usher.authorities.gpu_quota.live.held import Held
+from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.cluster.listing import Target
 from usher.cluster.live import Connection, Reflecting
@@ -16,30 +18,21 @@ from usher.kinds.kept_fields import FactKind, Key
 from usher.kinds.registry import KINDS
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
-"""Prefixes of resources of which no pod gets an accelerator."""
+"""Prefixes of resources that are no accelerators."""
+
+ChargeOf = Callable[[paths.Object], ByClasses]
+"""What an object takes of the quota of its namespace; empty where no quota holds, or it is undecided."""
 
 
-class Tariff(Protocol):
-    """What objects are charged."""
-
-    def of(self, value: paths.Object) -> ByClasses:
-        """What an object takes of the quota of its namespace; nothing where none is for it, or nobody can tell."""
-        ...
-
-
-def kinds(tariff: Callable[[], Tariff]) -> list[FactKind]:
-    """All kinds that make pods, each trimmed to what its objects hold by the tariff that is in service then."""
-
-    def keep(value: paths.Object) -> paths.Object:
-        return kept(value, tariff())
-
+def kinds(charge_of: ChargeOf) -> list[FactKind]:
+    """All kinds that make pods, each trimmed to what `kept` keeps."""
     return [
         FactKind(
             group=kind.group,
             versions=kind.versions,
             kind=kind.kind,
             plural=kind.plural,
-            keep=keep,
+            keep=lambda value: kept(value, charge_of),
             cluster_scoped=kind.cluster_scoped,
         )
         for kind in KINDS
@@ -47,18 +40,17 @@ def kinds(tariff: Callable[[], Tariff]) -> list[FactKind]:
     ]
 
 
-def kept(value: paths.Object, tariff: Tariff) -> paths.Object:
-    """Identity, owner and charge of an object; of a pod that holds nothing, as most do, no more than its uid."""
-    metadata = _mapping(value.get("metadata"))
-    if value.get("kind") == "Pod" and not _may_hold(value):
-        return {"kind": "Pod", "metadata": {"uid": metadata.get("uid")}}
+def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
+    """Identity, owner and charge of an object; only the uid of a pod without accelerators, as most pods are."""
+    if value.get("kind") == "Pod" and not _may_ask_accelerators(value):
+        return {"kind": "Pod", "metadata": {"uid": object_metadata.text(value, "uid")}}
     result: paths.Object = {
         "apiVersion": value.get("apiVersion"),
         "kind": value.get("kind"),
-        "metadata": {key: metadata.get(key) for key in ("name", "namespace", "uid")},
-        "owner": owner(value),
+        "metadata": {key: object_metadata.text(value, key) for key in ("name", "namespace", "uid")},
+        "owner": object_metadata.owner_uid(value),
     }
-    charge = tariff.of(value)
+    charge = charge_of(value)
     if charge:
         result["charge"] = [[list(classes), dict(of_units)] for classes, of_units in charge.items()]
         result["finished"] = completion.finished(value)
@@ -66,58 +58,34 @@ def kept(value: paths.Object, tariff: Tariff) -> paths.Object:
 
 
 def held(value: paths.Object) -> Held | None:
-    """What an object holds, from what was kept of it; None where nobody needs to know."""
-    metadata, charge = _mapping(value.get("metadata")), value.get("charge")
-    uid, above = _text(metadata.get("uid")), _text(value.get("owner"))
-    is_pod = value.get("kind") == "Pod"
-    if not uid or (charge is None and (is_pod or not above)):
+    """What an object holds, from what was kept of it; None where it neither holds anything nor leads to an owner."""
+    uid, owner, charge = object_metadata.text(value, "uid"), _text(value.get("owner")), value.get("charge")
+    if not uid or (charge is None and (value.get("kind") == "Pod" or not owner)):
         return None
-    group = _text(value.get("apiVersion")).rpartition("/")[0]
     return Held(
-        owner=above,
+        owner=owner,
         holding=Holding(
             uid=uid,
-            group=group,
+            group=_text(value.get("apiVersion")).rpartition("/")[0],
             kind=_text(value.get("kind")),
-            namespace=_text(metadata.get("namespace")),
-            name=_text(metadata.get("name")),
+            namespace=object_metadata.namespace(value),
+            name=object_metadata.text(value, "name"),
             charge=_charge(charge),
             finished=value.get("finished") is True,
         ),
     )
 
 
-def owner(value: paths.Object) -> str:
-    """The uid of the controlling owner that an object names; empty where it names none."""
-    reference = controller(value)
-    return _text(reference.get("uid")) if reference is not None else ""
-
-
-def namespace(value: paths.Object) -> str:
-    """That of an object; empty where it stands in none."""
-    return _text(_mapping(value.get("metadata")).get("namespace"))
-
-
-def controller(value: paths.Object) -> Mapping[str, paths.Json] | None:
-    """The owner reference of the controller; anybody can write one."""
-    references = _mapping(value.get("metadata")).get("ownerReferences")
-    for reference in references if isinstance(references, list) else []:
-        if isinstance(reference, dict) and reference.get("controller") is True:
-            return reference
-    return None
-
-
-class InHoldings:
-    """A sink for the objects of one kind."""
+class HoldingsSink:
+    """Puts the objects of one kind into holdings, until the holdings are cleared."""
 
     def __init__(self, holdings: Holdings) -> None:
-        """Takes where to put them, for as long as not everything there is forgotten."""
         self._holdings = holdings
         self._epoch = holdings.epoch
         self._mine: set[str] = set()
 
     def replace(self, values: Iterable[paths.Object]) -> None:
-        """Takes all that exist of the kind."""
+        """Takes all objects of the kind."""
         there = [found for value in values if (found := held(value)) is not None]
         for gone in self._mine - {found.holding.uid for found in there}:
             self._holdings.remove(gone, epoch=self._epoch)
@@ -134,7 +102,7 @@ class InHoldings:
         self._holdings.put(found, epoch=self._epoch)
 
     def remove(self, value: paths.Object) -> None:
-        uid = _text(_mapping(value.get("metadata")).get("uid"))
+        uid = object_metadata.text(value, "uid")
         self._mine.discard(uid)
         self._holdings.remove(uid, epoch=self._epoch)
 
@@ -142,8 +110,44 @@ class InHoldings:
         self.replace([])
 
 
-def _may_hold(pod: paths.Object) -> bool:
-    """Whether it is worth to read a pod: most pods of a cluster ask for nothing but cpu and memory."""
+class Observer:
+    """Runs a watch for each kind, all ended together."""
+
+    def __init__(self, connect: Callable[[], Connection], holdings: Holdings) -> None:
+        """Takes what makes a connection: the observer ends all streams of its own one."""
+        self._api = connect()
+        self._holdings = holdings
+        self._reflecting = Reflecting(self._api, purpose="observing")
+        self._reflectors: dict[Key, Reflector] = {}
+
+    def observe(self, kinds: Iterable[FactKind]) -> None:
+        """Watches these kinds from now on, beside those that are watched."""
+        new = {
+            kind.key: Reflector(self._api, Target(kind=kind), HoldingsSink(self._holdings))
+            for kind in kinds
+            if kind.key not in self._reflectors
+        }
+        # Other threads read the map while this one adds to it.
+        self._reflectors = {**self._reflectors, **new}
+        self._reflecting.start(new.values())
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are kinds to watch and all of their objects have been listed once."""
+        return bool(self._reflectors) and all(reflector.settled for reflector in self._reflectors.values())
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """What is wrong at present, by kind."""
+        return {each.target.label: each.problem for each in self._reflectors.values() if each.problem}
+
+    def stop(self, *, within: float = 5.0) -> None:
+        """Ends all watches, and waits some seconds at most for their threads."""
+        self._reflecting.stop(within=within)
+
+
+def _may_ask_accelerators(pod: paths.Object) -> bool:
+    """Whether a pod is worth normalising: most pods of a cluster ask for cpu and memory only."""
     spec, metadata = _mapping(pod.get("spec")), _mapping(pod.get("metadata"))
     containers = [each for key in ("containers", "initContainers") for each in _list(spec.get(key))]
     named = (
@@ -179,42 +183,3 @@ def _list(value: paths.Json) -> list[paths.Json]:
 
 def _text(value: paths.Json) -> str:
     return value if isinstance(value, str) else ""
-
-
-class Observers:
-    """Watches whatever makes pods, for as long as there are quotas: one thread for each kind, all ended together."""
-
-    def __init__(self, connect: Callable[[], Connection], holdings: Holdings) -> None:
-        """Takes what makes a connection of their own, because to end them all its streams are ended."""
-        self._api = connect()
-        self._holdings = holdings
-        self._reflecting = Reflecting(self._api, purpose="observing")
-        self._reflectors: dict[Key, Reflector] = {}
-
-    def observe(self, kinds: Iterable[FactKind]) -> None:
-        """Observes kinds from now on, beside those that are observed."""
-        new = {
-            kind.key: Reflector(self._api, Target(kind=kind), InHoldings(self._holdings))
-            for kind in kinds
-            if kind.key not in self._reflectors
-        }
-        # Others look at them while this thread adds to them.
-        self._reflectors = {**self._reflectors, **new}
-        self._reflecting.start(new.values())
-
-    def __len__(self) -> int:
-        return len(self._reflectors)
-
-    @property
-    def ready(self) -> bool:
-        """Whether all that exists has been listed once."""
-        return all(reflector.settled for reflector in self._reflectors.values())
-
-    @property
-    def problems(self) -> dict[str, str]:
-        """What is wrong at present, by kind."""
-        return {each.target.label: each.problem for each in self._reflectors.values() if each.problem}
-
-    def stop(self, *, within: float = 5.0) -> None:
-        """Ends all watches, and waits some seconds at most for their threads."""
-        self._reflecting.stop(within=within)

@@ -1,25 +1,20 @@
-"""Who answers for an object that names an owner: what is known to exist, and else what the API server says now."""
+"""Which workload was charged for an object that names an owner."""
 
-import re
 import time
 from collections.abc import Callable
 from typing import Final
 
 from usher import errors, paths
-from usher.authorities.gpu_quota.live import observer
+from usher.authorities.gpu_quota.live import object_metadata, observer
 from usher.authorities.gpu_quota.live.holdings import MOST_OWNERS, Holdings
-from usher.authorities.gpu_quota.live.observer import Tariff
+from usher.authorities.gpu_quota.live.observer import ChargeOf
 from usher.authorities.gpu_quota.reconciliation import Holding
-from usher.cluster.api import Lists, root
+from usher.cluster import objects
+from usher.cluster.api import Lists
+from usher.cluster.objects import ObjectPath
 from usher.kinds.registry import BY_GROUP_AND_KIND
 
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A name that may stand in the path of a request; whoever writes a reference may write anything."""
-
-_VERSION: Final = re.compile(r"v[0-9a-z]{1,62}", re.ASCII)
-
-_UNSEEN: Final = (403, 404)
-"""Of what is not there, and of what we may not see, nothing is known."""
+_TOO_LATE: Final = "its owners could not be read in time"
 
 
 class Owners:
@@ -29,44 +24,44 @@ class Owners:
         self,
         api: Lists,
         holdings: Holdings,
-        tariff: Callable[[], Tariff],
+        charge_of: ChargeOf,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes whom to ask, what is known to exist, what objects are charged, and a clock in seconds."""
+        """Takes the API server, the objects that exist, what each is charged, and a clock in seconds."""
         self._api = api
         self._holdings = holdings
-        self._tariff = tariff
+        self._charge_of = charge_of
         self._clock = clock
 
-    def answering(self, value: paths.Object, *, until: float | None = None) -> Holding | None:
-        """The topmost charged workload above an object; None where there is none that exists.
+    def charged_owner(self, value: paths.Object, *, until: float | None = None) -> Holding | None:
+        """The topmost charged workload above an object; None where it has no such owner.
 
-        A controller makes pods the moment after it was made itself: what no watch has told of yet is read.
+        A controller makes pods the moment after it was made itself: an owner that no watch has shown yet is read.
 
         Raises:
             ClusterError: the API server does not answer, or it is later than `until`.
         """
-        lowest = observer.owner(value)
+        lowest = object_metadata.owner_uid(value)
         below = value
         for _ in range(MOST_OWNERS):
-            uid = observer.owner(below)
+            uid = object_metadata.owner_uid(below)
             if not uid or self._holdings.get(uid) is not None:
                 break
             if until is not None and self._clock() > until:
-                raise errors.ClusterError("its owners could not be read in time")
+                raise errors.ClusterError(_TOO_LATE)
             found = self._read(below)
             if found is None:
                 break
-            held = observer.held(observer.kept(found, self._tariff()))
+            held = observer.held(observer.kept(found, self._charge_of))
             if held is not None:
                 self._holdings.put_read(held)
             below = found
-        return self._holdings.answering(lowest, observer.namespace(value)) if lowest else None
+        return self._holdings.charged_owner(lowest, object_metadata.namespace(value)) if lowest else None
 
     def _read(self, owned: paths.Object) -> paths.Object | None:
-        """The owner that an object names, if it is there with that uid and of a kind that we know."""
-        reference = observer.controller(owned) or {}
+        """The owner that an object names, if it exists with that uid and its kind is known."""
+        reference = object_metadata.controller(owned) or {}
         api_version, kind, name, uid = (reference.get(key) for key in ("apiVersion", "kind", "name", "uid"))
         if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
             return None
@@ -74,27 +69,8 @@ class Owners:
         known = BY_GROUP_AND_KIND.get((group, kind))
         if known is None or not known.plural or version not in known.versions:
             return None
-        found = read(self._api, known.plural, group=group, version=version, of=owned, name=name, uid=uid)
-        # Whatever comes back stands where it was looked for.
+        place = object_metadata.namespace(owned)
+        at = ObjectPath(group=group, version=version, plural=known.plural, namespace=place, name=name)
+        found = objects.read(self._api, at, uid=uid)
+        # An object that is read alone need not name its kind.
         return None if found is None else {**found, "apiVersion": api_version, "kind": kind}
-
-
-def read(  # noqa: PLR0913 - what names an object, all named
-    api: Lists, plural: str, *, group: str, version: str, of: paths.Object, name: str, uid: paths.Json
-) -> paths.Object | None:
-    """An object beside another one, in its namespace; None where it is not there, has another uid, or is not for us.
-
-    Raises:
-        ClusterError: the API server does not answer, or cannot.
-    """
-    namespace = observer.namespace(of)
-    if not (_NAME.fullmatch(namespace) and _NAME.fullmatch(name) and _VERSION.fullmatch(version)):
-        return None
-    answer = api.get(f"{root(group, version)}/namespaces/{namespace}/{plural}/{name}")
-    if answer.status in _UNSEEN:
-        return None
-    if answer.status != 200:
-        raise errors.ClusterError(f"{plural} {namespace}/{name} cannot be read: {answer.message}")
-    found = answer.value.get("metadata")
-    same = isinstance(found, dict) and uid in (None, found.get("uid"))
-    return {**answer.value} if same else None
