@@ -12,7 +12,7 @@ import record_findings
 import yaml
 
 import reviews
-from usher.review import mutate as review_mutate
+from usher.review import validate as review_validate
 from usher.scan import findings as scan_findings
 from usher.scan import runner
 from usher.scan.batches import Batch, Item
@@ -75,7 +75,7 @@ def test_the_webhook_says_what_is_recorded(file: Path) -> None:
         value, namespace=metadata.get("namespace") or "", name=metadata.get("name") or "", userInfo=None
     )
 
-    answer = review_mutate.validate(body, record_findings.evaluator_of(file.parent))
+    answer = review_validate.validate(body, record_findings.evaluator_of(file.parent))
 
     response = orjson.loads(answer.body)["response"]
     expected = by_outcome(recorded(file)["findings"])

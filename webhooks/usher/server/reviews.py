@@ -14,8 +14,9 @@ from starlette.types import Message, Receive, Scope, Send
 from usher import errors
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.policy.evaluator import Evaluator
-from usher.review import mutate as review_mutate
-from usher.review import validate as review_validate
+from usher.review.mutate import mutate
+from usher.review.response import Answer
+from usher.review.validate import validate, validate_and_charge
 from usher.server import logs
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
@@ -23,9 +24,9 @@ from usher.server.reloading import Current
 MAX_BODY: Final = 8 * 2**20
 """Bytes. Two objects of at most 3 MiB and their envelope fit; anything larger is not from an API server."""
 
-Review = Callable[[bytes, Evaluator], review_mutate.Answer]
+Review = Callable[[bytes, Evaluator], Answer]
 
-_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": review_mutate.mutate, "/validate": review_mutate.validate}
+_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": mutate, "/validate": validate}
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
@@ -91,10 +92,10 @@ class Reviews:
             self._metrics.answered(endpoint, answer, seconds=seconds)
             logs.decision(endpoint, answer, seconds=seconds)
 
-    async def _review(self, review: Review, body: bytes) -> review_mutate.Answer:
+    async def _review(self, review: Review, body: bytes) -> Answer:
         evaluator = self._current.evaluator
-        if self._admission is not None and review is review_mutate.validate:
-            return await review_validate.validate(body, evaluator, self._admission)
+        if self._admission is not None and review is validate:
+            return await validate_and_charge(body, evaluator, self._admission)
         if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
         # The embedded engine takes less time than handing over to a thread would.
