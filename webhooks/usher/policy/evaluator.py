@@ -35,8 +35,9 @@ __all__ = ["Evaluator", "Operation", "Request", "User"]
 LIKE_PODS: Final = 1024
 """Different Pods whose answers are remembered."""
 
-_Key = tuple[str, tuple[str, ...] | None, int, int, bytes]
-"""Namespace, identities of the user (None outside of admission), revisions of facts and nodes, digest of the Pod."""
+_Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
+"""Namespace, identities of the user (None outside of admission), whether there are facts, revisions of facts and nodes,
+digest of the Pod."""
 
 
 def _today() -> date:
@@ -206,9 +207,9 @@ class Evaluator:
             or request.objects is not lookup.NOTHING
         ):
             return None
-        revisions = self.facts.revision, self.facts.nodes.revision
+        facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision
         digest = fingerprints.of_pod(request.value, ranks=self._ranks)
-        return None if digest is None else (request.namespace, self._identities.of(request.user), *revisions, digest)
+        return None if digest is None else (request.namespace, self._identities.of(request.user), *facts, digest)
 
     def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
         return self._knowledge(request).workload(value, namespace=request.namespace, objects=request.objects)

@@ -35,8 +35,7 @@ from usher.kinds.kept_fields import BY_KEY
 from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.policy.evaluator import Evaluator
 from usher.review import validate as review_validate
-from usher.review.mutate import request_of
-from usher.review.parsing import Review, parse
+from usher.review.parsing import Review, parse, request_of
 
 Place = tuple[str, str, str, str]
 """Root of the API, plural, namespace, name."""

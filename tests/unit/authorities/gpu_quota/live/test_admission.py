@@ -22,7 +22,7 @@ from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.ledger import Full
 from usher.cluster.api import Answer
 from usher.review import validate as review_validate
-from usher.review.mutate import request_of
+from usher.review.parsing import request_of
 
 
 def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:
