@@ -38,13 +38,19 @@ class Row(NamedTuple):
         return " " * self.indent + wording.printable(self.label)
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the caller, where rich would end the process with 1: the exit code for findings."""
+        raise  # noqa: PLE0704 - called while the BrokenPipeError is handled
+
+
 class Lines:
     """A stream with a width, coloured or not."""
 
     def __init__(self, stream: TextIO, *, color: bool, width: int | None = None) -> None:
         if width is None and not stream.isatty() and "COLUMNS" not in os.environ:
             width = LOG_WIDTH
-        self._console = Console(
+        self._console = _Console(
             file=stream,
             color_system="standard" if color else None,
             force_terminal=color,
