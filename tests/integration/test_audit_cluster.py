@@ -461,7 +461,7 @@ def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Pa
     run = command.usher("audit", "--kubeconfig", kubeconfig, tmp_path)
 
     assert run.code == 2
-    assert "a PATH is read instead of a cluster" in run.err
+    assert "with a PATH, usher reads no cluster" in run.err
 
 
 def test_strange_numbers_and_texts_in_an_answer_are_read_all_the_same(api: ApiServer) -> None:

@@ -201,7 +201,8 @@ def test_what_nobody_judged_is_no_pass() -> None:
 
     assert done.code == 2
     assert "unrecognised kind Fleet" in done.out
-    assert done.err == "usher: not all was judged, so this is no pass (exit code 2); --allow-unknown accepts it\n"
+    reason = "some parts could not be judged, so this does not pass (exit code 2); --allow-unknown accepts them"
+    assert done.err == f"usher: {reason}\n"
 
 
 def test_what_nobody_judged_may_be_accepted() -> None:

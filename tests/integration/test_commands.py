@@ -20,7 +20,7 @@ def test_help_teaches_with_examples_and_exit_codes() -> None:
     out = usher("--help").out
 
     assert "helm template chart/ | usher check -" in out
-    assert "Exit codes: 0 nothing is denied, 1 something is, 2 not all could be read or judged." in out
+    assert "Exit codes: 0 nothing is denied, 1 something is denied, 2 something could not be read or judged." in out
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
