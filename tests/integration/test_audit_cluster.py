@@ -388,7 +388,7 @@ def test_the_report_opens_with_gpus_then_says_whose_they_are(api: ApiServer, kub
 
     assert lines[0] == f"cluster of context test ({api.url})"
     assert lines[1] == "2 workloads with 3 pods ask for 17 GPUs."
-    assert lines[2] == "1 workload with errors asks for 16 GPUs of these."
+    assert lines[2] == "1 workload has errors; it asks for 16 GPUs."
     assert lines[4].split() == ["namespace", "workloads", "errors", "warnings", "accelerators"]
     assert lines[5].split() == ["ml-research", "1", "1", "4", "16", "GPUs"]
 

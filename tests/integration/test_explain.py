@@ -19,7 +19,7 @@ def test_a_file_is_explained_by_every_rule() -> None:
 
     assert done.code == 0
     assert "PyTorchJob research-nlp/bert-pretraining" in done.out
-    for heading in ("  found\n", "  mutations that apply\n", "  looked at and good\n", "  not asked\n"):
+    for heading in ("  found\n", "  mutations that apply\n", "  passed\n", "  left out\n"):
         assert heading in done.out
     assert "deny: container pytorch of Worker requests 8 of nvidia.com/gpu, but limits it to 4" in done.out
 

@@ -53,7 +53,7 @@ def test_what_the_webhook_would_add_can_be_left_out() -> None:
     given = usher("queue", QUEUE / "given.yaml", *SITE)
     written = usher("queue", QUEUE / "given.yaml", *SITE, "--as-written")
 
-    assert "LocalQueue research-local (given by gpu-usher; the file names none)" in given.out
+    assert "LocalQueue research-local (set by gpu-usher, not by the file)" in given.out
     assert "  Kueue: " not in written.out
     assert "gpu-usher adds" not in written.out
 
