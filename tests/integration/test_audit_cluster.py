@@ -216,7 +216,7 @@ def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer
 
     assert run.code == 2
     assert run.out == ""
-    assert run.err.startswith(f"usher: cluster of context test ({api.url}): no kind of workload may be listed; ")
+    assert run.err.startswith(f"usher: cluster of context test ({api.url}): usher may list no kind of workload; ")
 
 
 def test_an_expired_list_goes_on_with_the_token_that_the_server_offers(api: ApiServer) -> None:
@@ -420,7 +420,7 @@ def test_what_is_no_api_server_is_told_apart(api: ApiServer, kubeconfig: Path) -
     run = command.usher("audit", "--kubeconfig", kubeconfig)
 
     assert run.code == 2
-    assert "the answer to /api/v1 is no JSON object; is that an API server?" in run.err
+    assert "the answer to /api/v1 is not a JSON object; is that an API server?" in run.err
 
 
 def test_a_server_that_is_not_there_is_told_without_a_traceback(tmp_path: Path) -> None:
@@ -453,7 +453,7 @@ def test_without_any_configuration_the_way_out_is_told() -> None:
     run = command.usher("audit")
 
     assert run.code == 2
-    assert run.err.startswith("usher: no cluster to audit: ")
+    assert run.err.startswith("usher: there is no cluster to read: ")
     assert run.err.endswith("pass --kubeconfig, or a PATH to audit files\n")
 
 
