@@ -135,7 +135,7 @@ def snapshot_bytes(version: str) -> bytes:
     ("data", "message"),
     [
         (snapshot_bytes("gpu-usher.io/v9"), "a snapshot of version gpu-usher.io/v9"),
-        (snapshot_bytes(snapshot.API_VERSION)[:-9], "damaged or no snapshot"),
+        (snapshot_bytes(snapshot.API_VERSION)[:-9], "damaged, or not a snapshot"),
         (b"kind: [unclosed\n", "cluster.facts:"),
         (b"\x00\x01\x02 no text", "cluster.facts"),
     ],
