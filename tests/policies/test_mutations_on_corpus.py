@@ -15,7 +15,7 @@ from mutation_properties import Case, case
 from unit.mutation import generated
 from unit.workloads import test_corpus as corpus
 from usher import paths
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 
@@ -81,7 +81,7 @@ def without_namespace(value: paths.Object) -> paths.Object:
 
 @cache
 def of_every_kind() -> tuple[Case, ...]:
-    subjects = [subject for kind in KINDS for subject in record_mutations.subjects(kind, FOLDER)]
+    subjects = [subject for kind in WORKLOADS.values() for subject in record_mutations.subjects(kind, FOLDER)]
     found = [
         case(f"{subject.kind.group}/{subject.kind.kind} in {namespace}", evaluator(), subject.request(namespace))
         for subject in subjects

@@ -10,7 +10,7 @@ from usher.authorities.gpu_quota.entries import Entry
 from usher.charging.holdings import Holdings
 from usher.charging.owners import read
 from usher.cluster.api import Lists
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import WORKLOADS
 
 
 def ending(entry: Entry, *, holdings: Holdings) -> ByClasses:
@@ -34,7 +34,7 @@ def ending_at_creation(value: paths.Object, entry: Entry, *, api: Lists, holding
 
 
 def _is_gone(value: paths.Object, entry: Entry, api: Lists) -> bool:
-    kind = BY_GROUP_AND_KIND[entry.group, entry.kind]
+    kind = WORKLOADS[entry.group, entry.kind]
     _, _, version = str(value.get("apiVersion")).rpartition("/")
     place: paths.Object = {"metadata": {"namespace": entry.namespace}}
     return read(api, kind.plural, group=entry.group, version=version, of=place, name=entry.name, uid=None) is None

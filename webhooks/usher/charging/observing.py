@@ -8,9 +8,8 @@ from usher.authorities.gpu_quota import entries
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.charging.holdings import Held, Holdings
-from usher.kinds import completion
+from usher.kinds import registry
 from usher.kinds.kept_fields import FactKind
-from usher.kinds.registry import KINDS
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 """Prefixes of resources of which no pod gets an accelerator."""
@@ -39,7 +38,7 @@ def kinds(tariff: Callable[[], Tariff]) -> list[FactKind]:
             keep=keep,
             cluster_scoped=kind.cluster_scoped,
         )
-        for kind in KINDS
+        for kind in registry.WORKLOADS.values()
         if kind.plural and not kind.is_template
     ]
 
@@ -58,7 +57,7 @@ def kept(value: paths.Object, tariff: Tariff) -> paths.Object:
     charge = tariff.of(value)
     if charge:
         result["charge"] = [[list(classes), dict(of_units)] for classes, of_units in charge.items()]
-        result["finished"] = completion.finished(value)
+        result["finished"] = registry.is_finished(value)
     return result
 
 

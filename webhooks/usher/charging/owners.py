@@ -11,7 +11,7 @@ from usher.charging import observing
 from usher.charging.holdings import MOST_OWNERS, Holdings
 from usher.charging.observing import Tariff
 from usher.cluster.api import Lists, root
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import WORKLOADS
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """A name that may stand in the path of a request; whoever writes a reference may write anything."""
@@ -71,7 +71,7 @@ class Owners:
         if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
             return None
         group, _, version = api_version.rpartition("/")
-        known = BY_GROUP_AND_KIND.get((group, kind))
+        known = WORKLOADS.get((group, kind))
         if known is None or not known.plural or version not in known.versions:
             return None
         found = read(self._api, known.plural, group=group, version=version, of=owned, name=name, uid=uid)

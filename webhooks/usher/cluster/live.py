@@ -11,7 +11,8 @@ from usher.cluster.api import Api
 from usher.cluster.listing import Target
 from usher.cluster.watching import PATIENCE, Reason, Reflector, Sink
 from usher.facts.store import Store
-from usher.kinds.kept_fields import CONFIG_MAP, DEFINITION, FACT_KINDS, KUEUE_CONFIGURATION, FactKind, Key
+from usher.kinds.kept_fields import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
+from usher.kinds.registry import FACTS
 
 
 class Connection(Api, Protocol):
@@ -72,7 +73,7 @@ class LiveFacts:
         self,
         api: Connection,
         *,
-        kinds: Iterable[FactKind] = FACT_KINDS,
+        kinds: Iterable[FactKind] = tuple(FACTS.values()),
         store: Store | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

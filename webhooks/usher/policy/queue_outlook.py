@@ -18,12 +18,10 @@ from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.resource_quota import outlook as resource_quota_outlook
 from usher.authorities.volcano import outlook as volcano_outlook
 from usher.facts.store import Store
+from usher.kinds import registry
 from usher.mutation import strategies
 from usher.mutation.merge import Merged
 from usher.policy.evaluator import Evaluator, Request
-
-_FIXED: Final = frozenset({"CronJob", "DaemonSet", "LeaderWorkerSet", "Pod", "Workflow"})
-"""Kinds that do not say how many pods there are, or not in a way that could be made smaller pod by pod."""
 
 _MOST_TRIED: Final = 4
 """Pod sets that are tried."""
@@ -46,7 +44,8 @@ def largest(workload: model.Workload, fits: Callable[[model.Workload], bool]) ->
         workload: one that does not fit.
         fits: whether another one does; what fits, fits with fewer pods as well.
     """
-    if workload.kind in _FIXED:
+    kind = registry.PODS.get((workload.group, workload.kind))
+    if kind is not None and not kind.shrinks:
         return None
     for index in list(_by_size(workload))[:_MOST_TRIED]:
         pod_set = workload.pod_sets[index]

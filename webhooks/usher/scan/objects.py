@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from usher import paths
 from usher.config import models
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.reading import search
 
@@ -57,7 +57,7 @@ def why_none(value: paths.Json) -> str:
 def is_own(value: paths.Object) -> bool:
     """Whether it is a file of ours, usher.yaml or a report: nothing that a cluster has, as it has GPUQuotas."""
     group, _, kind = kubeflow_pipelines_compiled.group_version_kind(value)
-    return group == _OWN_GROUP and (group, kind) not in view_registry.BY_GROUP_AND_KIND
+    return group == _OWN_GROUP and (group, kind) not in registry.SHAPES
 
 
 def meant_as_workload(value: paths.Json) -> bool:

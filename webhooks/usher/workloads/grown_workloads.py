@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from usher import model, paths
-from usher.kinds import scales
+from usher.kinds import registry
 from usher.reading.growth import Growth, with_number
 from usher.workloads import totals
 
@@ -36,7 +36,7 @@ def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Obje
         return value
     if growth.role:
         return _with_role(value, growth.role, replicas)
-    return with_number(value, scales.FIELDS.get((growth.target.group, growth.target.kind), ""), replicas)
+    return with_number(value, registry.SCALES.get((growth.target.group, growth.target.kind), ""), replicas)
 
 
 def passed_on(growth: Growth, through: Growth) -> Growth:

@@ -11,7 +11,7 @@ from usher.authorities.gpu_quota.assignment import Labels
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.config import models
 from usher.facts.store import Store
-from usher.kinds.gpu_usher import VIEW
+from usher.kinds import registry
 
 _ANY_LIMITS: Final[paths.Json] = [{"hard": {"gpus": 0}}]
 """Which namespaces a quota is for does not hang on its limits."""
@@ -60,7 +60,7 @@ def of(workload: model.Workload, facts: Store, config: models.Config) -> QuotaOb
 def _quota(workload: model.Workload) -> Quota | None:
     if any(unknown.path.startswith(_PLACE) for unknown in workload.unknowns):
         return None
-    spec = workload.view.get(VIEW, {}).get("spec", {})
+    spec = workload.view.get(registry.BY_KEY[GROUP, KIND].key, {}).get("spec", {})
     said = {key: spec[key] for key in ("namespaces", "namespaceSelector") if key in spec}
     found = definitions.of_object({"metadata": {"name": workload.name}, "spec": {**said, "limits": _ANY_LIMITS}})
     return found if isinstance(found, Quota) else None

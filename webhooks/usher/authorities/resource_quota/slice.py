@@ -15,7 +15,7 @@ from usher.authorities.priority import read as priority_read
 from usher.authorities.resource_quota import counting, judge
 from usher.config import models
 from usher.facts.store import Objects, Store
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import WORKLOADS
 from usher.reading.lookup import Absence
 from usher.reading.shapes import Amount, amount_of
 
@@ -258,7 +258,7 @@ def _ranges(facts: Store, namespace: str) -> limit_range_judge.LimitRanges | Non
 
 def _resource(workload: model.Workload) -> str:
     """As `count/` of a quota names it; empty for pods, which are counted as such."""
-    kind = BY_GROUP_AND_KIND.get((workload.group, workload.kind))
+    kind = WORKLOADS.get((workload.group, workload.kind))
     if kind is None or not kind.plural or workload.is_pod:
         return ""
     return f"{kind.plural}.{workload.group}" if workload.group else kind.plural

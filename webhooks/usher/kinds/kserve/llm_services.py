@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kept_fields import spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kserve import annotated_claims, runtimes
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve.components import metadata
@@ -198,30 +199,43 @@ _COUNTED: Final = (
 KINDS = [
     Kind(
         group=GROUP,
-        versions=("v1alpha2", "v1alpha1"),
         kind="LLMInferenceService",
+        versions=("v1alpha2", "v1alpha1"),
         plural="llminferenceservices",
-        templates=_service,
-        template_paths=_TEMPLATE_PATHS,
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
-        queue_label_path="/metadata",
-        changes="the pod specs that it holds itself, unless what a configuration says would be lost by it",
+        pods=Pods(
+            templates=_service,
+            template_paths=_TEMPLATE_PATHS,
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
+            queue_label_path="/metadata",
+            changes="the pod specs that it holds itself, unless what a configuration says would be lost by it",
+        ),
     ),
     Kind(
         group=GROUP,
-        versions=("v1alpha2", "v1alpha1"),
         kind=runtimes.KIND,
+        versions=("v1alpha2", "v1alpha1"),
         plural="llminferenceserviceconfigs",
-        templates=_config,
-        template_paths=_TEMPLATE_PATHS,
-        counted="as a service that says nothing else; workers without bound where it has no parallelism",
-        source=_SOURCE,
-        role=model.Role.INFERENCE,
-        is_template=True,
-        changes="nothing: the services that use it are changed",
+        facts=Facts(keep=spec_without_secrets),
+        pods=Pods(
+            templates=_config,
+            template_paths=_TEMPLATE_PATHS,
+            counted="as a service that says nothing else; workers without bound where it has no parallelism",
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            is_template=True,
+            changes="nothing: the services that use it are changed",
+        ),
     ),
 ]

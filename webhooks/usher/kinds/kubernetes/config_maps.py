@@ -1,4 +1,4 @@
-"""The configuration of NVIDIA's device plugin: YAML, which a ConfigMap holds as text below names of its own.
+"""ConfigMaps: the configuration of NVIDIA's device plugin, which is YAML in a text below any name.
 
 Nothing marks such a ConfigMap, and all others are none of our business: they may hold anything. So what does not look
 like one from afar is not read, and of the rest only these fields are kept.
@@ -14,6 +14,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors
 from usher.documents import reader
+from usher.kinds.kept_fields import kueue_configuration
+from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT, without_nulls
 
 _MOST: Final = 64 * 1024
@@ -92,3 +94,23 @@ Configurations = Annotated[
     AfterValidator(_that_share),
 ]
 """`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""
+
+
+@with_config(STRICT)
+class ConfigMap(TypedDict):
+    data: NotRequired[Configurations]
+
+
+KINDS = [
+    Kind(
+        group="",
+        kind="ConfigMap",
+        versions=("v1",),
+        plural="configmaps",
+        # To be called for every ConfigMap of a cluster, and to be allowed to list them, would cost more than it finds.
+        listed=False,
+        key="configMap",
+        shape=ConfigMap,
+        facts=Facts(keep=kueue_configuration, presence_only=True),
+    ),
+]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.nvidia import nim_gpus
 from usher.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
@@ -230,43 +230,62 @@ _CHANGES: Final = "labels of the object; only some fields are those of a pod"
 KINDS: list[Kind] = [
     Kind(
         group="apps.nvidia.com",
-        versions=("v1alpha1",),
         kind="NIMService",
+        versions=("v1alpha1",),
         plural="nimservices",
-        templates=_nim_service,
-        template_paths=("spec",),
-        counted=_SERVED,
-        source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        # What stands there are labels of the Deployment and of its pods.
-        queue_label_path="/spec",
-        changes=_CHANGES,
+        owned_by=(("apps.nvidia.com", "NIMPipeline"),),
+        pods=Pods(
+            templates=_nim_service,
+            template_paths=("spec",),
+            counted=_SERVED,
+            source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            # What stands there are labels of the Deployment and of its pods.
+            queue_label_path="/spec",
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group="apps.nvidia.com",
-        versions=("v1alpha1",),
         kind="NIMPipeline",
+        versions=("v1alpha1",),
         plural="nimpipelines",
-        templates=_nim_pipeline,
-        template_paths=("spec.services[].spec",),
-        counted="as a NIMService, for every service that is `enabled`",
-        source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        changes=_CHANGES,
+        pods=Pods(
+            templates=_nim_pipeline,
+            template_paths=("spec.services[].spec",),
+            counted="as a NIMService, for every service that is `enabled`",
+            source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group="apps.nvidia.com",
-        versions=("v1alpha1",),
         kind="NIMCache",
+        versions=("v1alpha1",),
         plural="nimcaches",
-        templates=_nim_cache,
-        template_paths=("spec",),
-        counted="1, until the model is cached",
-        source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.BATCH,
-        kueue=Kueue.CHILDREN,
-        changes=_CHANGES,
+        pods=Pods(
+            templates=_nim_cache,
+            template_paths=("spec",),
+            counted="1, until the model is cached",
+            source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            kueue=Kueue.CHILDREN,
+            changes=_CHANGES,
+        ),
     ),
 ]
