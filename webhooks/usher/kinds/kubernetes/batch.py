@@ -82,6 +82,7 @@ KINDS = [
             ("ray.io", "RayJob"),
             ("keda.sh", "ScaledJob"),
             ("apps.nvidia.com", "NIMCache"),
+            ("kubeflow.org", "MPIJob"),
         ),
         pods=Pods(
             templates=_job,
