@@ -1,16 +1,14 @@
-"""Whether an API server would take an object for what its published definition (CRD) says, and drop nothing of it."""
+"""Whether an API server would take an object for what its definition (CRD) says, and drop nothing of it."""
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
 
+import kind_definitions
 from usher import paths
-
-DEFINITIONS = Path(__file__).parents[2] / "shared" / "crds"
 
 _ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
 _OF_EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
@@ -20,7 +18,7 @@ _OF_EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
 def _schemas() -> dict[tuple[str, str], dict[str, Any]]:
     """By apiVersion and kind."""
     found = {}
-    for file in sorted(DEFINITIONS.rglob("*.yaml")):
+    for file in kind_definitions.files():
         spec: Any = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)["spec"]
         for version in spec["versions"]:
             key = f"{spec['group']}/{version['name']}", spec["names"]["kind"]

@@ -1,46 +1,78 @@
 """Turns the example manifests of all checks and mutations into input documents for the Rego tests.
 
-They go through the same normaliser as everything else, so that no test rests on an input that nobody could send.
-Run it through scripts/policies.
+The documents go through the normaliser that the webhook uses, so each is one that a cluster can send. They make
+policies/examples.json, which is large and not in git: scripts/rego and scripts/mutants build it, in about a second.
+Git holds policies/examples.sha256, with one digest for each check and mutation. scripts/policies writes the digests,
+and scripts/check fails when one is stale: a change of the normaliser shows there which documents it changes.
 """
 
 import argparse
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import yaml
 
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.checks import metadata
 from usher.policy.input import document
-from usher.policy.request import Identities
+from usher.policy.request import Identities, User
 from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
+
+FILE: Final = "examples.json"
+DIGESTS: Final = "examples.sha256"
+
+Documents = dict[str, object]
+"""The input documents of one check or mutation, by the names of their files without `.yaml`."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--policies", type=Path, required=True)
-    policies: Path = parser.parse_args().policies
+    parser.add_argument("--digests", action="store_true", help="write the digests too, which git holds")
+    arguments = parser.parse_args()
+    policies: Path = arguments.policies
+    found = dict(build(policies))
+    (policies / FILE).write_bytes(orjson.dumps({"examples": tree(found)}))
+    if arguments.digests:
+        (policies / DIGESTS).write_text("".join(digests(found)), encoding="utf-8")
+
+
+def build(policies: Path) -> Iterator[tuple[str, Documents]]:
+    """The input documents of every check and mutation, by its folder below `usher/`."""
     keys = {
         word: entry.key
         for entry in metadata.read_all(policies)["checks"]
         for word in (entry.code, entry.name, *entry.aliases)
     }
-    tree: dict[str, Any] = {}
     for folder in sorted((policies / "usher").glob("*/*/*/examples")):
-        kind, category, name = folder.relative_to(policies / "usher").parts[:3]
-        tree.setdefault(kind, {}).setdefault(category, {})[name] = examples(folder.parent, keys)
-    text = orjson.dumps({"examples": tree}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    (policies / "examples.json").write_bytes(text)
+        yield folder.parent.relative_to(policies / "usher").as_posix(), examples(folder.parent, keys)
 
 
-def examples(folder: Path, keys: Mapping[str, str]) -> dict[str, object]:
-    """The input documents of the manifests of one check or mutation, by the names of their files."""
+def tree(found: Mapping[str, Documents]) -> dict[str, dict[str, dict[str, Documents]]]:
+    """The documents as the tests find them in `data.examples`: by kind, category and name."""
+    nested: dict[str, dict[str, dict[str, Documents]]] = {}
+    for place, documents in found.items():
+        kind, category, name = place.split("/")
+        nested.setdefault(kind, {}).setdefault(category, {})[name] = documents
+    return nested
+
+
+def digests(found: Mapping[str, Documents]) -> Iterator[str]:
+    """One line for each check and mutation, in the order of their folders."""
+    for place, documents in found.items():
+        yield f"{hashlib.sha256(orjson.dumps(documents)).hexdigest()}  {place}\n"
+
+
+def examples(folder: Path, keys: Mapping[str, str]) -> Documents:
+    """The input documents of the manifests of one check or mutation."""
     config, cluster = configuration(folder / "examples"), facts(folder / "examples")
     return {
         file.stem: input_document(file, config, keys, cluster)
@@ -56,18 +88,23 @@ BESIDE = ("cluster.yaml", "usher.yaml")
 def facts(folder: Path) -> Store:
     """What is known of the cluster that the examples are for."""
     file = folder / "cluster.yaml"
-    return Store.of(yaml.safe_load_all(file.read_text())) if file.exists() else Store()
+    return Store.of(yaml.load_all(file.read_bytes(), yaml.CSafeLoader)) if file.exists() else Store()
 
 
 def configuration(folder: Path) -> models.Config:
     file = folder / "usher.yaml"
-    return models.Config.model_validate(yaml.safe_load(file.read_text())) if file.exists() else models.Config()
+    return models.Config.model_validate(read_yaml(file)) if file.exists() else models.Config()
+
+
+def read_yaml(file: Path) -> Any:  # noqa: ANN401 - a manifest is arbitrary YAML
+    """The one document of a file, read by libyaml, which is many times faster than the parser in Python."""
+    return yaml.load(file.read_bytes(), yaml.CSafeLoader)
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
     """What the rules see of a manifest, or of an AdmissionReview where it matters who asks or what was there before."""
     vocabulary = Vocabulary(config.accelerators)
-    value = yaml.safe_load(file.read_text())
+    value = read_yaml(file)
     request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
     namespace = request.get("namespace", "")
     workload = normalise(request["object"], vocabulary=vocabulary, namespace=namespace, objects=cluster)
@@ -78,15 +115,17 @@ def input_document(file: Path, config: models.Config, keys: Mapping[str, str], c
     old = request.get("oldObject")
     user = request.get("userInfo")
     review: document.Review | None = None
-    if user is not None:
-        review = {
-            "operation": request["operation"],
-            "subResource": request.get("subResource", ""),
-            "by": list(Identities(config).of(user["username"], user.get("groups", []))),
-        }
+    by = Identities(config).of(
+        None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ())))
+    )
+    if by is not None:
+        review = {"operation": request["operation"], "subResource": request.get("subResource", ""), "by": list(by)}
     documents = document.Documents(config, vocabulary, keys=keys)
     old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
-    return orjson.loads(documents.build(workload, old=old_workload, review=review, facts=cluster))
+    slice_ = documents.slices.of(
+        Case(workload=workload), Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
+    )
+    return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_))
 
 
 if __name__ == "__main__":

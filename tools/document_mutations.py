@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import build_examples
 import orjson
 import yaml
 from record_mutations import NAMESPACES, Verdict, file_of
@@ -141,7 +142,8 @@ def _example(folder: Path) -> Iterator[str]:
     site = folder / "usher.yaml"
     if site.exists():
         yield f"\nWith this `usher.yaml`\n\n```yaml\n{site.read_text(encoding='utf-8').strip()}\n```"
-    yield "\n```diff\n" + "\n".join(_diff(*(yaml.safe_load(file.read_bytes()) for file in (before, after)))) + "\n```"
+    changes = _diff(*(build_examples.read_yaml(file) for file in (before, after)))
+    yield "\n```diff\n" + "\n".join(changes) + "\n```"
 
 
 def _diff(before: paths.Object, after: paths.Object) -> Iterator[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import build_examples
 import orjson
-import yaml
 
 from usher import model, paths
 from usher.config import load, models
@@ -60,7 +59,7 @@ def _packaged() -> Evaluator:
 
 def request_of(file: Path) -> Request:
     """The example as admission sees it: a manifest is created by nobody, an AdmissionReview is what it says."""
-    value: paths.Object = yaml.safe_load(file.read_text())
+    value: paths.Object = build_examples.read_yaml(file)
     if value["kind"] != "AdmissionReview":
         return Request(value=value, place="check")
     complete = {"apiVersion": parsing.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}

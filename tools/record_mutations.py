@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+import build_examples
 import record_findings
 import yaml
 
@@ -107,13 +108,13 @@ def file_of(kind: Kind, suffix: str = ".yaml") -> Path:
 
 def evaluator_of(folder: Path) -> Evaluator:
     site = folder / SITE
-    return record_findings.evaluator_with(models.Config.model_validate(yaml.safe_load(site.read_text())), file=site)
+    return record_findings.evaluator_with(models.Config.model_validate(build_examples.read_yaml(site)), file=site)
 
 
 def subjects(kind: Kind, folder: Path) -> list[Subject]:
     """The objects of a kind in its file; what else stands there is what they refer to."""
     file = folder / file_of(kind)
-    values: tuple[paths.Object, ...] = tuple(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+    values: tuple[paths.Object, ...] = tuple(yaml.load_all(file.read_bytes(), yaml.CSafeLoader))
     found = [value for value in values if group_version_kind(value)[::2] == (kind.group, kind.kind)]
     return [Subject(kind=kind, file=file, value=value, objects=values) for value in found]
 

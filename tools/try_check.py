@@ -69,7 +69,8 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     shutil.copytree(folder, own)
     copy_libraries(policies, libraries(policies, own.glob("*.rego")), copy)
     entry = metadata.read(copy, own / f"{own.name}.rego")
-    others = [each for each in parametrised(policies, copy) if each.key != entry.key]
+    texts = [file.read_text(encoding="utf-8") for file in copy.glob("usher/**/*.rego")]
+    others = [each for each in parametrised(policies, texts) if each.key != entry.key]
     keys = {word: each.key for each in (entry, *others) for word in (each.code, each.name, *each.aliases)}
     # A mutation has no parameters of its own, and may read those of a check.
     checks = [each for each in (entry, *others) if each.severity is not None]
@@ -96,9 +97,8 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     )  # fmt: skip
 
 
-def parametrised(policies: Path, copy: Path) -> list[catalogue.Entry]:
-    """The checks whose parameters anything in a copy reads."""
-    texts = [file.read_text(encoding="utf-8") for file in sorted(copy.glob("usher/**/*.rego"))]
+def parametrised(policies: Path, texts: Iterable[str]) -> list[catalogue.Entry]:
+    """The checks whose parameters these Rego files read."""
     read = sorted({found for text in texts for found in _PARAMETER.findall(text)})
     files = [policies / "usher" / "checks" / category / name / f"{name}.rego" for category, name in read]
     return [metadata.read(policies, file) for file in files]

@@ -79,6 +79,7 @@ def start(component: Component, *, directory: Path, tools: Path = TOOLS) -> proc
         [tool, *component.arguments],
         health=component.health,
         log=directory / f"{component.name}.log",
-        # Nothing of the user's: no proxies, no settings from home.
-        env={"HOME": str(directory)},
+        # Nothing of the user's: no proxies, no settings from home. They may take twice the memory, which
+        # saves the API server time.
+        env={"HOME": str(directory), "GOGC": "200"},
     )

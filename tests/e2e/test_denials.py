@@ -34,6 +34,7 @@ def refusal(cluster: Cluster, manifest: Object, *arguments: str) -> str:
     return refused.value.stderr
 
 
+@pytest.mark.uses_definitions
 def test_a_broken_pytorch_job_is_denied_in_words_that_help(cluster: Cluster, namespace: str) -> None:
     """After an intended change, `USHER_UPDATE_GOLDEN=1` writes the golden file anew; read the diff."""
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
@@ -46,6 +47,7 @@ def test_a_broken_pytorch_job_is_denied_in_words_that_help(cluster: Cluster, nam
     assert not cluster.exists("PyTorchJob", "bert", namespace=namespace, api_version="kubeflow.org/v1")
 
 
+@pytest.mark.uses_definitions
 def test_a_dry_run_is_denied_in_the_same_words(cluster: Cluster, namespace: str, webhooks: ServerProcess) -> None:
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
     series = 'usher_reviews_total{endpoint="validate",result="denied"}'
@@ -71,8 +73,9 @@ def test_a_pod_that_helps_itself_to_gpus_is_denied(cluster: Cluster, namespace: 
 
     assert printed.endswith(
         f"Pod {namespace}/web breaks 1 rule:\n"
-        '  USH201 visible-devices-set-by-hand: container main: NVIDIA_VISIBLE_DEVICES "all" without a request takes '
-        "GPUs that nobody counted. Remove it, and ask for the GPUs in limits.\n"
+        '  USH201 visible-devices-set-by-hand: container main: NVIDIA_VISIBLE_DEVICES "all" takes GPUs '
+        "that no quota counts, because the container asks for no accelerator. "
+        "Remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits.\n"
         "More: usher explain USH201"
     )
     assert not cluster.exists("Pod", "web", namespace=namespace)

@@ -9,7 +9,7 @@ import pytest
 
 import reviews
 from builders import GPU
-from e2e import accounts, crds, facts_site, facts_workloads, quota_site
+from e2e import accounts, facts_site, facts_workloads, quota_site
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.facts_site import CONFIG, FULL
 from e2e.facts_workloads import job, template
@@ -18,8 +18,6 @@ from integration import command
 from server_process import ServerProcess
 from usher.facts import snapshot
 from usher.facts.snapshot import State
-
-pytestmark = crds.needs_published
 
 WORKLOADS = list(facts_workloads.asked_about())
 
@@ -206,7 +204,7 @@ def test_only_whoever_charges_a_quota_knows_that_it_is_full(
     answer = server.review("validate", reviews.body(late, dryRun=True))
     by_files = command.usher("check", file, "--facts", taken, "--config", CONFIG)
 
-    assert "asks 1 GPU; GPUQuota language has 0 of 8 free (8 used)" in answer["status"]["message"]
+    assert "asks for 1 GPU; GPUQuota language has 0 of 8 free (8 used)" in answer["status"]["message"]
     assert (by_files.code, "USH1230" in by_files.out) == (0, False)
     assert [charge["object"] for charge in quota_site.status(site, FULL)["charges"]] == ["Job.batch/language/holder"]
 

@@ -101,6 +101,8 @@ def running() -> Iterator[ApiServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # The body follows the headers in a packet of its own, which would wait 40 ms for the answer to the first.
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)

@@ -103,7 +103,7 @@ def test_the_credentials_of_the_kubeconfig_are_sent(api: ApiServer, kubeconfig: 
 def test_the_kubeconfig_variable_is_honoured(api: ApiServer, kubeconfig: Path) -> None:
     api.add(gpu_pod("lonely"))
 
-    run = command.usher("audit", "--format", "json", env={"KUBECONFIG": str(kubeconfig)})
+    run = command.usher_process("audit", "--format", "json", env={"KUBECONFIG": str(kubeconfig)})
 
     assert [workload["name"] for workload in run.json["workloads"]] == ["lonely"]
 

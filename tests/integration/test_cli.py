@@ -17,6 +17,7 @@ from integration.command import (
     good,
     manifest,
     usher,
+    usher_process,
     warned,
     write,
 )
@@ -24,7 +25,7 @@ from usher.cli import main
 
 
 def test_a_clean_manifest_ends_with_0(tmp_path: Path) -> None:
-    run = usher("check", write(tmp_path / "good.yaml", good()), cwd=tmp_path)
+    run = usher_process("check", write(tmp_path / "good.yaml", good()), cwd=tmp_path)
 
     assert (run.code, run.err) == (0, "")
     assert run.out.splitlines()[-1] == "1 file, 1 workload, 0 GPUs: no errors, no warnings"
@@ -42,7 +43,7 @@ def test_a_denial_ends_with_1_and_shows_the_line(tmp_path: Path) -> None:
     write(file, good(), bad())
     line = bad_line(file)
 
-    run = usher("check", "bad.yaml", cwd=tmp_path)
+    run = usher_process("check", "bad.yaml", cwd=tmp_path)
 
     assert (run.code, run.err) == (1, "")
     assert run.out.splitlines()[0] == "bad.yaml"
@@ -56,7 +57,7 @@ def test_a_file_that_cannot_be_read_ends_with_2_and_the_others_are_judged(tmp_pa
     write(tmp_path / "bad.yaml", bad())
     (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [\n")
 
-    run = usher("check", tmp_path, cwd=tmp_path)
+    run = usher_process("check", tmp_path, cwd=tmp_path)
 
     assert run.code == 2
     assert "USH103" in run.out
@@ -172,7 +173,7 @@ def test_json_is_one_document_on_standard_output_and_the_same_every_time(tmp_pat
 def test_a_report_is_written_to_a_file_and_failures_to_standard_error(tmp_path: Path) -> None:
     write(tmp_path / "bad.yaml", bad())
 
-    run = usher("check", "bad.yaml", "missing.yaml", "--output", "report.txt", cwd=tmp_path)
+    run = usher_process("check", "bad.yaml", "missing.yaml", "--output", "report.txt", cwd=tmp_path)
 
     assert (run.code, run.out) == (2, "")
     assert run.err == "usher: missing.yaml: cannot be read: no such file or directory\n"
@@ -202,7 +203,7 @@ def test_a_report_keeps_the_permissions_of_the_file_that_it_replaces(tmp_path: P
 
 
 def test_a_report_can_be_written_to_a_device() -> None:
-    run = usher("check", "-", "--output", "/dev/stdout", stdin=manifest(good()))
+    run = usher_process("check", "-", "--output", "/dev/stdout", stdin=manifest(good()))
 
     assert run.out.endswith("no errors, no warnings\n")
 

@@ -88,7 +88,7 @@ def test_policies_are_listed_for_programs(tmp_path: Path) -> None:
 def test_a_policy_is_explained_by_code_or_name(tmp_path: Path, name: str) -> None:
     out = usher("policies", "show", name, cwd=tmp_path).out
 
-    assert out.startswith("USH103 gpu-requests-equal-limits\nGPU requests must equal limits\n")
+    assert out.startswith("USH103 gpu-requests-equal-limits\nGPU requests equal GPU limits\n")
     assert "\n  outcome   deny\n" in out
     assert "\nRemedy: " in out
     assert "https://kubernetes.io/" in out

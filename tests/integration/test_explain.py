@@ -21,14 +21,14 @@ def test_a_file_is_explained_by_every_rule() -> None:
     assert "PyTorchJob research-nlp/bert-pretraining" in done.out
     for heading in ("  found\n", "  mutations that apply\n", "  looked at and good\n", "  not asked\n"):
         assert heading in done.out
-    assert "deny: container pytorch of Worker: nvidia.com/gpu requests 8, limits 4" in done.out
+    assert "deny: container pytorch of Worker requests 8 of nvidia.com/gpu, but limits it to 4" in done.out
 
 
 def test_what_cannot_be_told_from_the_file_says_why() -> None:
     done = usher("explain", EXAMPLES / "good-pytorchjob.yaml")
 
     (_, _, not_evaluated) = done.out.partition("  not evaluated\n    USH405 integration-not-enabled\n")
-    assert not_evaluated.lstrip().startswith("whether Kueue queues PyTorchJobs is not known")
+    assert not_evaluated.lstrip().startswith("usher does not know whether Kueue queues PyTorchJobs")
 
 
 def test_standard_input_is_explained_too() -> None:

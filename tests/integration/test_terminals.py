@@ -16,8 +16,11 @@ from integration.command import (
     BAD_EXAMPLE,
     bad,
     usher,
+    usher_process,
     write,
 )
+
+pytestmark = pytest.mark.process
 
 
 def on_a_terminal(*arguments: str, env: dict[str, str] | None = None) -> str:
@@ -58,8 +61,8 @@ def test_a_terminal_that_wants_no_colour_gets_none(env: dict[str, str]) -> None:
 
 
 def test_no_colour_goes_into_a_pipe_unless_it_is_asked_for() -> None:
-    assert "\x1b" not in usher("check", BAD_EXAMPLE).out
-    assert "\x1b[1;31m" in usher("check", BAD_EXAMPLE, "--color", "always", env={"NO_COLOR": "1"}).out
+    assert "\x1b" not in usher_process("check", BAD_EXAMPLE).out
+    assert "\x1b[1;31m" in usher_process("check", BAD_EXAMPLE, "--color", "always", env={"NO_COLOR": "1"}).out
 
 
 def test_colour_can_be_switched_off_on_a_terminal() -> None:
@@ -75,7 +78,7 @@ def test_the_report_fits_the_width_that_is_said() -> None:
 def test_a_locale_without_the_characters_of_a_name_is_no_failure(tmp_path: Path) -> None:
     write(tmp_path / "größe.yaml", bad("größe"))
 
-    run = usher("check", ".", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
+    run = usher_process("check", ".", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
 
     assert run.code == 1
     assert "gr\\xf6\\xdfe.yaml" in run.out

@@ -105,7 +105,7 @@ def test_the_workers_of_an_mpi_job_are_given_no_variables_and_are_told_why_their
     assert "fabric/nccl_environment" in {intent.mutation for intent in mutated(pytorch, WITH_FABRIC).applied}
     assert "fabric/nccl_environment" not in {intent.mutation for intent in mutated(bare, WITH_FABRIC).applied}
     assert found(decided(by_hand)) - found(decided(bare)) == {"warn USH905 variables-that-do-not-reach-the-ranks"}
-    assert "never reaches its ranks, because sshd starts them without it: NCCL_IB_HCA" in message(
+    assert "do not reach its ranks, because sshd starts the ranks without them: NCCL_IB_HCA" in message(
         decided(by_hand), "variables-that-do-not-reach-the-ranks"
     )
 

@@ -21,7 +21,7 @@ def identify(file: Path) -> str:
 
 
 def manifest(file: Path) -> paths.Object:
-    value: paths.Object = yaml.safe_load(file.read_text())
+    value: paths.Object = yaml.load(file.read_bytes(), yaml.CSafeLoader)
     return value
 
 

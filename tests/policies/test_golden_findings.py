@@ -3,15 +3,17 @@
 `scripts/generate` records it anew (tests/data/policies/findings.json); a change of a rule shows there.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import build_examples
 import orjson
 import pytest
 import record_findings
-import yaml
 
 import reviews
+from usher import paths
 from usher.review import mutate as review_mutate
 from usher.scan import findings as scan_findings
 from usher.scan import runner
@@ -21,16 +23,19 @@ ROOT = Path(__file__).parents[2]
 CHECKS = ROOT / "policies" / "usher" / "checks"
 RECORDED: dict[str, dict[str, Any]] = orjson.loads((ROOT / "tests/data/policies/findings.json").read_bytes())
 
-EXAMPLES = [file for folder in sorted(CHECKS.glob("*/*/examples")) for file in record_findings.manifests(folder)]
-MANIFESTS = [file for file in EXAMPLES if yaml.safe_load(file.read_text())["kind"] != "AdmissionReview"]
+FOLDERS = sorted(CHECKS.glob("*/*/examples"))
 
 
-def identify(file: Path) -> str:
-    return f"{file.parts[-4]}/{file.parts[-3]}/{file.stem}"
+def key(folder: Path) -> str:
+    return f"{folder.parts[-3]}/{folder.parts[-2]}"
 
 
-def recorded(file: Path) -> Any:
-    return RECORDED[f"{file.parts[-4]}/{file.parts[-3]}"][file.stem]
+def manifests(folder: Path) -> Iterator[tuple[str, paths.Object, Any]]:
+    """The examples that are no AdmissionReview: name, object, and what is recorded of it."""
+    for file in record_findings.manifests(folder):
+        value: paths.Object = build_examples.read_yaml(file)
+        if value["kind"] != "AdmissionReview":
+            yield file.stem, value, RECORDED[key(folder)][file.stem]
 
 
 def by_outcome(findings: list[dict[str, str]]) -> dict[str, list[str]]:
@@ -44,56 +49,66 @@ def by_outcome(findings: list[dict[str, str]]) -> dict[str, list[str]]:
     return result
 
 
-def test_every_example_is_recorded_and_nothing_else() -> None:
-    assert {(key, name) for key, names in RECORDED.items() for name in names} == {
-        (f"{file.parts[-4]}/{file.parts[-3]}", file.stem) for file in EXAMPLES
+def test_every_check_is_recorded_and_nothing_else() -> None:
+    assert set(RECORDED) == {key(folder) for folder in FOLDERS}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=key)
+def test_what_is_recorded_of_every_example_is_what_is_decided(folder: Path) -> None:
+    evaluator = record_findings.evaluator_of(folder)
+    decided = {file.stem: record_findings.said(evaluator, file) for file in record_findings.manifests(folder)}
+
+    assert decided == RECORDED[key(folder)]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=key)
+def test_bad_examples_break_their_check_and_good_ones_do_not(folder: Path) -> None:
+    examples = RECORDED[key(folder)]
+    name_of_check = folder.parts[-2].replace("_", "-")
+    broken = {
+        name
+        for name, said in examples.items()
+        if name_of_check in [each["check"].partition(" ")[2] for each in said["findings"]]
     }
+    unknown = {name for name, said in examples.items() if key(folder) in [each["check"] for each in said["unknown"]]}
+
+    assert broken == {name for name in examples if name.startswith("bad_")}
+    assert unknown >= {name for name in examples if name.startswith("unknown_")}
 
 
-@pytest.mark.parametrize("file", EXAMPLES, ids=identify)
-def test_what_is_recorded_is_what_is_decided(file: Path) -> None:
-    assert record_findings.said(record_findings.evaluator_of(file.parent), file) == recorded(file)
+@pytest.mark.parametrize("folder", FOLDERS, ids=key)
+def test_the_webhook_says_what_is_recorded(folder: Path) -> None:
+    evaluator = record_findings.evaluator_of(folder)
+    for name, value, recorded in manifests(folder):
+        metadata: Any = value.get("metadata") or {}
+        # Who asks is not recorded either.
+        body = reviews.body(
+            value, namespace=metadata.get("namespace") or "", name=metadata.get("name") or "", userInfo=None
+        )
 
+        answer = review_mutate.validate(body, evaluator)
 
-@pytest.mark.parametrize("file", EXAMPLES, ids=identify)
-def test_a_bad_example_breaks_its_check_and_a_good_one_does_not(file: Path) -> None:
-    name = file.parts[-3].replace("_", "-")
-    found = {finding["check"].partition(" ")[2] for finding in recorded(file)["findings"]}
-    unknown = {entry["check"] for entry in recorded(file)["unknown"]}
-
-    assert (name in found) is file.stem.startswith("bad_")
-    if file.stem.startswith("unknown_"):
-        assert f"{file.parts[-4]}/{file.parts[-3]}" in unknown
-
-
-@pytest.mark.parametrize("file", MANIFESTS, ids=identify)
-def test_the_webhook_says_what_is_recorded(file: Path) -> None:
-    value = yaml.safe_load(file.read_text())
-    metadata = value.get("metadata") or {}
-    # Who asks is not recorded either.
-    body = reviews.body(
-        value, namespace=metadata.get("namespace") or "", name=metadata.get("name") or "", userInfo=None
-    )
-
-    answer = review_mutate.validate(body, record_findings.evaluator_of(file.parent))
-
-    response = orjson.loads(answer.body)["response"]
-    expected = by_outcome(recorded(file)["findings"])
-    codes = {
-        outcome: text.split(",") for outcome, text in response.get("auditAnnotations", {}).items() if "-" not in outcome
-    }
-    assert response["allowed"] is ("deny" not in expected)
-    assert codes == expected
+        response = orjson.loads(answer.body)["response"]
+        expected = by_outcome(recorded["findings"])
+        annotations = response.get("auditAnnotations", {})
+        codes = {outcome: text.split(",") for outcome, text in annotations.items() if "-" not in outcome}
+        assert (response["allowed"], codes) == ("deny" not in expected, expected), name
 
 
 @pytest.mark.parametrize("command", scan_findings.Command)
-@pytest.mark.parametrize("file", MANIFESTS, ids=identify)
-def test_check_and_audit_say_what_is_recorded(file: Path, command: scan_findings.Command) -> None:
-    batch = Batch(source=file.name, items=(Item(value=yaml.safe_load(file.read_text())),))
+@pytest.mark.parametrize("folder", FOLDERS, ids=key)
+def test_check_and_audit_say_what_is_recorded(folder: Path, command: scan_findings.Command) -> None:
+    examples = list(manifests(folder))
+    batches = [Batch(source=name, items=(Item(value=value),)) for name, value, _ in examples]
     settings = runner.Settings(command=command, namespace="")
 
-    found = runner.run([batch], evaluator=record_findings.evaluator_of(file.parent), settings=settings)
+    found = runner.run(batches, evaluator=record_findings.evaluator_of(folder), settings=settings)
 
-    (result,) = found.results
-    messages = [(each.judgement.outcome.value, each.judgement.finding.message) for each in result.findings]
-    assert messages == [(each["outcome"], each["message"]) for each in recorded(file)["findings"]]
+    messages = {
+        result.source: [(each.judgement.outcome.value, each.judgement.finding.message) for each in result.findings]
+        for result in found.results
+    }
+    assert (found.failures, len(found.results)) == ((), len(examples))
+    assert messages == {
+        name: [(each["outcome"], each["message"]) for each in recorded["findings"]] for name, _, recorded in examples
+    }

@@ -17,6 +17,8 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator, Request
 
+pytestmark = pytest.mark.thorough
+
 POLICIES = Path(__file__).parents[2] / "policies"
 
 STRICT: Final = models.Enforcement(preset="strict")
@@ -38,7 +40,7 @@ class Site:
 def site(folder: Path) -> Site:
     config = record_findings.evaluator_of(folder).config
     return Site(
-        facts=[each for each in yaml.safe_load_all((folder / "cluster.yaml").read_text()) if each],
+        facts=[each for each in yaml.load_all((folder / "cluster.yaml").read_bytes(), yaml.CSafeLoader) if each],
         requests={file.stem: record_findings.request_of(file) for file in record_findings.manifests(folder)},
         evaluator=record_findings.evaluator_with(config.model_copy(update={"enforcement": STRICT})),
     )

@@ -1,6 +1,6 @@
 # METADATA
 # title: Argo
-# description: What the kinds of Argo Workflows have in common.
+# description: Fields that the kinds of Argo Workflows have in common.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -8,7 +8,8 @@ package usher.lib.argo
 
 # METADATA
 # title: Specification of the workflow
-# description: Wherever the kind keeps it; of one that takes all of it from another object, what is its own.
+# description: |
+#   The field differs by kind. A workflow that takes its specification from another object has only its own fields.
 spec := input.object.workflow.spec
 
 spec := input.object.cronWorkflow.spec.workflowSpec
@@ -25,8 +26,7 @@ path := "/spec" if not input.object.cronWorkflow
 
 # METADATA
 # title: Lists of items
-# description: |
-#   Every `withParam` of steps and tasks, which stand in the templates of the object itself, with its place.
+# description: Every `withParam` of steps and tasks in the templates of the object itself, with its path.
 params := array.concat(_of_steps, _of_tasks)
 
 _of_steps := [{"path": $"{path}/templates/{t}/steps/{g}/{s}/withParam", "value": value} |
@@ -39,7 +39,7 @@ _of_tasks := [{"path": $"{path}/templates/{t}/dag/tasks/{k}/withParam", "value":
 
 # METADATA
 # title: Whether runs of a CronWorkflow may overlap
-# description: They may unless its policy is one of those that keep them apart.
+# description: True unless its policy is Forbid or Replace.
 runs_overlap if {
 	input.object.cronWorkflow
 	not object.get(input.object.cronWorkflow, ["spec", "concurrencyPolicy"], "") in {"Forbid", "Replace"}

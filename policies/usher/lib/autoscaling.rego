@@ -1,16 +1,16 @@
 # METADATA
 # title: Autoscaling
-# description: What the two kinds of autoscalers say, and of whom.
+# description: Targets and bounds of the two kinds of autoscalers.
 # scope: package
 # schemas:
 #   - input: schema.input
 package usher.lib.autoscaling
 
 # METADATA
-# title: What the autoscaler scales
+# title: Target of the autoscaler
 # description: |
-#   API group and kind, the group empty where none is given. KEDA takes a Deployment for a missing kind, and apps/v1 for
-#   a missing version. Autoscalers that an operator made are left to what they were made of.
+#   API group and kind. The group is empty if the manifest names no group. KEDA uses Deployment for a missing kind, and
+#   apps/v1 for a missing version. Undefined for autoscalers that an operator made, because their owner is judged.
 target := {"group": _group(reference), "kind": reference.kind, "path": "/spec/scaleTargetRef"} if {
 	not input.object.horizontalPodAutoscaler.metadata.ownerReferences
 	reference := input.object.horizontalPodAutoscaler.spec.scaleTargetRef
@@ -25,7 +25,7 @@ target := {"group": group, "kind": kind, "path": "/spec/scaleTargetRef"} if {
 
 # METADATA
 # title: Bounds of the autoscaler
-# description: With the fields' names; `maximum` is KEDA's default where a ScaledObject gives none.
+# description: With the names of the fields. `maximum` is KEDA's default if a ScaledObject has no maximum.
 bounds := {"minimum": minimum, "maximum": maximum, "minimumField": "minReplicas", "maximumField": "maxReplicas"} if {
 	not input.object.horizontalPodAutoscaler.metadata.ownerReferences
 	spec := input.object.horizontalPodAutoscaler.spec
@@ -46,7 +46,7 @@ bounds := {
 }
 
 # METADATA
-# title: KEDA's maximum where none is given
+# title: KEDA's default maximum
 default_maximum := 100
 
 _group(reference) := group if {

@@ -1,6 +1,6 @@
 # METADATA
 # title: Device claims
-# description: What a ResourceClaim or a ResourceClaimTemplate asks for, in all versions of the API.
+# description: The devices that a ResourceClaim or a ResourceClaimTemplate asks for, in all versions of the API.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -8,7 +8,7 @@ package usher.lib.device_claims
 
 # METADATA
 # title: Requests
-# description: Every request of the claim with its path and its name; a list, because their order is theirs.
+# description: Every request of the claim with its path and its name. A list, to keep their order.
 requests := [entry |
 	some index, request in _devices.spec.devices.requests
 	entry := {
@@ -19,10 +19,10 @@ requests := [entry |
 ]
 
 # METADATA
-# title: What is asked for
+# title: Devices that the requests ask for
 # description: |
-#   Of every request what it asks for, with its path: the fields of the request itself (v1beta1), those of `exactly`, or
-#   each of the alternatives of `firstAvailable`.
+#   One entry for each request, with its path. The fields come from the request itself (v1beta1), from `exactly`, or
+#   from each alternative of `firstAvailable`.
 asked := array.concat(array.concat(_inline, _exact), _alternatives)
 
 _inline := [entry |
@@ -48,7 +48,7 @@ _devices := {"path": "/spec", "spec": input.object.resourceClaim.spec}
 _devices := {"path": "/spec/spec", "spec": input.object.resourceClaimTemplate.spec.spec}
 
 # METADATA
-# title: Version of the API that the claim is written in
+# title: API version of the claim
 version := trim_prefix(api_version, "resource.k8s.io/") if {
 	api_version := input.object.resourceClaim.apiVersion
 } else := trim_prefix(api_version, "resource.k8s.io/") if {

@@ -1,6 +1,6 @@
 # METADATA
 # title: The fabric
-# description: What containers say to NCCL and to the network between their nodes.
+# description: Settings of containers for NCCL and for the network between nodes.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -11,7 +11,8 @@ import data.usher.lib.workload
 
 # METADATA
 # title: Containers of accelerator pods
-# description: With their pod set, whether they ask for accelerators themselves or not; a list, as in the workload's library.
+# description: |
+#   With their pod set. Includes containers that ask for no accelerators themselves. A list, as in lib/workload.
 containers := [entry |
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
@@ -20,7 +21,7 @@ containers := [entry |
 
 # METADATA
 # title: Containers whose environment the ranks see
-# description: Not those whose ranks sshd starts, which hands nothing on.
+# description: Excludes containers whose ranks sshd starts, because sshd does not pass the environment on.
 rank_containers := [entry |
 	some entry in containers
 	entry.podSet.ranksInheritEnvironment
@@ -34,7 +35,7 @@ mounted(container, path) if {
 }
 
 # METADATA
-# title: Whether something else than a volume of this name is mounted at a path or above it
+# title: Whether another volume is mounted at a path or above it
 mounted_by_others(container, path, volume) if {
 	some mount in container.volumeMounts
 	object.get(mount, "name", "") != volume
@@ -42,15 +43,15 @@ mounted_by_others(container, path, volume) if {
 }
 
 # METADATA
-# title: Whether the object says what its containers mount
-# description: A TrainJob leaves that to its runtime.
+# title: Whether the object sets the mounts of its containers
+# description: False for a TrainJob, because its runtime sets the mounts.
 mounts_known if not input.object.trainJob
 
 # METADATA
-# title: Devices beside accelerators
+# title: Devices other than accelerators
 # description: |
-#   What containers of accelerator pods say of other resources that Kubernetes gives to one container alone: devices such
-#   as network cards, and huge pages.
+#   Other resources that Kubernetes gives to one container alone, in containers of accelerator pods. Examples are
+#   network cards and huge pages.
 devices := [device |
 	some entry in containers
 	some name, resource in entry.container.resources
@@ -66,21 +67,22 @@ _undivided(name) if {
 _undivided(name) if startswith(name, "hugepages-")
 
 # METADATA
-# title: Path of what a container says of such a device
+# title: Path of a device in the resources of a container
 device_path(device, list) := path if {
 	path := device.resource.places[list]
 } else := $"{device.container.path}/resources/{list}/{replace(device.name, "/", "~1")}"
 
 # METADATA
-# title: An amount of such a device, as people say it
-# description: Huge pages are bytes.
+# title: An amount of a device in a message
+# description: Huge pages are shown in bytes.
 shown(device, amount) := amounts.bytes(amount.value) if startswith(device.name, "hugepages-")
 
 shown(device, amount) := amount.text if not startswith(device.name, "hugepages-")
 
 # METADATA
-# title: Whether something may give the pods a network device that RDMA runs over
-# description: Any device beside accelerators, device claims, networks of Multus and of GKE, and the network of the node.
+# title: Whether the pods may get a network device for RDMA
+# description: |
+#   True for any device other than accelerators, device claims, networks of Multus and of GKE, and the network of the node.
 has_network_device(pod_set) if pod_set.hostNetwork
 
 has_network_device(pod_set) if pod_set.deviceClaims > 0
@@ -98,7 +100,7 @@ has_network_device(pod_set) if {
 
 # METADATA
 # title: GPUs of a container
-# description: Of the resources that are named, what its limits say, or its requests where it has no limit.
+# description: The sum over the given resources, from the limits, or from the requests if there is no limit.
 gpus(container, resources) := sum([amount.value |
 	some name, resource in container.accelerators
 	name in resources
@@ -106,23 +108,23 @@ gpus(container, resources) := sum([amount.value |
 ])
 
 # METADATA
-# title: Why the containers of a pod set have shared memory, or get it from somebody else
-# description: Undefined where each has the 64 MiB that it begins with, unless it mounts more.
-why_shared_memory(_) := "a TrainJob leaves its mounts to its runtime" if not mounts_known
+# title: Why usher does not add shared memory to a pod set
+# description: Undefined if each container has only the 64 MiB that it starts with, unless it mounts more.
+why_shared_memory(_) := "the runtime of a TrainJob sets its mounts" if not mounts_known
 
-why_shared_memory(pod_set) := "its pods have the shared memory of their node" if {
+why_shared_memory(pod_set) := "its pods use the shared memory of their node" if {
 	mounts_known
 	pod_set.hostIPC
 }
 
-why_shared_memory(pod_set) := "KubeRay mounts it by itself" if {
+why_shared_memory(pod_set) := "KubeRay mounts shared memory itself" if {
 	mounts_known
 	not pod_set.hostIPC
 	"RAY_*" in pod_set.operatorEnvironment
 }
 
 # METADATA
-# title: Whether a container has only the 64 MiB of shared memory that every container begins with
+# title: Whether a container has only the 64 MiB of shared memory that every container starts with
 lacks_shared_memory(pod_set, container) if {
 	container.type == "container"
 	not why_shared_memory(pod_set)
@@ -132,8 +134,8 @@ lacks_shared_memory(pod_set, container) if {
 # METADATA
 # title: Containers that train on a fabric
 # description: |
-#   The containers that do the work of training pods with accelerators, with the one profile that all nodes share on
-#   which the pods could run. Only of workloads of several pods: one pod alone does not leave its node.
+#   Containers of training pods that use accelerators, with the fabric profile that all pools share on which the pods
+#   can run. Only for workloads of several pods, because one pod does not use the network between nodes.
 training_containers := [entry |
 	count(_why_no_fabric) == 0
 	some pod_set in workload.accelerator_pod_sets
@@ -144,21 +146,21 @@ training_containers := [entry |
 ]
 
 # METADATA
-# title: Whether a container does the work of its pod with accelerators of its own
+# title: Whether a container trains and asks for accelerators itself
 trains(container) if {
 	container.trains
 	container.asksAccelerators
 }
 
 # METADATA
-# title: Why something is given to containers on a fabric
-reason(entry) := $"fabric {entry.fabric} of the nodes on which the pod can run needs it"
+# title: Reason of a change for a fabric
+reason(entry) := $"fabric {entry.fabric} needs it, and the pod can run only on nodes with this fabric"
 
 # METADATA
 # title: A volume with one file of a ConfigMap
 # description: |
-#   All that the API server would write into it is said, so that it is recognised in what is stored. A pod whose ConfigMap
-#   lacks the file waits, and says so; mounted without it, the path would be an empty directory.
+#   Includes all defaults of the API server, so that usher recognises the volume in the stored object. A pod waits with
+#   a clear reason if its ConfigMap lacks the file. Without `items` the path would be an empty directory.
 volume(name, file) := {"name": name, "configMap": {
 	"name": file.configMap,
 	"items": [{"key": file.key, "path": file.key}],
@@ -167,42 +169,42 @@ volume(name, file) := {"name": name, "configMap": {
 }}
 
 # METADATA
-# title: What must be in the cluster for such a volume
+# title: Objects that the volume needs in the cluster
 needs_of_volume(file) := [{"group": "", "kind": "ConfigMap", "name": file.configMap, "namespace": input.workload.namespace}]
 
-# The one that all pools share; undefined where they differ or one has none.
+# The fabric that all pools share; undefined if they differ or if one pool has no fabric.
 _fabric_of(pod_set) := name if {
 	some name in {fit.fabric | some fit in pod_set.fits}
 	every fit in pod_set.fits { fit.fabric == name }
 }
 
-_why_no_fabric contains $"a workload for {input.workload.role} is given no fabric: only training is" if {
+_why_no_fabric contains $"the role of the workload is {input.workload.role}, and only training gets a fabric profile" if {
 	input.workload.role != "training"
 }
 
-_why_no_fabric contains "one pod does not leave its node" if {
+_why_no_fabric contains "the workload has only one pod, which does not use the network between nodes" if {
 	input.workload.role == "training"
 	not workload.makes_several_pods
 	not input.workload.owned
 }
 
-_why_no_fabric contains "whether it is one of several pods is not known here: the template that it was made of is given a fabric" if {
+_why_no_fabric contains "a controller made this pod, and the webhook gives the fabric profile to its template" if {
 	input.workload.role == "training"
 	not workload.makes_several_pods
 	input.workload.owned
 }
 
 # METADATA
-# title: Why a profile is not given to pods
+# title: Why pods get no fabric profile
 skips contains {"at": "", "reason": why} if some why in _why_no_fabric
 
-skips contains {"at": pod_set.path, "reason": "the nodes on which it can run have no fabric in common, or usher.yaml names none"} if {
+skips contains {"at": pod_set.path, "reason": "the nodes on which it can run have no common fabric, or usher.yaml names no fabric for them"} if {
 	count(_why_no_fabric) == 0
 	some pod_set in workload.accelerator_pod_sets
 	not _fabric_of(pod_set)
 }
 
-skips contains {"at": pod_set.path, "reason": "none of its containers does the training with accelerators of its own"} if {
+skips contains {"at": pod_set.path, "reason": "no container of the pod both trains and asks for accelerators"} if {
 	count(_why_no_fabric) == 0
 	some pod_set in workload.accelerator_pod_sets
 	_fabric_of(pod_set)

@@ -1,6 +1,6 @@
 # METADATA
 # title: Isolation
-# description: The ways by which a pod reaches devices and files of its node that it did not ask for.
+# description: Ways by which a pod reaches devices and files of its node without asking for them.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -10,7 +10,9 @@ import data.usher.lib.workload
 
 # METADATA
 # title: Whether pods of the namespace may see all devices of their nodes
-# description: Drivers and node agents, and what usher.yaml names under `isolation.visibleDevices`, such as monitoring.
+# description: |
+#   True for drivers and node agents, and for the namespaces that usher.yaml lists under `isolation.visibleDevices`, for
+#   example monitoring.
 may_see_all_devices if input.site.systemNamespace
 
 may_see_all_devices if input.site.visibleDevicesAllowed
@@ -18,8 +20,8 @@ may_see_all_devices if input.site.visibleDevicesAllowed
 # METADATA
 # title: Host paths
 # description: |
-#   Every hostPath volume with its pod set, where it stands, and the place on the node that it leads to: without `..` and
-#   doubled slashes, past /var/run, which is /run. A list, for the same reason as others.
+#   Every hostPath volume with its pod set, its path in the manifest and the place on the node that it leads to. The
+#   place has no `..`, no doubled slashes, and /run instead of /var/run. A list, as in lib/workload.
 host_paths := [entry |
 	some pod_set in input.podSets
 	some index, volume in pod_set.volumes
@@ -51,7 +53,7 @@ _within(place, path) if {
 }
 
 # METADATA
-# title: Name of a volume, as people say it
+# title: Name of a volume in a message
 volume_name(entry) := $"volume {entry.volume} of {entry.podSet.name}" if entry.podSet.name != ""
 
 volume_name(entry) := $"volume {entry.volume}" if entry.podSet.name == ""
@@ -59,8 +61,8 @@ volume_name(entry) := $"volume {entry.volume}" if entry.podSet.name == ""
 # METADATA
 # title: Annotations that name devices or files of the node
 # description: |
-#   Of all pods, with their domain: what stands before the slash, or all of the key. A list, because nearly always it is
-#   empty.
+#   The annotations of all pods with their domain: the text before the slash, or the whole key. A list, because it is
+#   nearly always empty.
 device_annotations := [entry |
 	some pod_set in input.podSets
 	some key, value in pod_set.annotations

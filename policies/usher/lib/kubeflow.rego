@@ -1,6 +1,6 @@
 # METADATA
 # title: Kubeflow
-# description: What the jobs of kubeflow.org say of their gang; at most one of these objects is there.
+# description: Gang settings in the jobs of kubeflow.org. The input has at most one of these objects.
 # scope: package
 # schemas:
 #   - input: schema.input

@@ -1,6 +1,6 @@
 # METADATA
 # title: Kueue
-# description: What a workload says to Kueue, and what Kueue does for it.
+# description: Settings of a workload for Kueue, and what Kueue does with the workload.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -22,15 +22,15 @@ required_topology := "kueue.x-k8s.io/podset-required-topology"
 preferred_topology := "kueue.x-k8s.io/podset-preferred-topology"
 
 # METADATA
-# title: Annotation of a pod template for pods that may be anywhere, but are placed by Kueue
+# title: Annotation of a pod template for pods that Kueue may place anywhere
 unconstrained_topology := "kueue.x-k8s.io/podset-unconstrained-topology"
 
 # METADATA
-# title: Annotation of a pod template for slices of which each must be in one domain
+# title: Annotation of a pod template for slices that must each be in one domain
 slice_topology := "kueue.x-k8s.io/podset-slice-required-topology"
 
 # METADATA
-# title: Annotation of a pod template with the pods of one slice
+# title: Annotation of a pod template with the number of pods in one slice
 slice_size := "kueue.x-k8s.io/podset-slice-size"
 
 # METADATA
@@ -38,7 +38,7 @@ slice_size := "kueue.x-k8s.io/podset-slice-size"
 slice_constraints := "kueue.x-k8s.io/podset-slice-required-topology-constraints"
 
 # METADATA
-# title: Annotation of a pod template that is placed together with another
+# title: Annotation of pod templates that Kueue places together
 pod_set_group := "kueue.x-k8s.io/podset-group-name"
 
 # METADATA
@@ -59,7 +59,7 @@ labels := input.workload.queueLabels
 
 # METADATA
 # title: Name of the workload's queue
-# description: Undefined where there is none. An empty name is none, to the API as well as to Kueue.
+# description: Undefined if the workload names no queue. The API and Kueue both read an empty name as no queue.
 queue_name := name if {
 	name := labels[queue_label]
 	name != ""
@@ -70,7 +70,7 @@ queue_name := name if {
 in_queue if queue_name
 
 # METADATA
-# title: Whether the workload is in no queue, and goes into the one that usher.yaml declares for it
+# title: Whether the webhook puts the workload into the queue of usher.yaml
 joins_declared_queue if {
 	input.site.queue
 	not input.workload.owned
@@ -80,7 +80,7 @@ joins_declared_queue if {
 }
 
 # METADATA
-# title: The queue that usher.yaml declares, as something that must be there
+# title: The queue of usher.yaml, as an object that must exist
 need_of_queue := {
 	"group": "kueue.x-k8s.io",
 	"kind": "LocalQueue",
@@ -89,10 +89,10 @@ need_of_queue := {
 }
 
 # METADATA
-# title: Whether Kueue makes one workload of the object, from the labels of the object itself
+# title: Whether Kueue makes one workload of the object, from the object's own labels
 # description: |
-#   Of a Pod and a Deployment it does not: it queues their pods one by one. All other kinds come to it as the pods or the
-#   jobs that they make (docs/domain/kueue.md#integrations).
+#   False for a Pod and a Deployment, because Kueue queues their pods one by one. Kueue sees all other kinds as the pods
+#   or jobs that they make (docs/domain/kueue.md#integrations).
 queued_as_one if input.workload.kind in _queued_as_one[input.workload.group]
 
 _queued_as_one := {
@@ -109,10 +109,10 @@ _queued_as_one := {
 }
 
 # METADATA
-# title: Integration of Kueue that the kind comes to it by
+# title: Kueue integration for the kind
 # description: |
-#   As integrations.frameworks of Kueue's configuration lists it; undefined for kinds that come to it as what they make,
-#   and for HyperPod's, which comes as an external framework.
+#   The name in integrations.frameworks of Kueue's configuration. Undefined for kinds that Kueue sees only as the pods
+#   or jobs that they make. Also undefined for HyperPod's kind, which is an external framework.
 framework := lower(input.workload.kind) if {
 	input.workload.group in {"", "apps"}
 	input.workload.queueLabelPath
@@ -125,7 +125,7 @@ framework := lower($"{input.workload.group}/{input.workload.kind}") if {
 
 # METADATA
 # title: Integrations that Kueue's configuration lists
-# description: As usher.yaml says, or else as Kueue's ConfigMap in the cluster does; empty where neither is known.
+# description: From usher.yaml, or else from Kueue's ConfigMap in the cluster. Empty if usher knows neither.
 frameworks := declared if {
 	declared := parameters.queueing.integration_not_enabled.frameworks
 	declared != []
@@ -134,7 +134,7 @@ frameworks := declared if {
 } else := []
 
 # METADATA
-# title: Whether Kueue's configuration leaves the kind out
+# title: Whether Kueue's configuration does not enable the kind
 # description: As far as usher.yaml or the cluster tells.
 left_out if {
 	frameworks != []
@@ -143,7 +143,7 @@ left_out if {
 }
 
 # METADATA
-# title: Field with the labels that Kueue reads, as people write it
+# title: Field with the labels that Kueue reads, in dotted form
 label_field := $"{replace(trim_prefix(input.workload.queueLabelPath, "/"), "/", ".")}.labels"
 
 # METADATA
@@ -155,13 +155,13 @@ label_path(key) := $"{input.workload.queueLabelPath}/labels/{escaped(key)}"
 annotation_path(pod_set, key) := $"{pod_set.metadataPath}/annotations/{escaped(key)}"
 
 # METADATA
-# title: A key as it stands in a JSON Pointer
+# title: A key, escaped for a JSON Pointer
 escaped(key) := replace(key, "/", "~1")
 
 # METADATA
-# title: Whether somebody asks who is known as none of these identities
-# description: Where nobody asks, as in CI, it cannot be told by whose hand the object was written.
-asked_by_none_of(identities) if {
+# title: Whether the user of the request has no identity of the list
+# description: Undefined without a request, as in CI, because usher then does not know who wrote the object.
+user_is_not_one_of(identities) if {
 	by := input.review.by
 	every name in by {
 		not name in identities
@@ -183,7 +183,7 @@ is_object_name(text) if {
 
 # METADATA
 # title: Whether Kueue selects the nodes
-# description: A queue's flavors carry node labels, which Kueue adds to the pods when it admits the workload.
+# description: The flavors of a queue have node labels. Kueue adds these to the pods when it admits the workload.
 places_pods if in_queue
 
 places_pods if {
@@ -200,22 +200,23 @@ asks_topology if {
 }
 
 # METADATA
-# title: Pod sets that say anything about topology to Kueue
-# description: A list, because a set would compute the hash of whole pod sets.
+# title: Pod sets with a topology annotation of Kueue
+# description: A list, because a set would hash whole pod sets.
 topology_pod_sets := [pod_set |
 	some pod_set in input.podSets
-	_speaks_of_topology(pod_set.annotations)
+	_has_topology_annotation(pod_set.annotations)
 ]
 
-_speaks_of_topology(annotations) if {
+_has_topology_annotation(annotations) if {
 	some annotation, _ in annotations
 	startswith(annotation, "kueue.x-k8s.io/podset-")
 }
 
 # METADATA
-# title: The whole number that a text is
+# title: The whole number in a text
 # description: |
-#   Undefined where it is none, as Go reads it; what has more than nine digits is more than Kueue has room for.
+#   Undefined if the text is not a whole number, as Go parses it. Undefined above nine digits too, because Kueue's
+#   fields hold no more.
 whole_number(text) := 0 if {
 	_digits(text) == ""
 } else := to_number(digits) if {
@@ -223,7 +224,7 @@ whole_number(text) := 0 if {
 	count(digits) <= 9
 }
 
-# Without a sign and leading zeros, which JSON does not allow a number to have.
+# Without a sign and leading zeros, because JSON allows neither.
 _digits(text) := trim_left(unsigned, "0") if {
 	unsigned := trim_prefix(text, "+")
 	unsigned != ""
@@ -231,8 +232,9 @@ _digits(text) := trim_left(unsigned, "0") if {
 }
 
 # METADATA
-# title: Whether Kueue's webhooks look at the groups that the pod sets of the kind form
-# description: They look at the annotations of every pod template, but not of every kind at all templates together.
+# title: Whether Kueue's webhooks validate the pod set groups of the kind
+# description: |
+#   Kueue validates the annotations of every pod template. It validates all templates together only for some kinds.
 judges_groups if input.workload.kind in {
 	"JobSet",
 	"LeaderWorkerSet",
@@ -244,7 +246,7 @@ judges_groups if input.workload.kind in {
 
 # METADATA
 # title: Ray cluster that the object makes
-# description: Its spec and where that stands; undefined for a job that runs on a cluster that is there already.
+# description: Its spec and the path of the spec. Undefined for a job that runs on an existing cluster.
 ray_cluster := {"path": "/spec", "spec": input.object.rayCluster.spec}
 
 ray_cluster := {"path": "/spec/rayClusterSpec", "spec": job.rayClusterSpec} if {
@@ -255,8 +257,8 @@ ray_cluster := {"path": "/spec/rayClusterSpec", "spec": job.rayClusterSpec} if {
 ray_cluster := {"path": "/spec/rayClusterConfig", "spec": input.object.rayService.spec.rayClusterConfig}
 
 # METADATA
-# title: Whether a RayJob runs on a cluster that is there already
-# description: An empty selector selects none, and the job makes its own.
+# title: Whether a RayJob runs on an existing cluster
+# description: An empty selector selects no cluster, so the job makes its own.
 ray_job_selects_its_cluster if count(input.object.rayJob.spec.clusterSelector) > 0
 
 # METADATA
@@ -267,7 +269,7 @@ resource_groups := input.object.cohort.spec.resourceGroups
 
 # METADATA
 # title: Quotas of a ClusterQueue or a Cohort
-# description: Every quota with its place and the name of its flavor.
+# description: Every quota with its path and the name of its flavor.
 quotas := [entry |
 	some i, group in resource_groups
 	some j, flavor in group.flavors
@@ -282,14 +284,14 @@ quotas := [entry |
 ]
 
 # METADATA
-# title: An amount of a resource, as people say it
+# title: An amount of a resource in a message
 amount(resource, quantity) := amounts.bytes(quantity.value) if resource == "memory"
 
 amount(resource, quantity) := quantity.text if resource != "memory"
 
 # METADATA
 # title: Whether a ClusterQueue is in a cohort
-# description: By the field of either version. An empty name is none.
+# description: By the field of either version. An empty name means no cohort.
 in_cohort if {
 	some field in ["cohortName", "cohort"]
 	input.object.clusterQueue.spec[field] != ""

@@ -1,6 +1,6 @@
 # METADATA
 # title: MIG
-# description: What the containers of a workload ask for of MIG. What profiles and boards are, the input tells.
+# description: MIG slices that the containers of a workload ask for. The input describes profiles and boards.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -12,8 +12,8 @@ import data.usher.lib.workload
 # METADATA
 # title: Slices
 # description: |
-#   Every MIG resource of which a container asks for any, with its container and what the resource stands for; a list,
-#   because a set would compute the hash of whole pod sets.
+#   Every MIG resource that a container asks for, with the container and the profile. A list, because a set would hash
+#   whole pod sets.
 slices := [entry |
 	some pod_set in input.podSets
 	some name, profile in pod_set.mig.profiles
@@ -27,8 +27,8 @@ slices := [entry |
 # METADATA
 # title: Slices under the name of GPUs
 # description: |
-#   What containers ask for as nvidia.com/gpu, where the node selector says that these are slices there, under the MIG
-#   strategy single.
+#   Requests for nvidia.com/gpu in pods whose node selector selects nodes under the MIG strategy single. There each
+#   nvidia.com/gpu is a slice.
 slices_as_gpus := [entry |
 	some pod_set in input.podSets
 	profile := pod_set.mig.selectedProfile
@@ -40,7 +40,7 @@ slices_as_gpus := [entry |
 ]
 
 # METADATA
-# title: Slices that nobody else uses
+# title: Slices that are not shared
 # description: Under either name.
 own_slices := [slice |
 	some slice in array.concat(slices, slices_as_gpus)
@@ -49,7 +49,7 @@ own_slices := [slice |
 
 # METADATA
 # title: Path of a resource
-# description: In the limits, where people look for accelerators; in the requests if it stands nowhere else.
+# description: In the limits, where people look for accelerators, or in the requests if the limits lack the resource.
 path(container, name) := workload.resource_path(container, "limits", name) if container.accelerators[name].limits
 
 path(container, name) := workload.resource_path(container, "requests", name) if {
@@ -57,7 +57,7 @@ path(container, name) := workload.resource_path(container, "requests", name) if 
 }
 
 # METADATA
-# title: Whose slices they are, as people say it
+# title: The owner of slices in a message
 of_one_pod(pod_set) := $"the slices of one pod of {pod_set.name}" if pod_set.name != ""
 
 of_one_pod(pod_set) := "the slices of the pod" if pod_set.name == ""

@@ -1,6 +1,6 @@
 # METADATA
 # title: Placement
-# description: Where pods may run, and who decides it.
+# description: Where pods may run, and who chooses the node.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -11,8 +11,8 @@ import data.usher.lib.workload
 # METADATA
 # title: Whether the pods belong on every node
 # description: |
-#   As drivers and node agents do: what runs in system namespaces, DaemonSets, and their pods. Anybody can write an owner
-#   into a Pod, so on CREATE it counts only if a controller makes the Pod.
+#   True for drivers and node agents, which are workloads in system namespaces, DaemonSets and their pods. Any user can
+#   write an owner into a Pod, so on CREATE an owner counts only if a controller makes the Pod.
 belongs_everywhere if input.site.systemNamespace
 
 belongs_everywhere if input.workload.kind == "DaemonSet"
@@ -28,10 +28,10 @@ _owned_by_hand if {
 }
 
 # METADATA
-# title: Whether somebody names the node of the pods who is no scheduler
+# title: Whether a user who is not a scheduler names the node
 # description: |
-#   Controllers may: they make pods of templates, which are judged themselves, and the kubelet makes Pods of what it runs
-#   anyway. Of a Pod that the cluster knows already, nobody can tell who chose the node.
+#   Controllers may name nodes. They make pods from templates, which usher judges, and the kubelet makes Pods for what
+#   it already runs. The facts do not tell who chose the node of a Pod that already exists in the cluster.
 node_is_named(pod_set) if {
 	pod_set.nodeName != ""
 	not pod_set.placed
@@ -46,7 +46,9 @@ _chooses_nodes if {
 
 # METADATA
 # title: Whether a toleration tolerates every taint that keeps pods off
-# description: Without a key it is for all keys. NoExecute alone lets no pod onto a node that NoSchedule guards.
+# description: |
+#   A toleration without a key applies to all keys. NoExecute alone does not admit a pod to a node with a NoSchedule
+#   taint.
 tolerates_everything(toleration) if {
 	toleration.operator == "Exists"
 	object.get(toleration, "key", "") == ""
@@ -54,8 +56,8 @@ tolerates_everything(toleration) if {
 }
 
 # METADATA
-# title: Path of what selects the nodes
-# description: The node selector or the affinity, or the pod spec where there are both or neither.
+# title: Path of the field that selects the nodes
+# description: The node selector or the affinity. The pod spec if the pod has both or neither.
 selection_path(pod_set) := workload.field_path(pod_set, "nodeSelector") if {
 	pod_set.nodeSelector != {}
 	not pod_set.affinity

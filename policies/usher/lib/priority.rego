@@ -1,6 +1,6 @@
 # METADATA
 # title: Priority
-# description: Which classes of priority a workload carries, and who asks.
+# description: Priority classes of a workload, and who makes the request.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -12,7 +12,7 @@ workload_class_label := "kueue.x-k8s.io/priority-class"
 
 # METADATA
 # title: Class of the workload in Kueue's queues
-# description: Read where Kueue reads it; the API and Kueue both take an empty name for none.
+# description: From the labels that Kueue reads. The API and Kueue both read an empty name as no class.
 workload_class := class if {
 	input.workload.queueLabelPath == "/metadata"
 	class := input.workload.labels[workload_class_label]
@@ -25,22 +25,22 @@ workload_class := class if {
 }
 
 # METADATA
-# title: Where that label stands
+# title: Path of that label
 workload_class_path := $"{input.workload.queueLabelPath}/labels/kueue.x-k8s.io~1priority-class"
 
 # METADATA
-# title: Whether an administrator or a controller asks
-# description: Nobody asks in CI and in an audit.
+# title: Whether an administrator or a controller makes the request
+# description: False in CI and in an audit, which have no request.
 asked_by_administration if {
 	some identity in input.review.by
 	identity in {"administrators", "controllers"}
 }
 
 # METADATA
-# title: What the class of a pod set is worth
+# title: Name and value of the class of a pod set
 # description: |
-#   That which it names, or else the default one, whose name is empty where the cluster has none. Undefined where it is
-#   not known.
+#   The class that the pod set names, or else the default class. The name of the default class is empty if the cluster
+#   has no default. Undefined if usher does not know the class.
 class_of(pod_set) := {
 	"name": pod_set.priorityClassName,
 	"value": class.value,
@@ -55,7 +55,7 @@ class_of(pod_set) := object.union(input.cluster.priorities.default, {"given": tr
 }
 
 # METADATA
-# title: A class with its value, as people say it
+# title: A class with its value in a message
 shown(class) := $"{class.name} ({class.value})" if not class.given
 
 shown(class) := $"the default class {class.name} ({class.value})" if {

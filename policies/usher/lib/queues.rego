@@ -1,8 +1,8 @@
 # METADATA
 # title: Queues of the cluster
 # description: |
-#   The LocalQueue that a workload names or is put into, its ClusterQueue, and whether that could ever admit it, as far as
-#   facts of the cluster tell. Kinds that Kueue's configuration leaves out wait in none.
+#   The LocalQueue of a workload, its ClusterQueue, and whether this could ever admit the workload, as far as facts of
+#   the cluster tell. Kinds that Kueue's configuration does not enable have no queue.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -15,7 +15,7 @@ import data.usher.lib.kueue
 local_queue := input.cluster.kueue.queue if not kueue.left_out
 
 # METADATA
-# title: The ClusterQueue to which it leads
+# title: The ClusterQueue of the LocalQueue
 cluster_queue := local_queue.clusterQueue
 
 # METADATA
@@ -23,27 +23,27 @@ cluster_queue := local_queue.clusterQueue
 verdict := cluster_queue.verdict
 
 # METADATA
-# title: What decides about the queue
-# description: The label that names it, or the place where the label would stand.
+# title: Path of the label that selects the queue
+# description: The path of the label, or its parent if the label is missing.
 path := kueue.label_path(kueue.queue_label) if local_queue.byDefault == false
 
 path := input.workload.queueLabelPath if local_queue.byDefault
 
 # METADATA
-# title: The workload, as people say it
+# title: The workload in a message
 workload_name := $"this {input.workload.kind}"
 
 # METADATA
-# title: What is assumed of Kueue's configuration
-# description: To be joined to a finding that rests on what Kueue counts.
+# title: Assumption about Kueue's configuration
+# description: Joined to a finding that depends on what Kueue counts.
 assumption := {"assumption": text} if {
 	not input.cluster.kueue.configurationKnown
-	text := "Kueue counts as it does by default; its ConfigMap kueue-system/kueue-manager-config is not known"
+	text := "usher assumes that Kueue counts resources by its defaults, because it does not know the ConfigMap kueue-system/kueue-manager-config"
 } else := {}
 
 # METADATA
-# title: Why Kueue admits nothing through the queue just now
-# description: Of the LocalQueue and of its ClusterQueue, each with its kind and name.
+# title: Why Kueue now admits nothing through the queue
+# description: For the LocalQueue and for its ClusterQueue, each with its kind and name.
 held contains object.union({"kind": "LocalQueue"}, local_queue)
 
 held contains object.union({"kind": "ClusterQueue"}, cluster_queue)

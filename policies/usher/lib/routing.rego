@@ -1,6 +1,6 @@
 # METADATA
 # title: Routing
-# description: Which scheduler usher.yaml sends a workload to, and why one stays where it is.
+# description: The scheduler to which usher.yaml routes a workload, and why it does not route one.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -12,7 +12,7 @@ import data.usher.lib.workload
 
 # METADATA
 # title: Label that names a queue of KAI-Scheduler
-# description: Read on the outermost object that made a pod, and on the pod.
+# description: KAI-Scheduler reads it on the outermost owner of a pod, and on the pod.
 kai_queue_label := "kai.scheduler/queue"
 
 # METADATA
@@ -33,7 +33,7 @@ to_kai if {
 
 # METADATA
 # title: Whether usher.yaml routes the workload to a scheduler that can make a gang of it
-# description: Also where it is left alone for what it says itself, of which other checks speak.
+# description: Also true if the webhook skips the workload because of its own settings, which other checks report.
 makes_gang if {
 	input.site.route.scheduler == "volcano"
 	not why_not_on_volcano
@@ -45,8 +45,10 @@ makes_gang if {
 }
 
 # METADATA
-# title: Whether the gang is made on Volcano by the operator of the kind
-# description: As usher.yaml or the workload's runtime tells; elsewhere it depends on how the operator is set up.
+# title: Whether the operator of the kind makes the gang on Volcano
+# description: |
+#   As usher.yaml or the runtime of the workload tells. In all other cases this depends on the configuration of the
+#   operator.
 made_by_operator if {
 	input.site.route.scheduler == "volcano"
 	input.workload.gangPlaces.countedByOperator
@@ -62,71 +64,71 @@ made_by_operator if {
 }
 
 # METADATA
-# title: Scheduler of the route, as a mutation gives it to a pod set
-# description: Into templates of its own kinds the API server writes the default scheduler where nobody named one.
+# title: Scheduler of the route, as the value of an intent
+# description: The API server writes the default scheduler into templates of built-in kinds that name no scheduler.
 scheduler := {"name": input.site.route.schedulerName, "instead": _default_scheduler} if _of_kubernetes
 
 scheduler := {"name": input.site.route.schedulerName} if not _of_kubernetes
 
 # METADATA
-# title: Whether somebody chose the scheduler of a pod set
-chosen(pod_set) if not pod_set.schedulerName in _of_nobody
+# title: Whether the author chose the scheduler of a pod set
+chosen(pod_set) if not pod_set.schedulerName in _not_chosen
 
 # METADATA
-# title: Why a workload is not routed, wherever to
-# description: Undefined where nothing stands in the way.
-why_no_gang := "what its controller was made of is routed, and not what it makes" if input.workload.owned
+# title: Why a workload is not routed to any scheduler
+# description: Undefined if the workload can be routed.
+why_no_gang := "a controller made this object, and the webhook routes the owner" if input.workload.owned
 
-else := "one pod is no gang" if not workload.makes_several_pods
+else := "the workload has only one pod, which needs no gang" if not workload.makes_several_pods
 
-else := "its groups have one pod each, which is no gang" if _groups_of_one
+else := "each of its groups has only one pod, which needs no gang" if _groups_of_one
 
 else := "one of its templates names another scheduler" if _names_another_scheduler
 
 else := "Kueue places its pods by topology" if kueue.asks_topology
 
 # METADATA
-# title: Why Volcano cannot take the workload as a gang
-# description: Undefined where it can.
+# title: Why Volcano cannot start the workload as a gang
+# description: Undefined if it can.
 why_not_on_volcano := _of_runtime if input.workload.kind == "TrainJob"
 
-else := "the JobTemplates of its flows name the queue, so it is not routed: route JobTemplate" if {
+else := "the webhook does not route this object, because the JobTemplates of its flows name the queue; route kind JobTemplate" if {
 	input.workload.gangNative
 	not input.workload.gangPlaces.queue
 }
 
-else := $"Volcano makes no gang of a {input.workload.kind}, so it is not routed: use a kind that it knows" if {
+else := $"the webhook does not route this object, because Volcano cannot make a gang of a {input.workload.kind}; use a kind that Volcano supports" if {
 	not input.workload.gangPlaces.queue
 }
 
-else := "its pods are made one after the other, so it is not routed: Volcano would wait for all of them before it places the first. Set podManagementPolicy to Parallel" if {
+else := "the webhook does not route this object, because Kubernetes makes its pods in order and Volcano would wait for all of them; set podManagementPolicy to Parallel" if {
 	volcano.makes_pods_in_order
 }
 
-else := "a rolling update would make a second gang, which waits for pods that the first keeps from being made, so it is not routed: set strategy.type to Recreate" if {
+else := "the webhook does not route this object, because a rolling update would make a second gang that waits for pods while the first gang blocks them; set strategy.type to Recreate" if {
 	input.workload.kind == "Deployment"
 	object.get(input.object.deployment, ["spec", "strategy", "type"], "RollingUpdate") != "Recreate"
 }
 
-else := $"its operator knows Volcano by the name volcano alone, so it is not routed to {input.site.route.schedulerName}: name that one in usher.yaml" if {
+else := $"the webhook does not route this object to {input.site.route.schedulerName}, because its operator supports only the scheduler name volcano; use volcano in usher.yaml" if {
 	input.workload.group in {"ray.io", "sparkoperator.k8s.io"}
 	input.site.route.schedulerName != "volcano"
 }
 
 # METADATA
-# title: Why KAI-Scheduler cannot take the workload as a gang
-# description: Undefined where it can.
-why_not_on_kai := $"KAI-Scheduler makes no gang of a {input.workload.kind}, so it is not routed: use a kind that it knows" if {
+# title: Why KAI-Scheduler cannot start the workload as a gang
+# description: Undefined if it can.
+why_not_on_kai := $"the webhook does not route this object, because KAI-Scheduler cannot make a gang of a {input.workload.kind}; use a kind that KAI-Scheduler supports" if {
 	not input.workload.kind in object.get(_gangs_of_kai, input.workload.group, set())
 }
 
-else := $"schedulerName cannot be set in its {workload.pod_set_name(pod_set)}, so it is not routed: name {input.site.route.schedulerName} where that template stands" if {
+else := $"the webhook does not route this object, because it cannot set schedulerName in {workload.pod_set_name(pod_set)}; set {input.site.route.schedulerName} in the object that holds this template" if {
 	pod_set := _out_of_reach[0]
 }
 
 # METADATA
-# title: What must be in the cluster for Volcano
-# description: Without its controllers and the queue, pods that name it wait for ever.
+# title: Objects that Volcano needs in the cluster
+# description: Pods that name Volcano wait forever without its controllers and the queue.
 needs_of_volcano := [
 	{
 		"group": "apiextensions.k8s.io",
@@ -137,7 +139,7 @@ needs_of_volcano := [
 ]
 
 # METADATA
-# title: What must be in the cluster for KAI-Scheduler
+# title: Objects that KAI-Scheduler needs in the cluster
 needs_of_kai := [
 	{
 		"group": "apiextensions.k8s.io",
@@ -151,9 +153,9 @@ _default_scheduler := "default-scheduler"
 
 _of_kubernetes if input.workload.group in {"", "apps", "batch"}
 
-_of_nobody := {"", _default_scheduler} if _of_kubernetes
+_not_chosen := {"", _default_scheduler} if _of_kubernetes
 
-_of_nobody := {""} if not _of_kubernetes
+_not_chosen := {""} if not _of_kubernetes
 
 _names_another_scheduler if {
 	some pod_set in input.podSets
@@ -161,7 +163,7 @@ _names_another_scheduler if {
 	pod_set.schedulerName != input.site.route.schedulerName
 }
 
-# Of a Volcano Job, whose pods take it where their template names none.
+# The pods of a Volcano Job use its scheduler if their template names no scheduler.
 _names_another_scheduler if {
 	not object.get(volcano.job_spec, "schedulerName", "") in {"", input.site.route.schedulerName}
 }
@@ -172,17 +174,17 @@ _groups_of_one if {
 	object.get(input.workload.gang, "minimum", 1) == 1
 }
 
-_of_runtime := "its runtime is not known to make a PodGroup of Volcano, so it is not routed: use one with spec.podGroupPolicy.volcano" if {
+_of_runtime := "the webhook does not route this object, because usher does not know that its runtime makes a PodGroup of Volcano; use a runtime with spec.podGroupPolicy.volcano" if {
 	not input.workload.gang.scheduler == "volcano"
 }
 
-else := $"a TrainJob cannot set schedulerName, so it is not routed: name {input.site.route.schedulerName} in every template of its runtime" if {
+else := $"the webhook does not route this object, because a TrainJob cannot set schedulerName; set {input.site.route.schedulerName} in every template of its runtime" if {
 	some pod_set in input.podSets
 	pod_set.schedulerName != input.site.route.schedulerName
 }
 
-# Kinds whose pods the pod grouper of KAI-Scheduler counts. Pods of all others start one by one: those of a Job, a
-# StatefulSet or a Deployment too (pkg/podgrouper/podgrouper/plugins of NVIDIA/KAI-Scheduler).
+# Kinds whose pods the pod grouper of KAI-Scheduler counts. Pods of all other kinds start one by one, also those of a
+# Job, a StatefulSet or a Deployment (pkg/podgrouper/podgrouper/plugins of NVIDIA/KAI-Scheduler).
 _gangs_of_kai := {
 	"jobset.x-k8s.io": {"JobSet"},
 	"kubeflow.org": {"JAXJob", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob"},
@@ -191,7 +193,7 @@ _gangs_of_kai := {
 	"trainer.kubeflow.org": {"TrainJob"},
 }
 
-# What submits a Ray job may be placed by anybody.
+# Any scheduler may place the submitter of a Ray job, which asks for no accelerators.
 _out_of_reach := [pod_set |
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.changeable

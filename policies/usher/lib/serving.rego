@@ -1,6 +1,6 @@
 # METADATA
 # title: Serving
-# description: What answers requests, and how it is run.
+# description: Workloads that answer requests, and their settings.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -8,7 +8,7 @@ package usher.lib.serving
 
 # METADATA
 # title: Whether the workload answers requests
-# description: What a controller made is left to the object that it was made of.
+# description: False for objects that a controller made, because usher judges their owner.
 serves if {
 	input.workload.role in {"inference", "service"}
 	not input.workload.owned
@@ -17,7 +17,7 @@ serves if {
 # METADATA
 # title: Model servers
 # description: |
-#   Containers that hold accelerators as long as their pod runs, with their pod sets, of workloads that answer requests.
+#   Containers that hold accelerators as long as their pod runs, with their pod sets, in workloads that answer requests.
 model_servers := [entry |
 	serves
 	some pod_set in input.podSets
@@ -30,8 +30,8 @@ model_servers := [entry |
 # METADATA
 # title: Seconds until a probe gives up
 # description: |
-#   For a liveness or a startup probe: until the container is killed. Kubernetes takes 0 for a missing number, and the
-#   first probe comes after the delay.
+#   The time until a liveness or a startup probe kills the container. Kubernetes uses its default for 0 and for a
+#   missing number. The first probe comes after the delay.
 seconds_until_failure(probe) := object.get(probe, "initialDelaySeconds", 0) + (period * failures) if {
 	period := _or_default(object.get(probe, "periodSeconds", 0), 10)
 	failures := _or_default(object.get(probe, "failureThreshold", 0), 3)
@@ -42,8 +42,8 @@ _or_default(number, _) := number if number > 0
 _or_default(number, default_number) := default_number if number <= 0
 
 # METADATA
-# title: Whether KServe merges a container with what stands elsewhere
-# description: In a runtime or a preset, so that what seems to be missing may be there.
+# title: Whether KServe merges a container with a runtime or a preset
+# description: A field that seems to be missing may then be set in the runtime or the preset.
 merged(path) if {
 	input.workload.kind == "InferenceService"
 	not contains(path, "/containers/")
@@ -53,7 +53,7 @@ merged(_) if startswith(input.workload.kind, "LLMInferenceService")
 
 # METADATA
 # title: Mode of KServe
-# description: Knative, Standard or ModelMesh; empty where its configuration decides, which says Knative as it is shipped.
+# description: Knative, Standard or ModelMesh. Empty if the configuration of KServe decides; its default is Knative.
 kserve_mode := _modes[_named_mode]
 
 _modes := {
@@ -83,7 +83,7 @@ on_knative if may_be_on_knative
 
 # METADATA
 # title: Whether Knative runs the pods unless KServe is configured otherwise
-# description: Several nodes share a model only in Deployments.
+# description: A model that spans several nodes never runs on Knative.
 may_be_on_knative if {
 	input.object.inferenceService
 	kserve_mode == ""
@@ -93,8 +93,8 @@ may_be_on_knative if {
 # METADATA
 # title: Whether a label or a taint means spot nodes
 # description: |
-#   `keys` are those that a cloud gives to nodes which it may take back; their other values stand for nodes that stay.
-#   Such a key alone, as some taints are, means the same.
+#   `keys` are the keys that clouds put on nodes that they may take back. The values spot, true, preemptible and the
+#   empty text mean spot nodes. Other values mean nodes that stay.
 means_spot(keys, key, value) if {
 	key in keys
 	lower(value) in {"spot", "true", "preemptible", ""}

@@ -1,8 +1,8 @@
 # METADATA
 # title: Shared GPUs
 # description: |
-#   Which pods get shares of GPUs: by what they ask for, or by the nodes that they run on, whose shares mostly have the
-#   same name as whole GPUs.
+#   Which pods get shares of GPUs, by what they ask for or by the nodes that they run on. On most of these nodes, shares
+#   have the same name as whole GPUs.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -15,8 +15,8 @@ import data.usher.lib.workload
 # METADATA
 # title: Shares that a pod asks for
 # description: |
-#   Its requests that give access to a GPU which others use too. HAMi and Volcano give a container that asks for all
-#   cores or all memory of a GPU the GPU alone, so that is no share.
+#   Its requests for a GPU that other pods use too. HAMi and Volcano give a container the whole GPU if it asks for all
+#   cores or all memory, so this is not a share.
 shares(pod_set) := [request |
 	some request in pod_set.requests
 	request.route in ["share", "fraction annotation"]
@@ -39,7 +39,7 @@ _takes_all(container) if {
 	amounts.effective(container.accelerators[name]).value >= 100
 }
 
-# The cores default to all where all of the memory is asked for.
+# A container that asks for all memory gets all cores by default.
 _takes_all(container) if {
 	not container.accelerators["nvidia.com/gpucores"]
 	amounts.effective(container.accelerators["nvidia.com/gpumem-percentage"]).value >= 100
@@ -48,8 +48,8 @@ _takes_all(container) if {
 # METADATA
 # title: Nodes with shared GPUs
 # description: |
-#   That the pods can run on no others, with the place that says so and which nodes these are; undefined where they can
-#   or nobody says.
+#   The path of the setting that restricts the pods to nodes with shared GPUs, and which nodes these are. Undefined if
+#   the pods can run on other nodes or if usher does not know.
 shared_nodes(pod_set) := {"path": path, "which": $"nodes with {label}: {text.excerpt(pod_set.nodeSelector[label])}"} if {
 	label := _selected(pod_set)
 	key := replace(label, "/", "~1")
@@ -64,7 +64,7 @@ shared_nodes(pod_set) := {"path": pod_set.specPath, "which": $"the pool {pod_set
 	}
 }
 
-# Of several labels always the same, whatever order the engine goes through them in.
+# The same label on every engine, if there are several.
 _selected(pod_set) := min([label |
 	some label, value in pod_set.nodeSelector
 	_says_shared(label, value)

@@ -1,6 +1,6 @@
 # METADATA
 # title: Tekton
-# description: What Tekton's four kinds say beside their pods.
+# description: Fields of Tekton's four kinds, except their pods.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -14,7 +14,7 @@ version := trim_prefix(input.object[kind].apiVersion, "tekton.dev/") if {
 
 # METADATA
 # title: Specs of tasks
-# description: Each with its place, in a Task, a TaskRun or the tasks of a pipeline.
+# description: Each with its path, in a Task, a TaskRun or the tasks of a pipeline.
 task_specs := array.concat(_own, _of_pipeline)
 
 _of_pipeline := [{"path": path, "spec": spec} |
@@ -25,7 +25,7 @@ _of_pipeline := [{"path": path, "spec": spec} |
 
 # METADATA
 # title: Tasks of a pipeline
-# description: Each with its place, in a Pipeline or a PipelineRun.
+# description: Each with its path, in a Pipeline or a PipelineRun.
 pipeline_tasks := [{"path": path, "task": task} |
 	some list in ["tasks", "finally"]
 	some index, task in pipeline.spec[list]
@@ -34,7 +34,7 @@ pipeline_tasks := [{"path": path, "task": task} |
 
 # METADATA
 # title: The spec of a pipeline
-# description: With its place, in a Pipeline or a PipelineRun.
+# description: With its path, in a Pipeline or a PipelineRun.
 pipeline := {"path": "/spec", "spec": spec} if {
 	spec := input.object.tektonPipeline.spec
 } else := {"path": "/spec/pipelineSpec", "spec": spec} if {

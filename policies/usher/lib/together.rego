@@ -1,6 +1,6 @@
 # METADATA
-# title: Together
-# description: What the pods of a workload take together, as people say it.
+# title: Totals of a workload
+# description: Amounts that the pods of a workload take together, in messages.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -10,7 +10,7 @@ import data.usher.lib.amounts
 
 # METADATA
 # title: An amount of a resource
-# description: Memory and storage in the units of bytes.
+# description: Memory and storage in units of bytes.
 shown(resource, amount) := amounts.bytes(amount.value) if _in_bytes(resource)
 
 shown(resource, amount) := amount.text if not _in_bytes(resource)
@@ -18,15 +18,15 @@ shown(resource, amount) := amount.text if not _in_bytes(resource)
 _in_bytes(resource) if regex.match(`(^|\.)(memory|ephemeral-storage|storage|hugepages-.*)$`, resource)
 
 # METADATA
-# title: What an amount is made of
-# description: As in ` (8 Worker x 8)`; empty where that says nothing more than the amount.
+# title: Parts of an amount
+# description: For example ` (8 Worker x 8)`. Empty if the parts add nothing to the amount.
 made_of(shortage) := $" ({concat(" + ", _products(shortage))})" if _products(shortage) != []
 
 made_of(shortage) := "" if _products(shortage) == []
 
 # METADATA
 # title: The assumption of a shortage
-# description: To be joined to a finding.
+# description: Joined to a finding.
 assumption(shortage) := {"assumption": shortage.assumption}
 
 assumption(shortage) := {} if not shortage.assumption

@@ -1,16 +1,16 @@
 # METADATA
 # title: Topology
-# description: Which pods are to stay together, and how far apart others may be then.
+# description: Which pods stay together, and in which domains.
 # scope: package
 # schemas:
 #   - input: schema.input
 package usher.lib.topology
 
 # METADATA
-# title: Node label of which all pods of a set get one value
+# title: Node label that has the same value for all pods of a set
 # description: |
-#   Kueue keeps a pod set together that asks for it by an annotation. Only where all pods of the template are one pod
-#   set to Kueue: every pod of a Deployment, and every group of a LeaderWorkerSet, is a workload of its own.
+#   Kueue keeps a pod set together if an annotation asks for it. This holds only if all pods of the template are one pod
+#   set for Kueue. Every pod of a Deployment, and every group of a LeaderWorkerSet, is a separate workload.
 kept_in(pod_set) := key if {
 	key := pod_set.annotations["kueue.x-k8s.io/podset-required-topology"]
 	input.workload.group in _one_pod_set
@@ -33,21 +33,23 @@ makes_more_than(pod_set, number) if pod_set.pods.maximum > number
 makes_more_than(pod_set, _) if not pod_set.pods.maximum
 
 # METADATA
-# title: Whether pods of one domain cannot differ in a node label
-# description: They cannot if it is the label of the domain, or one that reaches further.
+# title: Whether all pods of one domain have the same value of a node label
+# description: True if the label is the label of the domain, or the label of a larger domain.
 is_one_within(key, domain) if key == domain
 
 is_one_within(key, domain) if _reach(key) > _reach(domain)
 
 # METADATA
-# title: What is_one_within assumes
-# description: An object to add to a finding. That a host is in one rack, and a zone in one region, is no assumption.
-assumption(key, domain) := {"assumption": $"a domain of {domain} lies within one of {key}"} if {
+# title: Assumption of is_one_within
+# description: |
+#   Joined to a finding. Empty if the labels are the same, or if the order is certain: a host is in one rack, and a zone
+#   in one region.
+assumption(key, domain) := {"assumption": $"usher assumes that each domain of {domain} lies inside one domain of {key}"} if {
 	key != domain
 	_reach(domain) == _reach_of_others
 } else := {}
 
-# Racks, blocks, switches and the like: how they stand to each other only the cluster knows.
+# Racks, blocks, switches and other domains. Only the cluster knows their order.
 _reach(key) := object.get(_reaches, key, _reach_of_others)
 
 _reach_of_others := 1
@@ -59,12 +61,12 @@ _reaches := {
 }
 
 # METADATA
-# title: Annotations by which an operator gives every job or group a domain of its own
+# title: Annotations that give every job or group its own domain
 exclusive_annotations := [
 	"alpha.jobset.sigs.k8s.io/exclusive-topology",
 	"leaderworkerset.sigs.k8s.io/exclusive-topology",
 ]
 
 # METADATA
-# title: Key by which Volcano is asked to keep pods together
+# title: Key that asks Volcano to keep pods together
 volcano_mode := "volcano.sh/network-topology-mode"

@@ -1,6 +1,6 @@
 # METADATA
 # title: Volcano
-# description: What a workload says to Volcano.
+# description: Settings of a workload for Volcano.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -15,14 +15,14 @@ group_annotation := "scheduling.k8s.io/group-name"
 queue_annotation := "scheduling.volcano.sh/queue-name"
 
 # METADATA
-# title: Annotation of an owner of pods that says how many of them start together
+# title: Annotation of an owner with the number of pods that start together
 min_member_annotation := "scheduling.volcano.sh/group-min-member"
 
 # METADATA
-# title: How many pods the owner wants to start together
+# title: Number of pods that start together
 # description: |
-#   Only where Volcano reads it: not if the pods name a PodGroup of their own. It takes anything but a whole number for
-#   none.
+#   Only if Volcano reads the annotation, which it does not if the pods name their own PodGroup. Volcano ignores every
+#   value that is not a whole number.
 min_member := number if {
 	input.workload.kind in {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
 	input.workload.group in {"batch", "apps"}
@@ -38,8 +38,8 @@ _named_group if {
 }
 
 # METADATA
-# title: Whether a StatefulSet makes its pods one after the other
-# description: Then none of them starts where Volcano waits for several.
+# title: Whether Kubernetes makes the pods of a StatefulSet in order
+# description: Then no pod starts if Volcano waits for several pods.
 makes_pods_in_order if {
 	object.get(input.object.statefulSet, ["spec", "podManagementPolicy"], "OrderedReady") != "Parallel"
 }
@@ -53,7 +53,7 @@ places_pods if {
 }
 
 # METADATA
-# title: The spec of a Volcano Job, or of those that a CronJob or a JobFlow makes
+# title: The spec of a Volcano Job, or of the Jobs that a CronJob or a JobFlow makes
 job_spec := input.object.volcanoJob.spec
 
 job_spec := input.object.volcanoJobTemplate.spec
@@ -61,7 +61,7 @@ job_spec := input.object.volcanoJobTemplate.spec
 job_spec := input.object.volcanoCronJob.spec.jobTemplate.spec
 
 # METADATA
-# title: Where that spec stands
+# title: Path of that spec
 job_spec_path := "/spec" if not input.object.volcanoCronJob
 
 job_spec_path := "/spec/jobTemplate/spec" if input.object.volcanoCronJob
@@ -71,8 +71,8 @@ job_spec_path := "/spec/jobTemplate/spec" if input.object.volcanoCronJob
 replicas := sum([object.get(task, "replicas", 0) | some task in job_spec.tasks])
 
 # METADATA
-# title: Pods that start together, as the Job says it
-# description: Volcano takes 0 for nothing said.
+# title: Pods that start together, from the Job's own field
+# description: Undefined for 0, because Volcano reads 0 as not set.
 named_minimum := job_spec.minAvailable if job_spec.minAvailable > 0
 
 # METADATA
@@ -86,19 +86,19 @@ minimum := named_minimum
 minimum := sum([task_minimum(task) | some task in job_spec.tasks]) if not named_minimum
 
 # METADATA
-# title: The assumption on which a queue is looked at
-# description: To be joined to a finding.
+# title: Assumption about a queue
+# description: Joined to a finding.
 assumption(queue) := {"assumption": queue.assumption}
 
 assumption(queue) := {} if not queue.assumption
 
 # METADATA
-# title: What must be so for the queues above a queue to count
-with_hierarchy := "the plugin capacity of Volcano's scheduler has enableHierarchy"
+# title: Assumption about the queues above a queue
+with_hierarchy := "usher assumes that the plugin capacity of Volcano's scheduler has enableHierarchy"
 
 # METADATA
-# title: The assumption on which a queue is too small
-# description: To be joined to a finding.
+# title: Assumption about a queue that is too small
+# description: Joined to a finding.
 assumption_of_shortage(_, shortage) := {"assumption": with_hierarchy} if shortage.isAbove
 
 assumption_of_shortage(queue, shortage) := object.union(

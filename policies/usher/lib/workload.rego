@@ -1,6 +1,7 @@
 # METADATA
 # title: The workload
-# description: The only place that knows the shape of the input; checks and mutations read it through these rules.
+# description: |
+#   Checks and mutations read the workload through these rules. No other library reads the shape of the input.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -9,8 +10,8 @@ package usher.lib.workload
 # METADATA
 # title: Accelerator pod sets
 # description: |
-#   Pod sets of which every pod asks for an accelerator, by whichever route. A list, because a set would compute the
-#   hash of whole pod sets, which costs more than all checks.
+#   Pod sets whose pods all ask for an accelerator, by any route. A list, because a set would hash whole pod sets, which
+#   costs more than all checks.
 accelerator_pod_sets := [pod_set |
 	some pod_set in input.podSets
 	pod_set.asksAccelerators
@@ -18,7 +19,7 @@ accelerator_pod_sets := [pod_set |
 
 # METADATA
 # title: Accelerator resources
-# description: Every accelerator resource that a container names, with the container; a list for the same reason.
+# description: Every accelerator resource that a container names, with the container. A list for the same reason.
 accelerator_resources := [entry |
 	some pod_set in input.podSets
 	some container in pod_set.containers
@@ -37,13 +38,13 @@ resource_path(container, list, name) := path if {
 }
 
 # METADATA
-# title: Name of a container, as people say it
+# title: Name of a container in a message
 container_name(pod_set, container) := $"{container.type} {container.name} of {pod_set.name}" if pod_set.name != ""
 
 container_name(pod_set, container) := $"{container.type} {container.name}" if pod_set.name == ""
 
 # METADATA
-# title: Name of a pod set, as people say it
+# title: Name of a pod set in a message
 pod_set_name(pod_set) := pod_set.name if pod_set.name != ""
 
 pod_set_name(pod_set) := "the pod" if pod_set.name == ""
@@ -64,15 +65,16 @@ containers := [entry |
 ]
 
 # METADATA
-# title: What is assumed of agents of nodes
+# title: Assumption that a DaemonSet is a node agent
 # description: |
-#   Drivers, plugins and monitoring run as DaemonSets, in whatever namespace their vendor gave them, and need what no
-#   other pod may have. Until usher.yaml says which namespaces these are (`priorities.systemNamespaces`), a DaemonSet is
-#   taken for one, and so are the pods that the controller of DaemonSets makes. To be joined to a finding.
+#   Drivers, plugins and monitoring run as DaemonSets in namespaces that their vendors choose. They need permissions
+#   that other pods must not have. usher.yaml can list these namespaces (`priorities.systemNamespaces`). Until it does,
+#   usher assumes that every DaemonSet is a node agent, and so are the pods of the DaemonSet controller. Joined to a
+#   finding.
 assumption_of_agents := {"assumption": text} if {
 	not input.site.systemNamespacesDeclared
 	_of_a_daemon_set
-	text := "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"
+	text := "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 } else := {}
 
 _of_a_daemon_set if input.workload.kind == "DaemonSet"
@@ -82,7 +84,7 @@ _of_a_daemon_set if {
 	not input.review
 }
 
-# Anybody can write an owner; who makes the pod is what the API server says.
+# Any user can write an owner, but only the API server knows which user makes the pod.
 _of_a_daemon_set if {
 	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
 	"controllers" in input.review.by
@@ -90,7 +92,7 @@ _of_a_daemon_set if {
 
 # METADATA
 # title: Ordinary pod sets
-# description: Pod sets of which no pod asks for an accelerator, by whichever route.
+# description: Pod sets with pods that ask for no accelerator, by any route.
 ordinary_pod_sets := [pod_set |
 	some pod_set in input.podSets
 	not pod_set.asksAccelerators
@@ -98,7 +100,7 @@ ordinary_pod_sets := [pod_set |
 
 # METADATA
 # title: Path of a field of the pod spec
-# description: Below the pod spec, but for kinds that keep the field in a place of its own.
+# description: Below the pod spec, except for kinds that keep the field elsewhere.
 field_path(pod_set, field) := pod_set.places[field]
 
 field_path(pod_set, field) := $"{pod_set.specPath}/{field}" if not pod_set.places[field]

@@ -7,8 +7,8 @@ test_findings_say_of_which_check_they_are if {
 	some {"check": "isolation/visible_devices_set_by_hand", "finding": finding} in main.findings.findings with input as examples.bad_deployment
 	finding == {
 		"path": "/spec/template/spec/containers/0/env/0",
-		"message": `container vllm: NVIDIA_VISIBLE_DEVICES "GPU-7f6d7a5e-2b6e-4c1e-9a52-0f4f7cf5f..." overrides the devices that it is given for its request`,
-		"remedy": "remove it",
+		"message": `container vllm: NVIDIA_VISIBLE_DEVICES "GPU-7f6d7a5e-2b6e-4c1e-9a52-0f4f7cf5f..." overrides the devices that the device plugin assigns to the container`,
+		"remedy": "remove NVIDIA_VISIBLE_DEVICES",
 	}
 }
 
@@ -29,7 +29,7 @@ test_intents_say_of_which_mutation_they_are if {
 				"at": "/spec/template",
 				"field": "toleration",
 				"value": {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
-				"reason": "such nodes usually carry the taint nvidia.com/gpu",
+				"reason": "nodes with this accelerator usually have the taint nvidia.com/gpu",
 			},
 		}},
 	} with input as examples.bad_deployment

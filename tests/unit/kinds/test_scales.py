@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from unit.kinds import definitions
+import kind_definitions
 from usher.kinds import registry
 
 
-def published_scales() -> Iterator[tuple[str, str, str, str]]:
-    for found in definitions.definitions():
+def defined_scales() -> Iterator[tuple[str, str, str, str]]:
+    for found in kind_definitions.definitions():
         if found.replicas:
             yield found.group, found.kind, found.plural, found.replicas
 
 
-@definitions.needed
-def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
+@pytest.mark.uses_definitions
+def test_the_scales_are_those_of_kubernetes_and_of_the_definitions() -> None:
     of_kubernetes = {
         ("", "ReplicationController", "replicationcontrollers", "/spec/replicas"),
         ("apps", "Deployment", "deployments", "/spec/replicas"),
@@ -24,7 +24,7 @@ def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
     }
 
     scales = {(kind.group, kind.kind, kind.plural, kind.scale) for kind in registry.KINDS if kind.scale}
-    assert scales == of_kubernetes | set(published_scales())
+    assert scales == of_kubernetes | set(defined_scales())
 
 
 @pytest.mark.parametrize(

@@ -172,15 +172,15 @@ def test_a_train_job_is_routed_where_its_runtime_makes_a_gang_on_volcano() -> No
 @pytest.mark.parametrize(
     ("known", "site", "warning"),
     [
-        ([runtime("volcano")], ON_VOLCANO, "its runtime is not known to make a PodGroup of Volcano"),
-        ([], ON_VOLCANO, "its runtime is not known to make a PodGroup of Volcano"),
+        ([runtime("volcano")], ON_VOLCANO, "usher does not know that its runtime makes a PodGroup of Volcano"),
+        ([], ON_VOLCANO, "usher does not know that its runtime makes a PodGroup of Volcano"),
         ([runtime(None, {"volcano": {}})], ON_VOLCANO, "a TrainJob cannot set schedulerName"),
         (
             [runtime("volcano", {"coscheduling": {}})],
             ON_VOLCANO,
-            "its runtime is not known to make a PodGroup of Volcano",
+            "usher does not know that its runtime makes a PodGroup of Volcano",
         ),
-        ([runtime(None)], ON_KAI, "schedulerName cannot be set in its node"),
+        ([runtime(None)], ON_KAI, "it cannot set schedulerName in node"),
     ],
 )
 def test_else_nothing_of_it_is_routed_and_the_user_hears_why(
@@ -189,7 +189,7 @@ def test_else_nothing_of_it_is_routed_and_the_user_hears_why(
     result = routed(TRAIN_JOB, site, Objects(known))
 
     assert result.operations == ()
-    assert [text.partition(", so")[0] for text in warnings(result)] == [warning]
+    assert [text.partition("because ")[2].partition(";")[0] for text in warnings(result)] == [warning]
 
 
 def test_a_train_job_on_a_runtime_that_names_kai_needs_its_queue_only() -> None:

@@ -76,7 +76,7 @@ def test_a_mutation_that_nobody_has_switched_on_is_off() -> None:
 def test_a_mutation_that_leaves_it_alone_says_why() -> None:
     (queue_label,) = [each for each in explained(BAD) if each.entry.name == "queue-label"]
 
-    assert queue_label.texts == ("usher.yaml names no queue for it",)
+    assert queue_label.texts == ("usher.yaml names no queue for this workload",)
 
 
 def test_a_mutation_may_apply_to_one_part_and_leave_another_alone() -> None:
@@ -88,8 +88,10 @@ def test_a_mutation_may_apply_to_one_part_and_leave_another_alone() -> None:
     found = {each.state: each.texts for each in explained(job) if each.entry.name == "gpu-toleration"}
 
     assert found == {
-        State.APPLIED: ("Worker: toleration: such nodes usually carry the taint nvidia.com/gpu",),
-        State.LEFT_ALONE: ("Master: it tolerates the taint that such nodes usually carry, or none is usual",),
+        State.APPLIED: ("Worker: toleration: nodes with this accelerator usually have the taint nvidia.com/gpu",),
+        State.LEFT_ALONE: (
+            "Master: the pod already tolerates the usual taint, or usher knows no usual taint for these nodes",
+        ),
     }
 
 

@@ -50,7 +50,7 @@ def test_a_toleration_that_an_unknown_runtime_may_have_is_warned_about() -> None
 
 
 def test_a_toleration_that_a_known_runtime_lacks_is_given_to_its_pods() -> None:
-    because = "its pods are given it when they are made, which this template cannot be"
+    because = "the webhook adds the toleration to the pods; it cannot edit this template"
 
     assert outcome(TRAIN_JOB, RUNTIME) == (model.Outcome.WARN, because)
 

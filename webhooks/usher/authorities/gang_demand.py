@@ -5,20 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from usher import model, quantities
+from usher.authorities.verdict import Part
 from usher.kinds import registry
 from usher.kinds.kind import Starts
 
 _DIGITS: Final = 10
 """More than any number of pods has."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Pods of one pod set with what each of them takes."""
-
-    pod_set: str
-    pods: int
-    each: quantities.Quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

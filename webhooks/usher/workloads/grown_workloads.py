@@ -113,8 +113,7 @@ def grown(
 ) -> model.Workload | None:
     """The workload of an object with the pods, the totals and the wish for a gang that growths give it.
 
-    All else is as the object says. The pods together are those of `growth.range_of`: of several growths the widest
-    counts.
+    All else is as the object says. Of several growths the widest counts: which autoscaler wins is a matter of chance.
 
     Args:
         value: the object.

@@ -89,7 +89,7 @@ def message(found: Ledger, value: paths.Object) -> str:
     outcome = ledger.charge(found, entry(value), quota().limits)
     assert isinstance(outcome, Refused)
     (excess,) = outcome.excesses
-    asks = f"asks {amounts.text(excess.unit, excess.asks)}; {quota()}"
+    asks = f"asks for {amounts.text(excess.unit, excess.asks)}; {quota()}"
     free, hard, used = (amounts.number(each) for each in (excess.free, excess.hard, excess.used))
     return (
         f"{asks} can never give more than {hard}" if excess.never else f"{asks} has {free} of {hard} free ({used} used)"

@@ -7,8 +7,9 @@ from typing import Final
 
 from usher import model, quantities
 from usher.authorities import amount_texts, resource_lists
-from usher.authorities.outlook import Answer, Balance, Elsewhere, Section, worst
+from usher.authorities.outlook import Balance, Elsewhere, Section
 from usher.authorities.resource_lists import Amounts
+from usher.authorities.verdict import Answer, worst
 from usher.authorities.volcano import judge, named_queues
 from usher.authorities.volcano import slice as volcano_slice
 from usher.authorities.volcano.judge import Standing, Verdict
@@ -86,7 +87,7 @@ def _standing(name: str, found: judge.Assessment) -> str:
         case Standing.MISSING:
             return f"there is no Queue {name}"
         case Standing.ROOT:
-            return f"Queue {name} is the one above all others, which takes no jobs"
+            return f"Queue {name} is the root queue, which takes no jobs"
         case Standing.NOT_LEAF:
             return f"Queue {name} has queues below it, and takes no jobs itself"
         case _:

@@ -1,11 +1,11 @@
 # METADATA
-# title: A pod stays below its ceiling of GPUs
+# title: A pod asks for at most the maximum number of GPUs
 # description: |
 #   All devices of a pod come from one node, and hardly any node has more than 16. A pod that asks for more waits for
-#   ever, and with it the gang that it belongs to; usually a total was written where the number of one pod belongs. A
-#   site may lower the ceiling to what its nodes have. Whole accelerators are counted, by resources and device claims
-#   alike, at the most that one pod can ask for; slices and shares are not. What a controller made is left alone: its
-#   owner was judged.
+#   ever, together with its gang. The usual cause is a total for the whole job in the place of the number for one pod. A
+#   site may lower the maximum to the size of its nodes.
+#   The check counts whole accelerators, by resources and device claims, at the most that one pod can ask for. It does
+#   not count slices and shares. It skips objects that a controller made, because usher judges their owner.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
@@ -16,15 +16,15 @@
 #   code: USH1302
 #   about: accelerator pods
 #   severity: medium
-#   why: No node can give a pod that many, so it waits for ever, and its job with it.
+#   why: No node can give a pod this many accelerators, so the pod and its job wait forever.
 #   closes: [S47]
 #   parameters:
 #     maximum:
 #       default: 16
-#       description: Whole accelerators that one pod may ask for.
+#       description: Maximum number of whole accelerators that one pod may ask for.
 #   remediation: |
-#     Spread the accelerators over several pods, or have the ceiling of the namespace raised in usher.yaml (parameters,
-#     gpus-per-pod, maximum).
+#     Spread the accelerators over several pods, or ask an administrator to raise the maximum of the namespace in
+#     usher.yaml (parameters, gpus-per-pod, maximum).
 package usher.checks.cost.gpus_per_pod
 
 import data.usher.lib.amounts
@@ -39,8 +39,8 @@ deny contains finding if {
 
 	finding := {
 		"path": pod_set.path,
-		"message": $"{_name(pod_set)} asks for {amounts.number_of(asked, "accelerator", "accelerators")}, more than the {_maximum} that one pod may have",
-		"remedy": $"stay at {_maximum} or below in each pod, and ask for more pods",
+		"message": $"{_name(pod_set)} asks for {amounts.number_of(asked, "accelerator", "accelerators")}, more than the maximum of {_maximum} for one pod",
+		"remedy": $"ask for at most {_maximum} in each pod, and use more pods",
 	}
 }
 

@@ -6,24 +6,24 @@ import data.usher.checks.cost.gpus_per_pod as check
 test_all_containers_of_one_pod_are_counted_together_and_each_pod_set_by_itself if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template",
-		"message": "each pod of Worker asks for 9 accelerators, more than the 8 that one pod may have",
-		"remedy": "stay at 8 or below in each pod, and ask for more pods",
+		"message": "each pod of Worker asks for 9 accelerators, more than the maximum of 8 for one pod",
+		"remedy": "ask for at most 8 in each pod, and use more pods",
 	}} with input as examples.bad_pytorchjob
 }
 
 test_a_namespace_may_have_a_ceiling_of_its_own if {
 	check.deny == {{
 		"path": "",
-		"message": "the pod asks for 2 accelerators, more than the 1 that one pod may have",
-		"remedy": "stay at 1 or below in each pod, and ask for more pods",
+		"message": "the pod asks for 2 accelerators, more than the maximum of 1 for one pod",
+		"remedy": "ask for at most 1 in each pod, and use more pods",
 	}} with input as examples.bad_pod
 }
 
 test_without_a_word_in_usher_yaml_the_default_holds if {
 	check.deny == {{
 		"path": "/spec/template",
-		"message": "the pod asks for 32 accelerators, more than the 16 that one pod may have",
-		"remedy": "stay at 16 or below in each pod, and ask for more pods",
+		"message": "the pod asks for 32 accelerators, more than the maximum of 16 for one pod",
+		"remedy": "ask for at most 16 in each pod, and use more pods",
 	}} with input as examples.bad_statefulset
 }
 

@@ -1,15 +1,16 @@
 # METADATA
-# title: A workload stays below its ceiling of GPUs
+# title: A workload asks for at most the maximum number of GPUs
 # description: |
-#   One object can ask for the whole cluster: by a replica count, by an autoscaler's maximum. What counts is the most that
-#   all its pods together can ask for, at the top level, so that a gang is turned away whole and not pod by pod. Whole
-#   accelerators are counted, of whichever vendor and by resources or device claims alike; slices and shares have quotas
-#   of their own. What a controller made is left alone: its owner was judged. Where nothing bounds the pods the least
-#   that there will be counts, and other checks find the missing bound.
+#   One object can ask for the whole cluster, by its replica count or by the maximum of an autoscaler. The check counts
+#   the most that all pods of the workload can ask for together. It judges the top-level object, so usher refuses a gang
+#   as a whole and not pod by pod.
+#   It counts whole accelerators of every vendor, by resources and device claims. Slices and shares have their own
+#   quotas. It skips objects that a controller made, because usher judges their owner. If nothing bounds the pods, the
+#   check uses the minimum; other checks report the missing bound.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/
-#     description: Kubernetes on quotas, which bite pod by pod
+#     description: Kubernetes on quotas, which count pod by pod
 # schemas:
 #   - input: schema.input
 # custom:
@@ -21,10 +22,10 @@
 #   parameters:
 #     maximum:
 #       default: 512
-#       description: Whole accelerators that one workload may ask for at its largest.
+#       description: Maximum number of whole accelerators that one workload may ask for at its largest.
 #   remediation: |
-#     Ask for fewer pods or fewer accelerators for each, set an upper bound, or have the ceiling of the namespace raised
-#     in usher.yaml (parameters, gpus-per-workload, maximum).
+#     Ask for fewer pods or for fewer accelerators in each pod, or set an upper bound. Or ask an administrator to raise
+#     the maximum of the namespace in usher.yaml (parameters, gpus-per-workload, maximum).
 package usher.checks.cost.gpus_per_workload
 
 import data.usher.lib.parameters
@@ -36,8 +37,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "",
-		"message": $"its pods ask for {_most} accelerators together, more than the {_maximum} that one workload may have",
-		"remedy": $"stay at {_maximum} or below, or have the ceiling raised",
+		"message": $"the pods ask for {_most} accelerators together, more than the maximum of {_maximum} for one workload",
+		"remedy": $"ask for at most {_maximum}, or have the maximum raised",
 	}
 }
 
@@ -48,5 +49,5 @@ _most := sum([_largest(total) |
 	total.route in {"extended resource", "device claim"}
 ])
 
-# What nothing bounds is at least its minimum; that it has no bound is for other checks to say.
+# The minimum if there is no bound; other checks report the missing bound.
 _largest(total) := object.get(total, "maximum", total.minimum).value

@@ -1,10 +1,10 @@
 # METADATA
-# title: Containers with accelerators do something
+# title: Containers with accelerators run a program
 # description: |
-#   `sleep infinity` and `tail -f /dev/null` keep a container, and its GPUs, until somebody comes in and works by hand,
-#   and after that person has left. What is meant for people to work in says so with the label
-#   gpu-usher.io/role: interactive, which other checks and quotas can hold it to. Only commands that do nothing else are
-#   found: neither one that starts sshd or a program first, nor sleeping for less than an hour.
+#   `sleep infinity` and `tail -f /dev/null` keep a container and its GPUs until somebody opens a shell in it, and long
+#   after that person has left. An interactive workload needs the label gpu-usher.io/role: interactive, so that other
+#   checks and quotas can limit it. The check finds only commands that do nothing but wait. It does not find commands
+#   that first start sshd or another program, or that sleep for less than an hour.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/
@@ -15,10 +15,10 @@
 #   code: USH1304
 #   about: accelerator pods
 #   severity: medium
-#   why: The GPUs are held by a pod that waits for somebody, at night and over the weekend too.
+#   why: The pod holds its GPUs while it waits for a person, at night and over the weekend too.
 #   closes: [S44]
 #   remediation: |
-#     Run the program itself as the command. For work by hand use a notebook or a pod with the label
+#     Run the program itself as the command. For interactive work use a notebook or a pod with the label
 #     gpu-usher.io/role: interactive, and delete it afterwards.
 package usher.checks.cost.idle_command
 
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": path,
-		"message": $"{workload.container_name(pod_set, container)} holds accelerators and does nothing but wait",
+		"message": $"{workload.container_name(pod_set, container)} holds accelerators, but its command only waits",
 		"remedy": "run the program itself, or label the workload gpu-usher.io/role: interactive",
 	}
 }

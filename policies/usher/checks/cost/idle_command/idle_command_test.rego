@@ -8,7 +8,7 @@ remedy := "run the program itself, or label the workload gpu-usher.io/role: inte
 test_a_container_that_sleeps_for_ever_is_found if {
 	check.deny == {{
 		"path": "/spec/containers/0/command",
-		"message": "container shell holds accelerators and does nothing but wait",
+		"message": "container shell holds accelerators, but its command only waits",
 		"remedy": remedy,
 	}} with input as examples.bad_pod
 }
@@ -16,7 +16,7 @@ test_a_container_that_sleeps_for_ever_is_found if {
 test_it_is_found_in_scripts_and_with_slices if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/command",
-		"message": "container workbench holds accelerators and does nothing but wait",
+		"message": "container workbench holds accelerators, but its command only waits",
 		"remedy": remedy,
 	}} with input as examples.bad_deployment
 }
@@ -24,7 +24,7 @@ test_it_is_found_in_scripts_and_with_slices if {
 test_it_is_found_among_the_arguments if {
 	check.deny == {{
 		"path": "/spec/tasks/0/template/spec/containers/0/args",
-		"message": "container hold of hold holds accelerators and does nothing but wait",
+		"message": "container hold of hold holds accelerators, but its command only waits",
 		"remedy": remedy,
 	}} with input as examples.bad_volcano_job
 }

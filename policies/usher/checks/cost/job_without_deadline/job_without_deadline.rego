@@ -1,11 +1,12 @@
 # METADATA
-# title: Jobs with accelerators have a deadline
+# title: Jobs with accelerators set a deadline
 # description: |
-#   A job that hangs, in a collective operation that one rank never reaches for example, holds its GPUs until somebody
-#   looks. A deadline ends it: activeDeadlineSeconds of the job or of its pods, or Kueue's label
-#   kueue.x-k8s.io/max-exec-time-seconds. It counts from the start of the job, so it should leave room for the longest
-#   run that is meant. Of the kinds that have no deadline of their own, such as JobSet and Volcano's Job, nothing is
-#   said. What a controller made is left alone: its owner was judged.
+#   A job that hangs holds its GPUs until somebody notices. One example is a collective operation that one rank never
+#   reaches. A deadline ends the job: activeDeadlineSeconds of the job or of its pods, or Kueue's label
+#   kueue.x-k8s.io/max-exec-time-seconds. The time counts from the start of the job, so the deadline must be longer than
+#   the longest planned run.
+#   The check does not judge kinds without their own deadline, for example JobSet and Volcano's Job. It skips objects
+#   that a controller made, because usher judges their owner.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup
@@ -18,9 +19,9 @@
 #   code: USH1305
 #   about: accelerator pods
 #   severity: low
-#   why: A job that hangs holds its GPUs until somebody looks.
+#   why: A job that hangs holds its GPUs until somebody notices.
 #   closes: [S44]
-#   remediation: Set activeDeadlineSeconds to more than the longest run that is meant.
+#   remediation: Set activeDeadlineSeconds to more than the longest planned run.
 package usher.checks.cost.job_without_deadline
 
 import data.usher.lib.kubeflow
@@ -35,12 +36,12 @@ deny contains finding if {
 
 	finding := {
 		"path": place,
-		"message": $"without a deadline this {input.workload.kind} holds its accelerators for as long as it hangs",
-		"remedy": $"set {_field} to more than the longest run that is meant",
+		"message": $"this {input.workload.kind} has no deadline, so it holds its accelerators for as long as it hangs",
+		"remedy": $"set {_field} to more than the longest planned run",
 	}
 }
 
-# Where each kind keeps its deadline.
+# The field of each kind.
 _place := "/spec/activeDeadlineSeconds" if input.object.job
 
 _place := "/spec/activeDeadlineSeconds" if input.object.rayJob

@@ -6,34 +6,34 @@ import data.usher.checks.cost.job_without_deadline as check
 test_a_job_without_a_deadline_is_found if {
 	check.deny == {{
 		"path": "/spec/activeDeadlineSeconds",
-		"message": "without a deadline this Job holds its accelerators for as long as it hangs",
-		"remedy": "set spec.activeDeadlineSeconds to more than the longest run that is meant",
+		"message": "this Job has no deadline, so it holds its accelerators for as long as it hangs",
+		"remedy": "set spec.activeDeadlineSeconds to more than the longest planned run",
 	}} with input as examples.bad_job
 }
 
 test_the_deadline_stands_where_the_kind_keeps_it if {
 	check.deny == {{
 		"path": "/spec/jobTemplate/spec/activeDeadlineSeconds",
-		"message": "without a deadline this CronJob holds its accelerators for as long as it hangs",
-		"remedy": "set spec.jobTemplate.spec.activeDeadlineSeconds to more than the longest run that is meant",
+		"message": "this CronJob has no deadline, so it holds its accelerators for as long as it hangs",
+		"remedy": "set spec.jobTemplate.spec.activeDeadlineSeconds to more than the longest planned run",
 	}} with input as examples.bad_cronjob
 	check.deny == {{
 		"path": "/spec/activeDeadlineSeconds",
-		"message": "without a deadline this RayJob holds its accelerators for as long as it hangs",
-		"remedy": "set spec.activeDeadlineSeconds to more than the longest run that is meant",
+		"message": "this RayJob has no deadline, so it holds its accelerators for as long as it hangs",
+		"remedy": "set spec.activeDeadlineSeconds to more than the longest planned run",
 	}} with input as examples.bad_rayjob
 	check.deny == {{
 		"path": "/spec/activeDeadlineSeconds",
-		"message": "without a deadline this TrainJob holds its accelerators for as long as it hangs",
-		"remedy": "set spec.activeDeadlineSeconds to more than the longest run that is meant",
+		"message": "this TrainJob has no deadline, so it holds its accelerators for as long as it hangs",
+		"remedy": "set spec.activeDeadlineSeconds to more than the longest planned run",
 	}} with input as examples.bad_trainjob
 }
 
 test_a_deadline_of_some_of_the_pods_is_none_of_the_job if {
 	check.deny == {{
 		"path": "/spec/runPolicy/activeDeadlineSeconds",
-		"message": "without a deadline this PyTorchJob holds its accelerators for as long as it hangs",
-		"remedy": "set spec.runPolicy.activeDeadlineSeconds to more than the longest run that is meant",
+		"message": "this PyTorchJob has no deadline, so it holds its accelerators for as long as it hangs",
+		"remedy": "set spec.runPolicy.activeDeadlineSeconds to more than the longest planned run",
 	}} with input as examples.bad_pytorchjob
 }
 

@@ -1,11 +1,12 @@
 # METADATA
-# title: Interactive workloads hold few GPUs
+# title: An interactive workload asks for at most the maximum number of GPUs
 # description: |
-#   A notebook holds its GPUs from the morning until somebody stops it, and uses them for minutes of the day. What one
-#   of them may hold is a matter of the site; what needs more is a job. Interactive are the kinds of notebooks, pods with
-#   the labels of Kubeflow's and JupyterHub's notebooks, and whatever has the label gpu-usher.io/role: interactive. Whole
-#   accelerators of one pod are counted; slices and shares are what notebooks should have. What a controller made is
-#   left alone: its owner was judged.
+#   A notebook holds its GPUs from the morning until somebody stops it, and uses them for minutes of the day. The site
+#   decides how many one notebook may hold. Work that needs more belongs into a job.
+#   Interactive workloads are the kinds of notebooks, pods with the labels of Kubeflow's or JupyterHub's notebooks, and
+#   workloads with the label gpu-usher.io/role: interactive. The check counts whole accelerators of one pod. It does not
+#   count slices and shares, which suit notebooks. It skips objects that a controller made, because usher judges their
+#   owner.
 # scope: package
 # related_resources:
 #   - ref: https://www.kubeflow.org/docs/components/notebooks/overview/
@@ -16,15 +17,15 @@
 #   code: USH1303
 #   about: accelerator pods
 #   severity: medium
-#   why: GPUs idle behind an open notebook while jobs wait for them.
+#   why: GPUs are idle behind an open notebook while jobs wait for them.
 #   closes: [S44, S47]
 #   parameters:
 #     maximum:
 #       default: 2
-#       description: Whole accelerators that one pod of an interactive workload may ask for.
+#       description: Maximum number of whole accelerators that one pod of an interactive workload may ask for.
 #   remediation: |
-#     Ask for fewer GPUs or for a slice of one, and run what needs more as a job; or have the ceiling of the namespace
-#     raised in usher.yaml (parameters, notebook-gpus, maximum).
+#     Ask for fewer GPUs or for a slice of one, and run work that needs more as a job. Or ask an administrator to raise
+#     the maximum of the namespace in usher.yaml (parameters, notebook-gpus, maximum).
 package usher.checks.cost.notebook_gpus
 
 import data.usher.lib.amounts
@@ -40,8 +41,8 @@ deny contains finding if {
 
 	finding := {
 		"path": pod_set.path,
-		"message": $"an interactive workload asks for {amounts.number_of(asked, "accelerator", "accelerators")}, more than the {_maximum} that one may hold",
-		"remedy": "ask for no more than that, or for slices, and run what needs more as a job",
+		"message": $"the interactive workload asks for {amounts.number_of(asked, "accelerator", "accelerators")}, more than the maximum of {_maximum} for one pod",
+		"remedy": "ask for fewer or for slices, and run work that needs more as a job",
 	}
 }
 

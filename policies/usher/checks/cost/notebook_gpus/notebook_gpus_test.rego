@@ -6,24 +6,24 @@ import data.usher.checks.cost.notebook_gpus as check
 test_a_notebook_with_more_than_the_ceiling_is_found if {
 	check.deny == {{
 		"path": "/spec/template",
-		"message": "an interactive workload asks for 4 accelerators, more than the 2 that one may hold",
-		"remedy": "ask for no more than that, or for slices, and run what needs more as a job",
+		"message": "the interactive workload asks for 4 accelerators, more than the maximum of 2 for one pod",
+		"remedy": "ask for fewer or for slices, and run work that needs more as a job",
 	}} with input as examples.bad_notebook
 }
 
 test_a_pod_with_the_labels_of_one_is_found if {
 	check.deny == {{
 		"path": "",
-		"message": "an interactive workload asks for 3 accelerators, more than the 2 that one may hold",
-		"remedy": "ask for no more than that, or for slices, and run what needs more as a job",
+		"message": "the interactive workload asks for 3 accelerators, more than the maximum of 2 for one pod",
+		"remedy": "ask for fewer or for slices, and run work that needs more as a job",
 	}} with input as examples.bad_jupyterhub_pod
 }
 
 test_a_namespace_may_have_none_for_them if {
 	check.deny == {{
 		"path": "/spec/template",
-		"message": "an interactive workload asks for 1 accelerator, more than the 0 that one may hold",
-		"remedy": "ask for no more than that, or for slices, and run what needs more as a job",
+		"message": "the interactive workload asks for 1 accelerator, more than the maximum of 0 for one pod",
+		"remedy": "ask for fewer or for slices, and run work that needs more as a job",
 	}} with input as examples.bad_statefulset
 }
 

@@ -1,12 +1,14 @@
 # METADATA
 # title: Training on spot nodes keeps checkpoints
 # description: |
-#   A cloud takes spot nodes back whenever it likes, with half a minute to two minutes of warning. Training survives that
-#   if it writes checkpoints to something that outlives the node: a volume by a claim, NFS or a CSI driver, which one of
-#   its containers may write to, or a store of objects, which no manifest shows: the annotation gpu-usher.io/checkpoint
-#   on the pod template or the object says where (s3://checkpoints/llama, for example). A node selector, required node
-#   affinity or a toleration tells that the pods may run on spot nodes. Whether checkpoints are written, and often
-#   enough, nobody can see here. What a controller made is left alone: its owner was judged.
+#   A cloud may take back spot nodes at any time, with a warning of half a minute to two minutes. Training survives this
+#   if it writes checkpoints to storage that outlives the node. The check accepts a volume from a claim, NFS or a CSI
+#   driver that a container can write to. A manifest does not show object storage, so the annotation
+#   gpu-usher.io/checkpoint on the pod template or the object names its location (for example s3:
+#   checkpoints/llama).
+#   A node selector, a required node affinity or a toleration shows that the pods may run on spot nodes. The check
+#   cannot see whether the program writes checkpoints often enough, or at all. It skips objects that a controller made,
+#   because usher judges their owner.
 # scope: package
 # related_resources:
 #   - ref: https://karpenter.sh/docs/concepts/scheduling/
@@ -19,7 +21,7 @@
 #   code: USH1306
 #   about: accelerator pods
 #   severity: medium
-#   why: Days of training are lost, and paid for twice, when the cloud wants a node back.
+#   why: The cloud takes a node back, and days of training are lost and must be paid again.
 #   closes: [S34]
 #   parameters:
 #     spotKeys:
@@ -30,10 +32,10 @@
 #         - cloud.google.com/gke-provisioning
 #         - kubernetes.azure.com/scalesetpriority
 #         - eks.amazonaws.com/capacityType
-#       description: Labels and taints of spot nodes; spot, true and preemptible are the values that mean it.
+#       description: Labels and taints of spot nodes. The values spot, true and preemptible mean spot.
 #   remediation: |
-#     Mount a volume that outlives the pods and write checkpoints to it, or say with the annotation
-#     gpu-usher.io/checkpoint where they go; or train on nodes that stay.
+#     Mount a volume that outlives the pods and write checkpoints to it, or name their location in the annotation
+#     gpu-usher.io/checkpoint. Or train on nodes that are not spot nodes.
 package usher.checks.cost.spot_training_without_checkpoint
 
 import data.usher.lib.parameters
@@ -45,14 +47,14 @@ deny contains finding if {
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	spot := _spot(pod_set)[0]
-	not _says_where(pod_set.annotations)
-	not _says_where(input.workload.annotations)
+	not _names_location(pod_set.annotations)
+	not _names_location(input.workload.annotations)
 	not _outlives_the_node(pod_set)
 
 	finding := {
 		"path": spot.path,
-		"message": $"{workload.pod_set_name(pod_set)} {spot.what}, and mounts nothing that would keep a checkpoint",
-		"remedy": "mount a volume for checkpoints, or say in the annotation gpu-usher.io/checkpoint where they go",
+		"message": $"{workload.pod_set_name(pod_set)} {spot.what}, but mounts no volume that keeps checkpoints",
+		"remedy": "mount a volume for checkpoints, or name their location in the annotation gpu-usher.io/checkpoint",
 	}
 }
 
@@ -79,7 +81,7 @@ _required(pod_set) := [spot |
 	}
 ]
 
-# A toleration lets nobody onto spot nodes who selects others.
+# A toleration has no effect if the node selector excludes spot nodes.
 _tolerated(pod_set) := [spot |
 	not _selects_by_a_key(pod_set)
 	some index, toleration in pod_set.tolerations
@@ -95,7 +97,7 @@ _selects_by_a_key(pod_set) if {
 	pod_set.nodeSelector[key]
 }
 
-_says_where(annotations) if not object.get(annotations, "gpu-usher.io/checkpoint", "") in {"", "false"}
+_names_location(annotations) if not object.get(annotations, "gpu-usher.io/checkpoint", "") in {"", "false"}
 
 _outlives_the_node(pod_set) if {
 	some container in pod_set.containers
@@ -111,7 +113,7 @@ _is_kept(pod_set, name) if {
 	volume[type]
 }
 
-# It comes from a template of claims, or from the operator.
+# The volume comes from a volumeClaimTemplate, or from the operator.
 _is_kept(pod_set, name) if {
 	names := [volume.name | some volume in pod_set.volumes]
 	not name in names

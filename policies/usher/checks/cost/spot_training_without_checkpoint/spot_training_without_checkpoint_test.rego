@@ -3,12 +3,12 @@ package usher.checks.cost.spot_training_without_checkpoint_test
 import data.examples.checks.cost.spot_training_without_checkpoint as examples
 import data.usher.checks.cost.spot_training_without_checkpoint as check
 
-remedy := "mount a volume for checkpoints, or say in the annotation gpu-usher.io/checkpoint where they go"
+remedy := "mount a volume for checkpoints, or name their location in the annotation gpu-usher.io/checkpoint"
 
 test_spot_nodes_that_are_selected_are_found_though_data_are_mounted if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/nodeSelector",
-		"message": "Worker trains on spot nodes (karpenter.sh/capacity-type: spot), and mounts nothing that would keep a checkpoint",
+		"message": "Worker trains on spot nodes (karpenter.sh/capacity-type: spot), but mounts no volume that keeps checkpoints",
 		"remedy": remedy,
 	}} with input as examples.bad_pytorchjob
 }
@@ -16,7 +16,7 @@ test_spot_nodes_that_are_selected_are_found_though_data_are_mounted if {
 test_spot_nodes_that_affinity_allows_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/affinity",
-		"message": "the pod may train on spot nodes (eks.amazonaws.com/capacityType: SPOT), and mounts nothing that would keep a checkpoint",
+		"message": "the pod may train on spot nodes (eks.amazonaws.com/capacityType: SPOT), but mounts no volume that keeps checkpoints",
 		"remedy": remedy,
 	}} with input as examples.bad_job
 }
@@ -24,7 +24,7 @@ test_spot_nodes_that_affinity_allows_are_found if {
 test_spot_nodes_that_are_tolerated_are_found if {
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/spec/tolerations/1",
-		"message": "Worker may train on spot nodes (it tolerates kubernetes.azure.com/scalesetpriority), and mounts nothing that would keep a checkpoint",
+		"message": "Worker may train on spot nodes (it tolerates kubernetes.azure.com/scalesetpriority), but mounts no volume that keeps checkpoints",
 		"remedy": remedy,
 	}} with input as examples.bad_mpijob
 }
@@ -32,7 +32,7 @@ test_spot_nodes_that_are_tolerated_are_found if {
 test_a_site_may_have_keys_of_its_own if {
 	check.deny == {{
 		"path": "/spec/tolerations/0",
-		"message": "the pod may train on spot nodes (it tolerates example.com/scavenged), and mounts nothing that would keep a checkpoint",
+		"message": "the pod may train on spot nodes (it tolerates example.com/scavenged), but mounts no volume that keeps checkpoints",
 		"remedy": remedy,
 	}} with input as examples.bad_pod_on_scavenged_nodes
 }

@@ -1,11 +1,12 @@
 # METADATA
-# title: Training is not moved to save nodes
+# title: Training pods are protected from node autoscalers
 # description: |
-#   Karpenter and the Cluster Autoscaler empty nodes that they could do without, and start the pods anew elsewhere. A
-#   service hardly notices; a training run loses all since its last checkpoint, on all of its pods. An annotation on the
-#   pod template keeps them away: karpenter.sh/do-not-disrupt with true or a duration,
-#   cluster-autoscaler.kubernetes.io/safe-to-evict with false, whichever of the two the cluster runs. It does not help
-#   against nodes that the cloud takes back. What a controller made is left alone: its owner was judged.
+#   Karpenter and the Cluster Autoscaler remove nodes that the cluster does not need, and restart their pods on other
+#   nodes. A service hardly notices this. A training run loses all work since its last checkpoint, on all of its pods.
+#   An annotation on the pod template prevents it: karpenter.sh/do-not-disrupt with true or a duration, or
+#   cluster-autoscaler.kubernetes.io/safe-to-evict with false. Use the one for the autoscaler of the cluster. The
+#   annotation does not help when the cloud takes a node back. The check skips objects that a controller made, because
+#   usher judges their owner.
 # scope: package
 # related_resources:
 #   - ref: https://karpenter.sh/docs/concepts/disruption/
@@ -18,11 +19,11 @@
 #   code: USH1307
 #   about: accelerator pods
 #   severity: low
-#   why: Hours of training are lost so that an autoscaler can save a node.
+#   why: Hours of training are lost because an autoscaler removes a node.
 #   closes: [S35]
 #   remediation: |
-#     Set the annotation karpenter.sh/do-not-disrupt to "true" on the pod templates, or
-#     cluster-autoscaler.kubernetes.io/safe-to-evict to "false", as the autoscaler of the cluster has it.
+#     On the pod templates, set the annotation karpenter.sh/do-not-disrupt to "true" for Karpenter, or
+#     cluster-autoscaler.kubernetes.io/safe-to-evict to "false" for the Cluster Autoscaler.
 package usher.checks.cost.training_not_protected_from_disruption
 
 import data.usher.lib.workload
@@ -35,9 +36,9 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{pod_set.metadataPath}/annotations",
-		"message": $"an autoscaler may end {_pods(pod_set)} to save a node, in the middle of the training",
+		"message": $"an autoscaler may stop {_pods(pod_set)} during the training to remove a node",
 		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true" or cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`,
-		"assumption": "an autoscaler empties nodes of this cluster",
+		"assumption": "usher assumes that an autoscaler removes nodes of this cluster",
 	}
 }
 

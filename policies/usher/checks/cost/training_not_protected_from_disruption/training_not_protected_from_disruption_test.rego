@@ -5,12 +5,12 @@ import data.usher.checks.cost.training_not_protected_from_disruption as check
 
 remedy := `set the annotation karpenter.sh/do-not-disrupt: "true" or cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`
 
-assumption := "an autoscaler empties nodes of this cluster"
+assumption := "usher assumes that an autoscaler removes nodes of this cluster"
 
 test_only_annotations_of_the_pods_themselves_protect_them if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/metadata/annotations",
-		"message": "an autoscaler may end the pods of Worker to save a node, in the middle of the training",
+		"message": "an autoscaler may stop the pods of Worker during the training to remove a node",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_pytorchjob
@@ -19,7 +19,7 @@ test_only_annotations_of_the_pods_themselves_protect_them if {
 test_an_annotation_that_allows_disruption_protects_nobody if {
 	check.deny == {{
 		"path": "/metadata/annotations",
-		"message": "an autoscaler may end the pod to save a node, in the middle of the training",
+		"message": "an autoscaler may stop the pod during the training to remove a node",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_pod
@@ -28,7 +28,7 @@ test_an_annotation_that_allows_disruption_protects_nobody if {
 test_pods_without_accelerators_are_soon_started_again if {
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/metadata/annotations",
-		"message": "an autoscaler may end the pods of Worker to save a node, in the middle of the training",
+		"message": "an autoscaler may stop the pods of Worker during the training to remove a node",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_mpijob

@@ -1,11 +1,11 @@
 # METADATA
-# title: Ranks do without variables for debugging
+# title: Containers set no debugging variables of NCCL and CUDA
 # description: |
-#   NCCL and CUDA have switches that take a fast way out of use, or make every call wait, so that an error can be found:
-#   NCCL_P2P_DISABLE sends through the memory of the node what GPUs would exchange over NVLink, and CUDA_LAUNCH_BLOCKING
-#   lets the CPU wait for every kernel. NVIDIA says of them that they are not for production: a later version may behave
-#   otherwise. Machines whose GPUs cannot reach each other are the one place where NCCL_P2P_DISABLE belongs; take it off
-#   the list there. Notebooks are left alone.
+#   NCCL and CUDA have debugging variables that turn off a fast path or make every call wait. NCCL_P2P_DISABLE sends
+#   data through the memory of the node instead of over NVLink. CUDA_LAUNCH_BLOCKING makes the CPU wait for every
+#   kernel. NVIDIA says that these variables are not for production, because a later version may treat them differently.
+#   NCCL_P2P_DISABLE is right only on machines whose GPUs cannot reach each other; remove it from the list there. The
+#   check ignores notebooks.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
@@ -16,14 +16,14 @@
 #   code: USH912
 #   about: accelerator pods
 #   severity: medium
-#   why: GPUs wait for each other, or for the CPU, for the whole of the job.
+#   why: GPUs wait for each other or for the CPU during the whole job.
 #   closes: [S29]
 #   parameters:
 #     variables:
 #       default:
 #         [NCCL_P2P_DISABLE, NCCL_P2P_DIRECT_DISABLE, NCCL_SHM_DISABLE, NCCL_CHECK_POINTERS, CUDA_LAUNCH_BLOCKING]
-#       description: Variables of NCCL_, CUDA_, UCX_ or FI_ that are not switched on.
-#   remediation: Remove the variable, or where the machines need it, take it off the list for their namespaces.
+#       description: Variables of NCCL_, CUDA_, UCX_ or FI_ that must not be switched on.
+#   remediation: Remove the variable. If the machines need it, take it off the list for their namespaces.
 package usher.checks.fabric.debugging_variables
 
 import data.usher.lib.fabric
@@ -41,7 +41,7 @@ deny contains finding if {
 
 	finding := {
 		"path": variable.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} {text.excerpt(value)} is for debugging, and may slow every step",
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} {text.excerpt(value)} is for debugging and can slow down every step",
 		"remedy": $"remove {name}",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.fabric.debugging_variables as check
 
 found(path, container, name, value) := {
 	"path": path,
-	"message": $"{container}: {name} {value} is for debugging, and may slow every step",
+	"message": $"{container}: {name} {value} is for debugging and can slow down every step",
 	"remedy": $"remove {name}",
 }
 

@@ -1,10 +1,10 @@
 # METADATA
 # title: Requests of network devices and huge pages equal their limits
 # description: |
-#   Whatever a device plugin hands out, such as rdma/ib or vpc.amazonaws.com/efa, cannot be overcommitted, and neither can
-#   huge pages. The API server refuses a Pod whose requests and limits of them differ, or which requests them without a
-#   limit, but accepts the same inside the templates of custom resources; their operator then fails to create the pods. A
-#   limit without a request counts for both. Accelerators have a check of their own.
+#   Devices of a device plugin, for example rdma/ib or vpc.amazonaws.com/efa, cannot be overcommitted, and huge pages
+#   cannot either. The API server refuses a Pod whose requests and limits of them differ. It also refuses a Pod that
+#   requests them without a limit. But it accepts both inside the templates of custom resources, and their operator then
+#   fails to create the pods. A limit without a request counts for both. Another check looks at accelerators.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources
@@ -17,10 +17,10 @@
 #   code: USH907
 #   about: accelerator pods
 #   severity: high
-#   why: The operator never gets its pods past the API server, and the job waits for ever.
+#   why: The API server refuses the pods of the operator, so the job waits forever.
 #   closes: [S32]
 #   aliases: [rdma-requests-equal-limits]
-#   remediation: Set requests and limits of the resource to the same amount, or leave the request out.
+#   remediation: Set requests and limits of the resource to the same amount, or remove the request.
 package usher.checks.fabric.device_requests_equal_limits
 
 import data.usher.lib.fabric
@@ -34,7 +34,7 @@ deny contains finding if {
 
 	finding := {
 		"path": fabric.device_path(device, "limits"),
-		"message": $"{workload.container_name(device.podSet, device.container)}: {device.name} requests {fabric.shown(device, requests)}, limits {fabric.shown(device, limits)}",
+		"message": $"{workload.container_name(device.podSet, device.container)} requests {fabric.shown(device, requests)} of {device.name}, but limits it to {fabric.shown(device, limits)}",
 		"remedy": "set both to the same amount",
 	}
 }
@@ -46,7 +46,7 @@ deny contains finding if {
 
 	finding := {
 		"path": fabric.device_path(device, "requests"),
-		"message": $"{workload.container_name(device.podSet, device.container)}: {device.name} requests {fabric.shown(device, requests)} and sets no limit",
-		"remedy": $"set limits of {device.name} to {fabric.shown(device, requests)} as well",
+		"message": $"{workload.container_name(device.podSet, device.container)} requests {fabric.shown(device, requests)} of {device.name}, but sets no limit",
+		"remedy": $"set the limit of {device.name} to {fabric.shown(device, requests)} too",
 	}
 }

@@ -8,12 +8,12 @@ test_different_amounts_are_found_in_all_containers if {
 	check.deny == {
 		{
 			"path": $"{worker}/containers/0/resources/limits/rdma~1ib",
-			"message": "container pytorch of Worker: rdma/ib requests 1, limits 2",
+			"message": "container pytorch of Worker requests 1 of rdma/ib, but limits it to 2",
 			"remedy": "set both to the same amount",
 		},
 		{
 			"path": $"{worker}/containers/1/resources/limits/hugepages-2Mi",
-			"message": "container fabric-agent of Worker: hugepages-2Mi requests 1Gi, limits 2Gi",
+			"message": "container fabric-agent of Worker requests 1Gi of hugepages-2Mi, but limits it to 2Gi",
 			"remedy": "set both to the same amount",
 		},
 	} with input as examples.bad_pytorchjob
@@ -22,15 +22,15 @@ test_different_amounts_are_found_in_all_containers if {
 test_a_request_without_a_limit_is_found_too if {
 	check.deny == {{
 		"path": "/spec/workerGroupSpecs/0/template/spec/containers/0/resources/requests/vpc.amazonaws.com~1efa",
-		"message": "container ray-worker of gpu: vpc.amazonaws.com/efa requests 4 and sets no limit",
-		"remedy": "set limits of vpc.amazonaws.com/efa to 4 as well",
+		"message": "container ray-worker of gpu requests 4 of vpc.amazonaws.com/efa, but sets no limit",
+		"remedy": "set the limit of vpc.amazonaws.com/efa to 4 too",
 	}} with input as examples.bad_raycluster
 }
 
 test_it_is_found_where_the_kind_keeps_its_resources if {
 	check.deny == {{
 		"path": "/spec/trainer/resourcesPerNode/limits/vpc.amazonaws.com~1efa",
-		"message": "container node of node: vpc.amazonaws.com/efa requests 16, limits 32",
+		"message": "container node of node requests 16 of vpc.amazonaws.com/efa, but limits it to 32",
 		"remedy": "set both to the same amount",
 	}} with input as examples.bad_trainjob
 }

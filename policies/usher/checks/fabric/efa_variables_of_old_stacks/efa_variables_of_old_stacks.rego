@@ -1,10 +1,11 @@
 # METADATA
-# title: Variables that old EFA stacks needed are gone
+# title: Containers do not set variables that only old EFA stacks need
 # description: |
-#   Since libfabric 1.18 and version 1.7 of NCCL's plugin for EFA nothing has to be set: FI_EFA_USE_DEVICE_RDMA=1 and
-#   FI_EFA_FORK_SAFE=1 do nothing on such a stack, and FI_EFA_ENABLE_SHM_TRANSFER=1 has always been the default. They
-#   travel from manifest to manifest and tell of needs that nobody has. RDMAV_* are of another library: beside EFA,
-#   RDMAV_FORK_SAFE breaks what FI_EFA_FORK_SAFE meant to mend. Images with an older stack still need some of them.
+#   libfabric 1.18 and version 1.7 of NCCL's plugin for EFA, and later versions, need no variables.
+#   FI_EFA_USE_DEVICE_RDMA=1 and FI_EFA_FORK_SAFE=1 have no effect there. FI_EFA_ENABLE_SHM_TRANSFER=1 has always been
+#   the default. People copy these variables from manifest to manifest, although nothing needs them. RDMAV_* belong to
+#   another library. Beside EFA, RDMAV_FORK_SAFE breaks what FI_EFA_FORK_SAFE was meant to repair. Images with an older
+#   stack still need some of these variables.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/aws-samples/awsome-distributed-training/blob/main/1.architectures/efa-cheatsheet.md
@@ -15,9 +16,9 @@
 #   code: USH914
 #   about: accelerator pods
 #   severity: low
-#   why: Settings that do nothing hide those that do something.
+#   why: Variables without effect hide the variables that have an effect.
 #   closes: [S29]
-#   remediation: Remove the variables, unless the image brings libfabric before 1.18 or aws-ofi-nccl before 1.7.
+#   remediation: Remove the variables, unless the image has libfabric before 1.18 or aws-ofi-nccl before 1.7.
 package usher.checks.fabric.efa_variables_of_old_stacks
 
 import data.usher.lib.fabric
@@ -35,8 +36,8 @@ deny contains finding if {
 
 	finding := {
 		"path": first.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} sets what only old EFA stacks need: {concat(", ", names)}",
-		"remedy": "remove them where the image has libfabric 1.18 and aws-ofi-nccl 1.7 or later",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} sets variables that only old EFA stacks need: {concat(", ", names)}",
+		"remedy": "remove them if the image has libfabric 1.18 and aws-ofi-nccl 1.7 or later",
 	}
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.fabric.efa_variables_of_old_stacks as check
 
 found(path, container, names) := {{
 	"path": path,
-	"message": $"{container} sets what only old EFA stacks need: {names}",
-	"remedy": "remove them where the image has libfabric 1.18 and aws-ofi-nccl 1.7 or later",
+	"message": $"{container} sets variables that only old EFA stacks need: {names}",
+	"remedy": "remove them if the image has libfabric 1.18 and aws-ofi-nccl 1.7 or later",
 }}
 
 test_all_of_a_container_are_found_together if {

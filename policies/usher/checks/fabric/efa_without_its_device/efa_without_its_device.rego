@@ -1,9 +1,10 @@
 # METADATA
-# title: Who speaks over EFA asks for its device
+# title: Containers that use EFA ask for vpc.amazonaws.com/efa
 # description: |
-#   FI_PROVIDER=efa lets libfabric use nothing but EFA. Without the resource vpc.amazonaws.com/efa the container has no
-#   such device: NCCL's plugin finds no provider, and the ranks fail, or go over ordinary sockets. The network of the
-#   node, privileged containers and device claims may bring the device another way.
+#   With FI_PROVIDER=efa, libfabric uses EFA only. Without the resource vpc.amazonaws.com/efa the container has no EFA
+#   device. NCCL's plugin then finds no provider, and the ranks fail or use ordinary sockets. The check ignores pods
+#   with the network of the node or with device claims, and privileged containers, because they can get the device in
+#   another way.
 # scope: package
 # related_resources:
 #   - ref: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
@@ -14,9 +15,11 @@
 #   code: USH916
 #   about: accelerator pods
 #   severity: medium
-#   why: Ranks fail as they start, or train over a network that is many times slower.
+#   why: Ranks fail when they start, or train over a network that is many times slower.
 #   closes: [S32]
-#   remediation: Add vpc.amazonaws.com/efa to the limits, as many as the machine has for the GPUs, or remove FI_PROVIDER.
+#   remediation: |
+#     Add vpc.amazonaws.com/efa to the limits, with the number of devices that the machine has for these GPUs. Or remove
+#     FI_PROVIDER.
 package usher.checks.fabric.efa_without_its_device
 
 import data.usher.lib.fabric
@@ -36,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": variable.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} is to speak over EFA alone (FI_PROVIDER) and asks for no {_device}",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} may use EFA only (FI_PROVIDER), but does not ask for {_device}",
 		"remedy": $"add {_device} to its limits, or remove FI_PROVIDER",
 	}
 }

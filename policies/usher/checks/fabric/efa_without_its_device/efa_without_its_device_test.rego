@@ -5,7 +5,7 @@ import data.usher.checks.fabric.efa_without_its_device as check
 
 found(path, container) := {{
 	"path": path,
-	"message": $"{container} is to speak over EFA alone (FI_PROVIDER) and asks for no vpc.amazonaws.com/efa",
+	"message": $"{container} may use EFA only (FI_PROVIDER), but does not ask for vpc.amazonaws.com/efa",
 	"remedy": "add vpc.amazonaws.com/efa to its limits, or remove FI_PROVIDER",
 }}
 

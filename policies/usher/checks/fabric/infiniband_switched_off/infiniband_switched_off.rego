@@ -1,10 +1,12 @@
 # METADATA
 # title: Ranks use the fabric of their nodes
 # description: |
-#   NCCL_IB_DISABLE=1 and NCCL_NET=Socket make NCCL send everything through the ordinary network of the pod. On nodes with
-#   InfiniBand or RoCE that leaves the fabric idle, and training across nodes is many times slower, without a word. It is
-#   a means of searching for errors that tends to stay. Only workloads of several pods are held to it, whose pools all
-#   have a fabric in usher.yaml, and one that itself sets variables of NCCL_IB_* or forbids this one.
+#   NCCL_IB_DISABLE=1 and NCCL_NET=Socket make NCCL send all data through the ordinary network of the pod. On nodes with
+#   InfiniBand or RoCE the fabric then stays idle. Training across nodes is many times slower, and no error appears.
+#   These variables are for debugging and are often forgotten.
+#
+#   The check looks only at workloads of several pods whose pools all have a fabric in usher.yaml. The profile of that
+#   fabric must set NCCL_IB_* variables or forbid NCCL_IB_DISABLE.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-disable
@@ -17,7 +19,7 @@
 #   severity: medium
 #   why: GPUs on an expensive fabric wait for an ordinary network.
 #   closes: [S29]
-#   remediation: Remove the variable; the fabric profile of the pool sets what NCCL needs.
+#   remediation: Remove the variable. The fabric profile of the pool sets the variables that NCCL needs.
 package usher.checks.fabric.infiniband_switched_off
 
 import data.usher.lib.fabric
@@ -36,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": variable.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} {text.excerpt(variable.value)} keeps the ranks off fabric {entry.podSet.fits[0].fabric} of their nodes",
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} {text.excerpt(variable.value)} stops the ranks from using the fabric {entry.podSet.fits[0].fabric} of their nodes",
 		"remedy": $"remove {name}",
 	}
 }
@@ -48,7 +50,7 @@ _on_infiniband(pod_set) if {
 	}
 }
 
-# A profile for other networks sets none of these, or switches InfiniBand off itself.
+# A profile for another network sets no NCCL_IB_* variables, or switches InfiniBand off itself.
 _is_infiniband(fit) if {
 	variables := input.fabrics[fit.fabric].env
 	object.get(variables, "NCCL_IB_DISABLE", "0") == "0"

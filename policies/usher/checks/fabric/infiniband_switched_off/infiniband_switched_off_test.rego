@@ -5,7 +5,7 @@ import data.usher.checks.fabric.infiniband_switched_off as check
 
 found(path, name, variable) := {{
 	"path": path,
-	"message": $"{name}: {variable} keeps the ranks off fabric rails of their nodes",
+	"message": $"{name}: {variable} stops the ranks from using the fabric rails of their nodes",
 	"remedy": $"remove {split(variable, " ")[0]}",
 }}
 

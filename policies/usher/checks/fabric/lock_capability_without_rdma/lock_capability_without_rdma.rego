@@ -1,10 +1,12 @@
 # METADATA
-# title: Only pods on an RDMA fabric lock memory
+# title: Only pods with a network device have the capability IPC_LOCK
 # description: |
-#   The capability IPC_LOCK lets a process keep memory from being moved, which RDMA needs to register its buffers. The
-#   Pod Security standards baseline and restricted both forbid it, so a namespace that has to allow it gives up all the
-#   rest of them. A container that asks for no network device gains nothing by it. Whatever may give it one counts: any
-#   device beside accelerators, device claims, networks of Multus and of GKE, and the network of the node.
+#   The capability IPC_LOCK lets a process pin memory. RDMA needs this to register its buffers. The Pod Security
+#   standards baseline and restricted both forbid it, so a namespace that allows it loses all their other rules too. A
+#   container without a network device does not need IPC_LOCK.
+#
+#   The check accepts everything that can give the pod a network device: any device beside accelerators, device claims,
+#   networks of Multus and of GKE, and the network of the node.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
@@ -17,9 +19,9 @@
 #   code: USH911
 #   about: accelerator pods
 #   severity: low
-#   why: For one needless capability the namespace has to do without Pod Security.
+#   why: The namespace gives up Pod Security for a capability that the container does not need.
 #   closes: [S32, S37]
-#   remediation: Remove IPC_LOCK, or ask for the RDMA device for which it is meant.
+#   remediation: Remove IPC_LOCK, or ask for the RDMA device that needs it.
 package usher.checks.fabric.lock_capability_without_rdma
 
 import data.usher.lib.fabric
@@ -35,7 +37,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{container.path}/securityContext/capabilities/add/{index}",
-		"message": $"{workload.container_name(pod_set, container)} may lock memory, which only RDMA needs, and asks for no network device",
+		"message": $"{workload.container_name(pod_set, container)} has IPC_LOCK, which only RDMA needs, but the pod asks for no network device",
 		"remedy": "remove IPC_LOCK, or ask for the RDMA device",
 	}
 }

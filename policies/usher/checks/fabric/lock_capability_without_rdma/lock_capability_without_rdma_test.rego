@@ -5,7 +5,7 @@ import data.usher.checks.fabric.lock_capability_without_rdma as check
 
 found(path, container) := {{
 	"path": path,
-	"message": $"{container} may lock memory, which only RDMA needs, and asks for no network device",
+	"message": $"{container} has IPC_LOCK, which only RDMA needs, but the pod asks for no network device",
 	"remedy": "remove IPC_LOCK, or ask for the RDMA device",
 }}
 

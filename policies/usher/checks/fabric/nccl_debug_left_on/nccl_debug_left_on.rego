@@ -1,10 +1,10 @@
 # METADATA
-# title: NCCL does not log what only a search for errors needs
+# title: NCCL_DEBUG is not INFO or TRACE
 # description: |
-#   With NCCL_DEBUG at INFO every rank writes hundreds of lines about its setup, with TRACE lines about every call. That is
-#   for the day on which something is brought up or goes wrong: left on, it fills the logs of all ranks and hides what
-#   matters in them. WARN, which reports errors, is what production wants. Notebooks are left alone, and so are ranks
-#   that never see the variable.
+#   With NCCL_DEBUG at INFO every rank writes hundreds of lines about its setup. With TRACE it writes lines about every
+#   call. This helps during setup or while you search for an error. Left on, it fills the logs of all ranks and hides
+#   important lines. Production needs WARN, which reports errors. The check ignores notebooks, and ranks that never see
+#   the variable.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-debug
@@ -15,9 +15,9 @@
 #   code: USH901
 #   about: accelerator pods
 #   severity: low
-#   why: The logs of a large job drown in lines that nobody reads.
+#   why: The logs of a large job are full of lines that only debugging needs.
 #   closes: [S29]
-#   remediation: Set NCCL_DEBUG to WARN, or remove it; set INFO for as long as you search for an error.
+#   remediation: Set NCCL_DEBUG to WARN, or remove it. Set INFO only while you search for an error.
 package usher.checks.fabric.nccl_debug_left_on
 
 import data.usher.lib.fabric
@@ -34,7 +34,7 @@ deny contains finding if {
 
 	finding := {
 		"path": variable.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: with NCCL_DEBUG {text.excerpt(variable.value)} every rank logs what only a search for errors needs",
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: NCCL_DEBUG {text.excerpt(variable.value)} makes every rank write log lines that only debugging needs",
 		"remedy": "set NCCL_DEBUG to WARN, which still reports errors",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.fabric.nccl_debug_left_on as check
 
 found(path, name, value) := {
 	"path": path,
-	"message": $"{name}: with NCCL_DEBUG {value} every rank logs what only a search for errors needs",
+	"message": $"{name}: NCCL_DEBUG {value} makes every rank write log lines that only debugging needs",
 	"remedy": "set NCCL_DEBUG to WARN, which still reports errors",
 }
 

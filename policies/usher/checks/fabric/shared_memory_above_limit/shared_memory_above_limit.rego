@@ -1,10 +1,10 @@
 # METADATA
-# title: Shared memory fits into the memory limit
+# title: The size of /dev/shm is below the memory limit
 # description: |
-#   Files in a volume of medium Memory are memory of the container that writes them, and count against its limit. Where
-#   the `sizeLimit` of what is mounted at /dev/shm is as large as the memory limit or larger, the volume promises what the
-#   container cannot have: before it is full, the kernel ends the container. Only containers that ask for accelerators are
-#   looked at, with their own limit, or where they have none with that of the pod as a whole.
+#   Files in a volume of medium Memory count as memory of the container that writes them, so they count against its
+#   limit. If the `sizeLimit` of the volume at /dev/shm is as large as the memory limit or larger, the container cannot
+#   fill the volume: the kernel kills it first. The check looks only at containers that ask for accelerators. It
+#   compares with the limit of the container, or with the limit of the whole pod if the container has no limit.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
@@ -15,10 +15,11 @@
 #   code: USH910
 #   about: accelerator pods
 #   severity: medium
-#   why: The container is killed for want of memory while its shared memory seems to have room.
+#   why: The kernel kills the container while its shared memory still seems to have room.
 #   closes: [S31]
 #   remediation: |
-#     Make the `sizeLimit` smaller than the memory limit by what the processes themselves need, or raise the limit.
+#     Make the `sizeLimit` smaller than the memory limit by as much memory as the processes themselves need. Or raise
+#     the limit.
 package usher.checks.fabric.shared_memory_above_limit
 
 import data.usher.lib.amounts
@@ -37,8 +38,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "volumes")}/{index}/emptyDir/sizeLimit",
-		"message": $"{workload.container_name(pod_set, container)}: {amounts.bytes(size)} of shared memory count against a memory limit of {amounts.bytes(limit)}",
-		"remedy": "make sizeLimit smaller than the memory limit by what the processes need",
+		"message": $"{workload.container_name(pod_set, container)} has {amounts.bytes(size)} of shared memory, but this memory counts against its limit of {amounts.bytes(limit)}",
+		"remedy": "make sizeLimit smaller than the memory limit, so that the processes have enough memory",
 	}
 }
 

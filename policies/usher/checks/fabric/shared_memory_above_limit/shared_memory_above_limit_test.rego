@@ -5,8 +5,8 @@ import data.usher.checks.fabric.shared_memory_above_limit as check
 
 found(path, container, size, limit) := {{
 	"path": $"{path}/emptyDir/sizeLimit",
-	"message": $"{container}: {size} of shared memory count against a memory limit of {limit}",
-	"remedy": "make sizeLimit smaller than the memory limit by what the processes need",
+	"message": $"{container} has {size} of shared memory, but this memory counts against its limit of {limit}",
+	"remedy": "make sizeLimit smaller than the memory limit, so that the processes have enough memory",
 }}
 
 test_a_volume_larger_than_the_limit_is_found if {
@@ -27,7 +27,7 @@ test_one_of_the_same_size_leaves_nothing_for_the_processes if {
 	) with input as examples.bad_deployment
 }
 
-test_a_limit_of_the_whole_pod_counts_where_the_container_has_none if {
+test_a_limit_of_the_whole_pod_counts_for_a_container_without_one if {
 	check.deny == found(
 		"/spec/volumes/0",
 		"container train",

@@ -1,10 +1,10 @@
 # METADATA
-# title: Training on several GPUs has shared memory
+# title: Training on several GPUs mounts shared memory
 # description: |
-#   A container begins with 64 MiB at /dev/shm. Ranks on one node exchange data there, and the workers of PyTorch's data
-#   loader hand over whole batches: training on several GPUs of a container soon ends with a bus error, or NCCL finds no
-#   room for its segments. What is mounted at /dev/shm or above it, and the shared memory of the node (hostIPC), are
-#   enough. KubeRay mounts some by itself, and a TrainJob leaves its mounts to the runtime.
+#   A container starts with 64 MiB at /dev/shm. Ranks on one node exchange data there, and the workers of PyTorch's data
+#   loader pass whole batches through it. Training on several GPUs of a container soon ends with a bus error, or NCCL
+#   finds no room for its segments. A mount at /dev/shm or above it is enough, and so is the shared memory of the node
+#   (hostIPC). KubeRay mounts shared memory itself, and a TrainJob leaves its mounts to the runtime.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
@@ -17,15 +17,15 @@
 #   code: USH909
 #   about: accelerator pods
 #   severity: medium
-#   why: The job dies with a bus error, hours into its first epoch perhaps.
+#   why: The job ends with a bus error, perhaps hours after it started.
 #   closes: [S31]
 #   parameters:
 #     resources:
 #       default: [nvidia.com/gpu, amd.com/gpu]
-#       description: Resources of which one is a whole GPU.
+#       description: Resources that count whole GPUs.
 #   remediation: |
-#     Add a volume `emptyDir: {medium: Memory, sizeLimit: ...}` and mount it at /dev/shm. What lies there counts as memory
-#     of the container, so keep the size below its memory limit.
+#     Add a volume `emptyDir: {medium: Memory, sizeLimit: ...}` and mount it at /dev/shm. Its files count as memory of
+#     the container, so keep the size below the memory limit.
 package usher.checks.fabric.shared_memory_missing
 
 import data.usher.lib.fabric
@@ -42,7 +42,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{container.path}/volumeMounts",
-		"message": $"{workload.container_name(pod_set, container)} trains on {gpus} GPUs with 64 MiB of shared memory, for nothing is mounted at /dev/shm",
+		"message": $"{workload.container_name(pod_set, container)} trains on {gpus} GPUs but has only 64 MiB of shared memory, because it mounts no volume at /dev/shm",
 		"remedy": "mount an emptyDir of medium Memory at /dev/shm, with a sizeLimit below the memory limit",
 	}
 }

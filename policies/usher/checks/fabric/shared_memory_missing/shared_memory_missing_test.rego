@@ -5,7 +5,7 @@ import data.usher.checks.fabric.shared_memory_missing as check
 
 found(container, name, gpus) := {{
 	"path": $"{container}/volumeMounts",
-	"message": $"{name} trains on {gpus} GPUs with 64 MiB of shared memory, for nothing is mounted at /dev/shm",
+	"message": $"{name} trains on {gpus} GPUs but has only 64 MiB of shared memory, because it mounts no volume at /dev/shm",
 	"remedy": "mount an emptyDir of medium Memory at /dev/shm, with a sizeLimit below the memory limit",
 }}
 
@@ -23,7 +23,7 @@ test_two_are_several_though_only_requested if {
 	) with input as examples.bad_mpijob
 }
 
-test_a_mount_beside_is_none if {
+test_a_mount_at_another_path_does_not_count if {
 	check.deny == found(
 		"/spec/tasks/0/template/spec/containers/0",
 		"container train of worker",

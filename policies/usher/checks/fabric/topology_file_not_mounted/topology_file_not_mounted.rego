@@ -1,10 +1,10 @@
 # METADATA
-# title: The topology file is mounted where NCCL looks for it
+# title: Containers mount the file that NCCL_TOPO_FILE names
 # description: |
-#   NCCL_TOPO_FILE names a file inside the container. Without a volume there it has to come with the image, and images of
-#   clouds that hold such a file describe one machine type; most hold none. NCCL then warns or fails, depending on its
-#   version, or takes paths that it has guessed. A mount of the file itself or of any directory above it is enough. A
-#   TrainJob leaves its mounts to the runtime, and is not judged.
+#   NCCL_TOPO_FILE names a file inside the container. If no volume is mounted there, the file must be in the image.
+#   Images of clouds that contain a topology file describe one machine type, and most images contain no file. NCCL then
+#   warns or fails, depending on its version, or uses paths that it guessed. A mount of the file or of any directory
+#   above it is enough. The check ignores TrainJobs, which leave their mounts to the runtime.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-topo-file
@@ -15,11 +15,11 @@
 #   code: USH908
 #   about: accelerator pods
 #   severity: medium
-#   why: Ranks fail when they start, or talk over the wrong paths.
+#   why: Ranks fail when they start, or communicate over the wrong paths.
 #   closes: [S30]
 #   remediation: |
-#     Mount the ConfigMap with the topology at that place, the file alone with `subPath`, or remove the variable: only
-#     virtual machines need the file.
+#     Mount the ConfigMap with the topology at this path, with `subPath` for the single file. Or remove the variable:
+#     only virtual machines need the file.
 package usher.checks.fabric.topology_file_not_mounted
 
 import data.usher.lib.fabric
@@ -36,8 +36,8 @@ deny contains finding if {
 
 	finding := {
 		"path": variable.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: NCCL_TOPO_FILE names {text.excerpt(file)}, where nothing is mounted",
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: NCCL_TOPO_FILE names {text.excerpt(file)}, but no volume is mounted there",
 		"remedy": "mount the file there, or remove NCCL_TOPO_FILE",
-		"assumption": "the image does not bring the file with it",
+		"assumption": "usher assumes that the image does not contain the file",
 	}
 }

@@ -5,9 +5,9 @@ import data.usher.checks.fabric.topology_file_not_mounted as check
 
 found(path, container, file) := {{
 	"path": path,
-	"message": $"{container}: NCCL_TOPO_FILE names {file}, where nothing is mounted",
+	"message": $"{container}: NCCL_TOPO_FILE names {file}, but no volume is mounted there",
 	"remedy": "mount the file there, or remove NCCL_TOPO_FILE",
-	"assumption": "the image does not bring the file with it",
+	"assumption": "usher assumes that the image does not contain the file",
 }}
 
 test_without_any_mount_the_file_is_missing if {
@@ -18,7 +18,7 @@ test_without_any_mount_the_file_is_missing if {
 	) with input as examples.bad_pytorchjob
 }
 
-test_a_mount_beside_is_none if {
+test_a_mount_at_another_path_does_not_count if {
 	check.deny == found(
 		"/spec/template/spec/containers/0/env/0",
 		"container train",
@@ -26,7 +26,7 @@ test_a_mount_beside_is_none if {
 	) with input as examples.bad_job
 }
 
-test_a_mount_in_another_container_is_none if {
+test_a_mount_in_another_container_does_not_count if {
 	check.deny == found(
 		"/spec/replicatedJobs/0/template/spec/template/spec/containers/0/env/0",
 		"container train of workers",

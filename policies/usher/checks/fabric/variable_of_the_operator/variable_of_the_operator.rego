@@ -1,11 +1,12 @@
 # METADATA
-# title: Variables of the operator are not set by hand
+# title: Containers do not set variables that the operator sets
 # description: |
-#   The training operator and the plugins of Volcano tell every rank who it is: they append MASTER_ADDR, WORLD_SIZE, RANK,
-#   TF_CONFIG and their like to the environment of each container, and of two entries of one name the last one counts. What
-#   stands in the manifest never reaches the process, and who reads the manifest believes otherwise. Only names are looked
-#   at that the operator certainly sets: a PyTorchJob without Master gets no MASTER_ADDR, and a TFJob of one pod no
-#   TF_CONFIG. Other variables of their families, such as PET_LOG_DIR, are anybody's to set.
+#   The training operator and the plugins of Volcano set variables like MASTER_ADDR, WORLD_SIZE, RANK and TF_CONFIG
+#   in every container. They append them to the environment, and the last of two entries with one name wins. So the
+#   value in the manifest never reaches the process and misleads readers.
+#
+#   The check looks only at variables that the operator certainly sets. A PyTorchJob without Master gets no MASTER_ADDR,
+#   and a TFJob of one pod gets no TF_CONFIG. Users may set other variables of these families, for example PET_LOG_DIR.
 # scope: package
 # related_resources:
 #   - ref: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/pytorch/
@@ -17,10 +18,10 @@
 # custom:
 #   code: USH903
 #   severity: medium
-#   why: The value in the manifest is not the one with which the job runs.
+#   why: The job does not run with the value in the manifest.
 #   closes: [S29]
 #   aliases: [operator-environment-overridden]
-#   remediation: Remove the variable; the operator sets it for every rank.
+#   remediation: Remove the variable. The operator sets it for every rank.
 package usher.checks.fabric.variable_of_the_operator
 
 import data.usher.lib.workload

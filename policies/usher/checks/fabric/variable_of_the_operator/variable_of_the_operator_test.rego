@@ -47,11 +47,11 @@ test_other_operators_have_variables_of_their_own if {
 	)} with input as examples.bad_tfjob
 }
 
-test_what_is_nobodys_else_is_good if {
+test_variables_that_the_operator_does_not_set_are_good if {
 	check.deny == set() with input as examples.good_pytorchjob
 }
 
-test_a_tfjob_of_one_pod_is_told_nothing if {
+test_a_tfjob_of_one_pod_may_set_tf_config if {
 	check.deny == set() with input as examples.good_tfjob_of_one_pod
 }
 
@@ -59,7 +59,7 @@ test_a_jobset_has_to_set_them_itself if {
 	check.deny == set() with input as examples.good_jobset
 }
 
-test_the_master_of_another_job_is_none_of_it if {
+test_the_master_of_another_job_does_not_count if {
 	beside := json.patch(examples.bad_elastic_pytorchjob, [
 		{"op": "add", "path": "/podSets/-", "value": {"name": "master", "operatorEnvironment": ["TF_CONFIG"], "containers": []}},
 	])
@@ -68,7 +68,7 @@ test_the_master_of_another_job_is_none_of_it if {
 	count(check.deny) == 3 with input as own
 }
 
-test_what_the_trainer_refuses_is_told_by_another_check if {
+test_another_check_reports_what_the_trainer_refuses if {
 	path := "/spec/trainer/env/0"
 	known := json.patch(examples.good_trainjob, [{
 		"op": "add",

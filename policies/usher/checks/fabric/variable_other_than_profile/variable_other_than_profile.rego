@@ -1,10 +1,10 @@
 # METADATA
-# title: Variables are those of the fabric
+# title: Variables have the values of the fabric profile
 # description: |
-#   A container that sets a variable of its pool's fabric profile keeps its own value, because nobody knows better what a
-#   user means. Mostly it is a value that was copied from another cluster: a card that is not there, an interface of
-#   another name. What NCCL logs is everybody's own matter. Held to it are the training containers that would be given
-#   the profile.
+#   If a container sets a variable of its pool's fabric profile, usher keeps the value of the container, because the
+#   user may have a reason. Often, however, the value was copied from another cluster: it names a network card or an
+#   interface that does not exist here. The check ignores NCCL's logging variables. It looks at training containers that
+#   would get the profile.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
@@ -15,9 +15,9 @@
 #   code: USH917
 #   about: accelerator pods
 #   severity: low
-#   why: A value that was copied from another cluster makes training slow, or fail at its start.
+#   why: A value from another cluster can make training slow, or make it fail when it starts.
 #   closes: [S29]
-#   remediation: Leave the variable out, and the profile of the pool sets it.
+#   remediation: Remove the variable. The profile of the pool then sets it.
 package usher.checks.fabric.variable_other_than_profile
 
 import data.usher.lib.fabric
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": variable.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} is {text.excerpt(variable.value)}, and fabric {entry.fabric} of its nodes has {text.excerpt(value)}",
-		"remedy": $"leave {name} out",
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} is {text.excerpt(variable.value)}, but the fabric {entry.fabric} of its nodes has {text.excerpt(value)}",
+		"remedy": $"remove {name}",
 	}
 }

@@ -6,8 +6,8 @@ import data.usher.checks.fabric.variable_other_than_profile as check
 test_a_value_of_another_cluster_is_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/env/0",
-		"message": `container pytorch of Worker: NCCL_IB_HCA is "=mlx5_8:1", and fabric rails of its nodes has "=mlx5_0:1"`,
-		"remedy": "leave NCCL_IB_HCA out",
+		"message": `container pytorch of Worker: NCCL_IB_HCA is "=mlx5_8:1", but the fabric rails of its nodes has "=mlx5_0:1"`,
+		"remedy": "remove NCCL_IB_HCA",
 	}} with input as examples.bad_pytorchjob
 }
 

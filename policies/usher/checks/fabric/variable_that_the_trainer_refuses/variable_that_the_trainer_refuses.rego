@@ -1,10 +1,10 @@
 # METADATA
-# title: A TrainJob sets no variable that the Trainer keeps for itself
+# title: A TrainJob does not set variables that the Trainer reserves
 # description: |
-#   The Kubeflow Trainer works out the rendezvous of every node, and turns a TrainJob away whose `spec.trainer.env` names
-#   one of those variables: PET_NNODES and its like under a runtime for torch, DMLC_* under one for XGBoost, four of
-#   OMPI_MCA_* under one for MPI. Versions that do not look at them set their own values instead. Where the runtime is not
-#   known here, it is taken for one of the framework to which the variable belongs.
+#   The Kubeflow Trainer itself sets the variables by which the nodes find each other. It refuses a TrainJob whose
+#   `spec.trainer.env` names one of them: PET_NNODES and similar under a runtime for torch, DMLC_* under one for
+#   XGBoost, four of OMPI_MCA_* under one for MPI. Versions that do not check this use their own values instead. If
+#   usher does not know the runtime, it assumes a runtime of the framework that the variable belongs to.
 # scope: package
 # related_resources:
 #   - ref: https://www.kubeflow.org/docs/components/trainer/user-guides/pytorch/
@@ -16,10 +16,10 @@
 #   about: objects
 #   kinds: [trainJob]
 #   severity: medium
-#   why: The TrainJob is refused, or runs with other values than it states.
+#   why: The Trainer refuses the TrainJob, or runs it with other values than it states.
 #   closes: [S29]
 #   remediation: |
-#     Remove the variable. The number of nodes and of processes on each belong into `spec.trainer.numNodes` and
+#     Remove the variable. Set the number of nodes in `spec.trainer.numNodes` and the number of processes per node in
 #     `spec.trainer.numProcPerNode`.
 package usher.checks.fabric.variable_that_the_trainer_refuses
 
@@ -42,18 +42,18 @@ _frameworks := {
 deny contains object.union(finding, _assumption(framework)) if {
 	some index, variable in input.object.trainJob.spec.trainer.env
 	framework := _frameworks[variable.name]
-	_keeps(variable.name)
+	_reserved(variable.name)
 
 	finding := {
 		"path": $"/spec/trainer/env/{index}",
-		"message": $"the Trainer keeps {variable.name} for itself under a runtime for {framework}, and refuses the TrainJob that sets it",
+		"message": $"the Trainer refuses a TrainJob that sets {variable.name} under a runtime for {framework}, because it sets this variable itself",
 		"remedy": $"remove {variable.name}",
 	}
 }
 
-_keeps(_) if not _runtime_known
+_reserved(_) if not _runtime_known
 
-_keeps(name) if {
+_reserved(name) if {
 	some pod_set in input.podSets
 	some own in pod_set.operatorEnvironment
 	startswith(name, trim_suffix(own, "*"))
@@ -66,4 +66,4 @@ _runtime_known if {
 
 _assumption(_) := {} if _runtime_known
 
-_assumption(framework) := {"assumption": $"its runtime is one for {framework}"} if not _runtime_known
+_assumption(framework) := {"assumption": $"usher assumes that the runtime of the TrainJob is for {framework}"} if not _runtime_known

@@ -5,13 +5,13 @@ import data.usher.checks.fabric.variable_that_the_trainer_refuses as check
 
 found(index, name, framework) := {
 	"path": $"/spec/trainer/env/{index}",
-	"message": $"the Trainer keeps {name} for itself under a runtime for {framework}, and refuses the TrainJob that sets it",
+	"message": $"the Trainer refuses a TrainJob that sets {name} under a runtime for {framework}, because it sets this variable itself",
 	"remedy": $"remove {name}",
 }
 
 assumed(index, name, framework) := object.union(
 	found(index, name, framework),
-	{"assumption": $"its runtime is one for {framework}"},
+	{"assumption": $"usher assumes that the runtime of the TrainJob is for {framework}"},
 )
 
 # Of a TrainJob whose runtime is known, the pods are those of the runtime.

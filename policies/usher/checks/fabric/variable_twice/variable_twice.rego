@@ -1,11 +1,13 @@
 # METADATA
-# title: A variable stands once in a list
+# title: A container sets each variable once
 # description: |
-#   Of two entries of one name in the `env` of a container the last one counts, which nothing says to whoever reads or
-#   changes the first; and kubectl apply, which knows entries by their names, may drop one of them. Only variables that
-#   rules read are looked at: those of NVIDIA, CUDA, NCCL, UCX and libfabric. A last entry whose value is built of others
-#   or comes from elsewhere may mean to extend the first. What a controller made is left alone, because operators append
-#   theirs to the user's.
+#   If the `env` of a container has two entries with one name, the last one counts. A person who reads or changes the
+#   first one does not notice this. kubectl apply identifies entries by their names and may drop one of them.
+#
+#   The check looks only at variables that usher's rules read: those of NVIDIA, CUDA, NCCL, UCX and libfabric. It
+#   ignores a last entry that uses other variables or gets its value from elsewhere, because it may extend the first
+#   entry. It also ignores objects that a controller made, because operators append their variables to those of the
+#   user.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-container/
@@ -16,9 +18,9 @@
 #   code: USH906
 #   about: accelerator pods
 #   severity: low
-#   why: Whoever changes the first entry changes nothing.
+#   why: A change of the first entry has no effect.
 #   closes: [S29]
-#   remediation: Keep one entry, with the value that is meant.
+#   remediation: Keep one entry, with the value that you want.
 package usher.checks.fabric.variable_twice
 
 import data.usher.lib.text

@@ -1,11 +1,11 @@
 # METADATA
 # title: Variables of GPUDirect-TCPXO come from its profile
 # description: |
-#   On GKE's A3 Mega machines the installer of GPUDirect-TCPXO brings a script, nccl-env-profile.sh, that sets the
-#   variables which its release needs, and a checker that ends the workload where one is missing or has another value.
-#   The set changes with every release: what a manifest fixes today stops the job after the next update. Only
-#   NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY belongs into the manifest. Whether the container sources the script cannot be seen
-#   here.
+#   On GKE's A3 Mega machines the installer of GPUDirect-TCPXO installs the script nccl-env-profile.sh. It sets the
+#   variables that this release needs. A checker ends the workload if one of them is missing or has another value. The
+#   variables change with every release, so values in a manifest stop the job after the next update. Only
+#   NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY belongs in the manifest. usher cannot see whether the container sources the
+#   script.
 # scope: package
 # related_resources:
 #   - ref: https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx
@@ -16,10 +16,10 @@
 #   code: USH913
 #   about: accelerator pods
 #   severity: low
-#   why: After the next update of the nodes the job is ended as it starts.
+#   why: After the next update of the nodes the checker ends the job when it starts.
 #   closes: [S29]
 #   remediation: |
-#     Remove the variables, and begin the container's command with `source /usr/local/nvidia/lib64/nccl-env-profile.sh`.
+#     Remove the variables, and start the container's command with `source /usr/local/nvidia/lib64/nccl-env-profile.sh`.
 package usher.checks.fabric.variables_of_a_managed_profile
 
 import data.usher.lib.fabric
@@ -35,8 +35,8 @@ deny contains finding if {
 
 	finding := {
 		"path": first.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} fixes variables that the profile of each GPUDirect-TCPXO release sets: {concat(", ", names)}",
-		"remedy": "remove them, and source nccl-env-profile.sh of the node",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} sets variables that the GPUDirect-TCPXO profile sets differently in each release: {concat(", ", names)}",
+		"remedy": "remove them, and source the script nccl-env-profile.sh of the node",
 	}
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.fabric.variables_of_a_managed_profile as check
 
 found(path, container, names) := {{
 	"path": path,
-	"message": $"{container} fixes variables that the profile of each GPUDirect-TCPXO release sets: {names}",
-	"remedy": "remove them, and source nccl-env-profile.sh of the node",
+	"message": $"{container} sets variables that the GPUDirect-TCPXO profile sets differently in each release: {names}",
+	"remedy": "remove them, and source the script nccl-env-profile.sh of the node",
 }}
 
 test_fixed_variables_are_found_once_for_each_container if {

@@ -1,11 +1,12 @@
 # METADATA
-# title: Variables stand where the ranks see them
+# title: Variables reach the ranks that need them
 # description: |
-#   The ranks of an MPIJob, and of a Volcano Job with the plugin mpi, are started on the workers by sshd, which begins with
-#   an empty environment. What the worker's template sets for NCCL, UCX, libfabric or CUDA reaches sshd alone: the job runs
-#   without it, on slow sockets perhaps, and nothing says so. mpirun hands on what -x names. Variables of NVIDIA_* are left
-#   alone, because the container runtime reads them. An image whose start script writes its environment where sshd looks
-#   for one is rare enough.
+#   sshd starts the ranks of an MPIJob on the workers, and those of a Volcano Job with the plugin mpi. sshd gives them
+#   an empty environment. So variables for NCCL, UCX, libfabric or CUDA in the template of the worker reach only sshd.
+#   The job runs without them, perhaps over slow sockets, and no error appears. `mpirun -x` passes variables on.
+#
+#   The check ignores variables of NVIDIA_*, because the container runtime reads them. In rare images a start script
+#   writes the environment to a file that sshd reads. The check does not see this.
 # scope: package
 # related_resources:
 #   - ref: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/mpi/
@@ -18,11 +19,11 @@
 #   code: USH905
 #   about: accelerator pods
 #   severity: medium
-#   why: The settings of the fabric are there and do nothing.
+#   why: The fabric settings are in the manifest but have no effect.
 #   closes: [S29]
 #   remediation: |
-#     Hand the variables on in the launcher with `mpirun -x NCCL_IB_HCA ...`, or write those of NCCL into a ConfigMap that
-#     the workers mount as /etc/nccl.conf.
+#     Pass the variables on in the launcher with `mpirun -x NCCL_IB_HCA ...`. Or write the variables of NCCL into a
+#     ConfigMap that the workers mount as /etc/nccl.conf.
 package usher.checks.fabric.variables_that_do_not_reach_the_ranks
 
 import data.usher.lib.workload
@@ -30,7 +31,7 @@ import data.usher.lib.workload
 _families := ["NCCL_", "UCX_", "FI_", "CUDA_"]
 
 deny contains finding if {
-	# Those of a TrainJob go to its launcher as well.
+	# The Trainer also gives the variables of a TrainJob to its launcher.
 	input.workload.group != "trainer.kubeflow.org"
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.ranksInheritEnvironment
@@ -44,8 +45,8 @@ deny contains finding if {
 
 	finding := {
 		"path": first.path,
-		"message": $"{workload.container_name(pod_set, container)} sets what never reaches its ranks, because sshd starts them without it: {concat(", ", names)}",
-		"remedy": "hand them on with mpirun -x in the launcher, or mount those of NCCL as /etc/nccl.conf",
+		"message": $"{workload.container_name(pod_set, container)} sets variables that do not reach its ranks, because sshd starts the ranks without them: {concat(", ", names)}",
+		"remedy": "pass them on with mpirun -x in the launcher, or mount those of NCCL as /etc/nccl.conf",
 	}
 }
 

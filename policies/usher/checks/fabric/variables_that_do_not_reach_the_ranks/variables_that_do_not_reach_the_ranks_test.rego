@@ -5,8 +5,8 @@ import data.usher.checks.fabric.variables_that_do_not_reach_the_ranks as check
 
 found(path, container, names) := {{
 	"path": path,
-	"message": $"{container} sets what never reaches its ranks, because sshd starts them without it: {names}",
-	"remedy": "hand them on with mpirun -x in the launcher, or mount those of NCCL as /etc/nccl.conf",
+	"message": $"{container} sets variables that do not reach its ranks, because sshd starts the ranks without them: {names}",
+	"remedy": "pass them on with mpirun -x in the launcher, or mount those of NCCL as /etc/nccl.conf",
 }}
 
 test_what_the_workers_of_an_mpijob_set_is_found_once_for_each_container if {

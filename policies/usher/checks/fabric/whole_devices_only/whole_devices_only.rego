@@ -1,10 +1,10 @@
 # METADATA
-# title: Network devices are given out whole
+# title: Pods ask for whole network devices
 # description: |
-#   A quantity such as 0.5 or 500m of rdma/ib or vpc.amazonaws.com/efa does not exist: device plugins hand out whole
-#   devices, and what they share they count in whole shares. The API server refuses it in a Pod, but accepts it inside the
-#   templates of custom resources, whose operator then fails to create the pods. Huge pages are bytes, and accelerators
-#   have a check of their own.
+#   A container cannot have 0.5 or 500m of rdma/ib or vpc.amazonaws.com/efa. Device plugins give out whole devices, and
+#   count shares of a device as whole numbers. The API server refuses a fraction in a Pod, but accepts it inside the
+#   templates of custom resources. Their operator then fails to create the pods. The check ignores huge pages, which are
+#   bytes. Another check looks at accelerators.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources
@@ -15,9 +15,9 @@
 #   code: USH915
 #   about: accelerator pods
 #   severity: high
-#   why: The operator never gets its pods past the API server, and the job waits for ever.
+#   why: The API server refuses the pods of the operator, so the job waits forever.
 #   closes: [S32]
-#   remediation: Ask for a whole number; of a shared RDMA device, one is enough for a container.
+#   remediation: Ask for a whole number. One share of an RDMA device is enough for a container.
 package usher.checks.fabric.whole_devices_only
 
 import data.usher.lib.fabric
@@ -30,12 +30,12 @@ deny contains finding if {
 
 	finding := {
 		"path": fabric.device_path(device, fraction.list),
-		"message": $"{workload.container_name(device.podSet, device.container)}: {fraction.list} {fraction.quantity.text} of {device.name}, which is given out whole",
+		"message": $"{workload.container_name(device.podSet, device.container)} sets {fraction.list} of {device.name} to {fraction.quantity.text}, but device plugins give out whole devices only",
 		"remedy": $"ask for {fraction.quantity.value}",
 	}
 }
 
-# One of the two is enough to show: where they differ, another check says so.
+# The finding shows one of the two; another check reports where they differ.
 _fraction(resource) := {"list": "requests", "quantity": quantity} if {
 	quantity := resource.requests
 	not quantity.whole

@@ -1,9 +1,10 @@
 # METADATA
-# title: The gang of a Deployment survives a rollout
+# title: A Deployment with a gang uses the strategy Recreate
 # description: |
-#   Volcano makes a gang for every ReplicaSet. During a rolling update a Deployment has two of them, the new one with its
-#   few pods of the surge, which wait for a gang that the old one keeps from growing: the rollout needs room for both, or
-#   hangs. Volcano reads the size of the gang from the annotation scheduling.volcano.sh/group-min-member.
+#   Volcano makes one gang for every ReplicaSet. During a rolling update a Deployment has two of them. The new
+#   ReplicaSet has only the few surge pods, and they wait until their gang is complete. The old ReplicaSet keeps its
+#   pods until then. So the rollout needs room for both gangs, else it hangs. Volcano reads the size of the gang from
+#   the annotation scheduling.volcano.sh/group-min-member.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy
@@ -19,7 +20,7 @@
 #   why: An update of the Deployment can hang until somebody deletes its old pods.
 #   closes: [S24]
 #   remediation: |
-#     Set `strategy.type: Recreate`, or use a kind that is made for groups of pods: a LeaderWorkerSet, or a Volcano Job.
+#     Set `strategy.type: Recreate`. Or use a kind that is made for groups of pods: a LeaderWorkerSet or a Volcano Job.
 package usher.checks.gang.deployment_as_gang
 
 import data.usher.lib.volcano
@@ -32,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/metadata/annotations/scheduling.volcano.sh~1group-min-member",
-		"message": $"a rolling update makes a second gang of {volcano.min_member} pods beside the first, and may hang without room for both",
+		"message": $"a rolling update makes a second gang of {volcano.min_member} pods beside the first, and hangs if there is no room for both",
 		"remedy": "set strategy.type to Recreate",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.gang.deployment_as_gang as check
 
 found(number) := {{
 	"path": "/metadata/annotations/scheduling.volcano.sh~1group-min-member",
-	"message": $"a rolling update makes a second gang of {number} pods beside the first, and may hang without room for both",
+	"message": $"a rolling update makes a second gang of {number} pods beside the first, and hangs if there is no room for both",
 	"remedy": "set strategy.type to Recreate",
 }}
 

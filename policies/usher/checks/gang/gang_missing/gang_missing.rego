@@ -1,16 +1,18 @@
 # METADATA
 # title: The pods of distributed training start together
 # description: |
-#   Distributed training works only when all of its pods run. Placed one by one, some of them hold their accelerators and
-#   wait for the others, and two such jobs can block each other for ever. A queue of Kueue starts the pods together, and
-#   so does a scheduler that knows of gangs. Only pods with accelerators count: jobs with one of them, kinds that always
-#   form a gang and elastic jobs, which begin with fewer pods, are left alone. What a controller made is left alone,
-#   because its owner was judged, and so is what Volcano places, about which another check speaks, and what usher.yaml
-#   routes to a scheduler that makes a gang of its kind.
+#   Distributed training works only when all its pods run. If a scheduler places the pods one by one, some pods hold
+#   their accelerators and wait for the others. Two jobs in this state can block each other forever. A queue of Kueue
+#   starts the pods together, and so does a gang scheduler.
+#
+#   The check counts only pods with accelerators. It ignores jobs with one of these pods, kinds that always form a gang,
+#   and elastic jobs, which start with fewer pods. It ignores objects that a controller made, because it judges their
+#   owner. It ignores workloads that usher.yaml routes to a scheduler that makes gangs of their kind. Another check
+#   looks at pods that Volcano places.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/
-#     description: Kueue on starting all pods of a job or none
+#     description: Kueue on starting all pods of a job together
 #   - ref: https://volcano.sh/en/docs/gang_scheduling/
 #     description: Volcano on gang scheduling
 # schemas:
@@ -19,12 +21,12 @@
 #   code: USH502
 #   about: accelerator pods
 #   severity: medium
-#   why: Half a training job holds its GPUs and trains nothing while it waits for the other half.
+#   why: Some pods of the job hold their GPUs and wait for the others, and the job trains nothing.
 #   closes: [S24]
 #   remediation: |
-#     Put the job into a queue of Kueue by the label kueue.x-k8s.io/queue-name, or let a scheduler place its pods as a
-#     gang: Volcano, KAI-Scheduler, or Kubernetes' own with spec.schedulingGroup. A job whose pods do not wait for each
-#     other can say so by the label gpu-usher.io/role: batch.
+#     Put the job into a queue of Kueue by the label kueue.x-k8s.io/queue-name. Or let a scheduler place its pods as a
+#     gang: Volcano, KAI-Scheduler, or Kubernetes' own with spec.schedulingGroup. If the pods do not wait for each
+#     other, set the label gpu-usher.io/role: batch.
 package usher.checks.gang.gang_missing
 
 import data.usher.lib.kubeflow
@@ -32,7 +34,7 @@ import data.usher.lib.kueue
 import data.usher.lib.routing
 import data.usher.lib.workload
 
-# How a Ray object asks KubeRay for one of the schedulers that place gangs.
+# A Ray object asks KubeRay for a gang scheduler by these labels.
 _labels_of_ray := [
 	"kai.scheduler/queue",
 	"ray.io/gang-scheduling-enabled",
@@ -41,11 +43,11 @@ _labels_of_ray := [
 	"volcano.sh/queue-name",
 ]
 
-# Kinds whose operators make gangs if they are told to when they are started.
+# The operators of these groups make gangs only if their start options say so.
 _operators := {
-	"kubeflow.org": "the training operator and the MPI operator run without gang scheduling",
-	"ray.io": "KubeRay runs without a batch scheduler",
-	"sagemaker.amazonaws.com": "the HyperPod operator makes no gangs",
+	"kubeflow.org": "usher assumes that the training operator and the MPI operator run without gang scheduling",
+	"ray.io": "usher assumes that KubeRay runs without a batch scheduler",
+	"sagemaker.amazonaws.com": "usher assumes that the HyperPod operator makes no gangs",
 }
 
 deny contains object.union(finding, _assumption) if {
@@ -55,7 +57,7 @@ deny contains object.union(finding, _assumption) if {
 
 	finding := {
 		"path": "",
-		"message": $"its {_number} pods with accelerators are placed one by one: neither a queue of Kueue nor a PodGroup holds them together",
+		"message": $"the scheduler places the {_number} pods with accelerators one by one, because the workload has no queue of Kueue and no PodGroup",
 		"remedy": _remedy,
 	}
 }
@@ -65,13 +67,13 @@ unknown contains {"path": path, "reason": reason} if {
 	_known
 	pod_set := _unknown_scheduler
 	path := $"{pod_set.specPath}/schedulerName"
-	reason := $"whether scheduler {pod_set.schedulerName} places the pods as a gang is not known here"
+	reason := $"usher does not know whether the scheduler {pod_set.schedulerName} places the pods as a gang"
 }
 
 unknown contains {"path": "/spec/runtimeRef", "reason": reason} if {
 	_without_gang
 	not _known
-	reason := "whether its runtime has a podGroupPolicy is not known here, and without one only a queue of Kueue makes a gang"
+	reason := "usher does not know whether the runtime has a podGroupPolicy; without it only a queue of Kueue makes a gang"
 }
 
 _without_gang if {
@@ -81,11 +83,11 @@ _without_gang if {
 	not input.workload.owned
 	not input.workload.isTemplate
 	not _queued
-	not _left_to_others
+	not _gang_made_elsewhere
 	not _few_or_elastic
 }
 
-# What is to be in a queue and is not is told by another check.
+# Another check reports a workload that belongs in a queue and names no queue.
 _queued if kueue.in_queue
 
 _queued if {
@@ -93,28 +95,28 @@ _queued if {
 	input.site.queue
 }
 
-# What usher.yaml routes becomes a gang, unless it names another scheduler, of which another check speaks.
-_left_to_others if routing.makes_gang
+# A workload that usher.yaml routes becomes a gang. If it names another scheduler, another check reports it.
+_gang_made_elsewhere if routing.makes_gang
 
-_left_to_others if kubeflow.scheduling_policy
+_gang_made_elsewhere if kubeflow.scheduling_policy
 
-_left_to_others if {
+_gang_made_elsewhere if {
 	input.workload.group == "ray.io"
 	some label in _labels_of_ray
 	input.workload.labels[label]
 }
 
-_left_to_others if {
+_gang_made_elsewhere if {
 	some pod_set in input.podSets
 	pod_set.schedulerName in input.site.volcanoSchedulers
 }
 
-_left_to_others if {
+_gang_made_elsewhere if {
 	some pod_set in input.podSets
 	pod_set.schedulerName == "kai-scheduler"
 }
 
-# Of a TrainJob the pods and what makes them a gang stand in a runtime, below whose name they are where it is known.
+# The runtime of a TrainJob defines its pods and their gang. If usher knows the runtime, their paths are below its name.
 _known if input.workload.kind != "TrainJob"
 
 _known if {

@@ -5,7 +5,7 @@ import data.usher.checks.gang.gang_missing as check
 
 found(number) := {
 	"path": "",
-	"message": $"its {number} pods with accelerators are placed one by one: neither a queue of Kueue nor a PodGroup holds them together",
+	"message": $"the scheduler places the {number} pods with accelerators one by one, because the workload has no queue of Kueue and no PodGroup",
 	"remedy": "set the label kueue.x-k8s.io/queue-name, or let a gang scheduler place the pods",
 }
 
@@ -23,11 +23,11 @@ test_pods_with_accelerators_that_nothing_holds_together_are_found if {
 }
 
 test_where_an_operator_might_make_the_gang_it_rests_on_an_assumption if {
-	kubeflow := {"assumption": "the training operator and the MPI operator run without gang scheduling"}
+	kubeflow := {"assumption": "usher assumes that the training operator and the MPI operator run without gang scheduling"}
 	check.deny == {object.union(found(8), kubeflow)} with input as examples.bad_pytorchjob
-	ray := {"assumption": "KubeRay runs without a batch scheduler"}
+	ray := {"assumption": "usher assumes that KubeRay runs without a batch scheduler"}
 	check.deny == {object.union(found(4), ray)} with input as examples.bad_rayjob
-	hyperpod := {"assumption": "the HyperPod operator makes no gangs"}
+	hyperpod := {"assumption": "usher assumes that the HyperPod operator makes no gangs"}
 	check.deny == {object.union(found(8), hyperpod)} with input as changed("/workload/group", "sagemaker.amazonaws.com")
 }
 
@@ -43,7 +43,7 @@ test_a_queue_holds_them_together if {
 	silent(examples.good_jobset_in_a_queue)
 }
 
-test_that_a_queue_is_missing_is_told_by_another_check if {
+test_another_check_reports_a_missing_queue if {
 	queue := {"localQueue": "research", "placesPods": true}
 	silent(changed("/site/queue", queue))
 	elsewhere := json.patch(examples.bad_jobset, [
@@ -53,7 +53,7 @@ test_that_a_queue_is_missing_is_told_by_another_check if {
 	count(check.deny) == 1 with input as elsewhere
 }
 
-test_one_pod_with_accelerators_waits_for_none if {
+test_one_pod_with_accelerators_needs_no_gang if {
 	silent(examples.good_mpijob_with_one_worker)
 	two := json.patch(examples.good_mpijob_with_one_worker, [
 		{"op": "replace", "path": "/podSets/1/pods", "value": {"minimum": 2, "maximum": 2}},
@@ -67,7 +67,7 @@ test_elastic_jobs_begin_with_fewer if {
 	silent(changed("/podSets/0/pods", {"minimum": 2}))
 }
 
-test_what_an_operator_is_told_to_make_is_a_gang if {
+test_an_operator_makes_the_gang_that_the_job_asks_for if {
 	silent(examples.good_pytorchjob_with_gang_settings)
 	silent(examples.good_routed_pytorchjob)
 	count(check.deny) == 1 with input as changed("/site/route", examples.good_routed_pytorchjob.site.route)
@@ -95,7 +95,7 @@ test_of_other_schedulers_it_is_unknown if {
 	check.deny == set() with input as examples.unknown_jobset_on_another_scheduler
 	check.unknown == {{
 		"path": "/spec/replicatedJobs/0/template/spec/template/spec/schedulerName",
-		"reason": "whether scheduler koord-scheduler places the pods as a gang is not known here",
+		"reason": "usher does not know whether the scheduler koord-scheduler places the pods as a gang",
 	}} with input as examples.unknown_jobset_on_another_scheduler
 }
 
@@ -107,7 +107,7 @@ test_of_a_train_job_the_runtime_says_it if {
 	check.deny == set() with input as examples.unknown_trainjob
 	check.unknown == {{
 		"path": "/spec/runtimeRef",
-		"reason": "whether its runtime has a podGroupPolicy is not known here, and without one only a queue of Kueue makes a gang",
+		"reason": "usher does not know whether the runtime has a podGroupPolicy; without it only a queue of Kueue makes a gang",
 	}} with input as examples.unknown_trainjob
 	small := json.patch(examples.unknown_trainjob, [
 		{"op": "replace", "path": "/podSets/0/pods/minimum", "value": 1},
@@ -149,7 +149,7 @@ routed(scheduler) := object.union(
 	{"route": {"scheduler": scheduler, "schedulerName": $"{scheduler}-gpu", "queue": "research", "setsMinimum": false}},
 )
 
-test_what_is_routed_to_a_scheduler_that_makes_a_gang_of_its_kind_is_left_alone if {
+test_jobs_routed_to_a_scheduler_that_makes_their_gang_are_left_alone if {
 	silent(changed("/site", routed("kai")))
 	mutated := json.patch(changed("/site", routed("kai")), [{"op": "replace", "path": "/podSets/0/schedulerName", "value": "kai-gpu"}])
 	silent(mutated)
@@ -161,7 +161,7 @@ test_a_train_job_whose_runtime_makes_a_gang_is_left_alone if {
 	silent(json.patch(examples.unknown_trainjob, [{"op": "replace", "path": "/workload/gang", "value": gang}]))
 }
 
-test_a_train_job_whose_runtime_makes_none_is_found if {
+test_a_train_job_whose_runtime_makes_no_gang_is_found if {
 	known := json.patch(examples.unknown_trainjob, [
 		{"op": "replace", "path": "/podSets/0/specPath", "value": "/spec/runtimeRef/name/spec/template"},
 		{"op": "replace", "path": "/podSets/0/pods", "value": {"minimum": 4, "maximum": 4}},

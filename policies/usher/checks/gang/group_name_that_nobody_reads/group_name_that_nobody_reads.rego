@@ -1,9 +1,9 @@
 # METADATA
-# title: Pods name their PodGroup where Volcano reads it
+# title: Pods name their PodGroup in the annotation that Volcano reads
 # description: |
-#   The pods of a PodGroup name it by the annotation scheduling.k8s.io/group-name. Volcano defines a second key,
-#   scheduling.volcano.sh/group-name, which neither its scheduler nor its controllers read to form a group. Pods that
-#   carry only that one are placed one by one, each in a group of its own.
+#   The pods of a PodGroup name it in the annotation scheduling.k8s.io/group-name. Volcano also defines the key
+#   scheduling.volcano.sh/group-name, but neither its scheduler nor its controllers use that key to form a group.
+#   Volcano places pods with only that key one by one, each in its own group.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -16,7 +16,7 @@
 #   code: USH505
 #   about: accelerator pods
 #   severity: medium
-#   why: The pods look like a gang and are none, so half of them may hold GPUs and wait.
+#   why: The pods look like a gang but are not a gang, so half of them may hold GPUs and wait.
 #   closes: [S24, S25]
 #   remediation: Name the PodGroup in the annotation scheduling.k8s.io/group-name of every pod template.
 package usher.checks.gang.group_name_that_nobody_reads
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{pod_set.metadataPath}/annotations/scheduling.volcano.sh~1group-name",
-		"message": $"{workload.pod_set_name(pod_set)}: nobody reads PodGroup {text.excerpt(group)} in scheduling.volcano.sh/group-name, so the pods are no gang",
+		"message": $"{workload.pod_set_name(pod_set)} names PodGroup {text.excerpt(group)} in scheduling.volcano.sh/group-name, but Volcano does not read this key, so the pods do not form a gang",
 		"remedy": $"name the PodGroup in the annotation {volcano.group_annotation}",
 	}
 }

@@ -5,21 +5,21 @@ import data.usher.checks.gang.group_name_that_nobody_reads as check
 
 found(metadata_path, name, group) := {{
 	"path": $"{metadata_path}/annotations/scheduling.volcano.sh~1group-name",
-	"message": $`{name}: nobody reads PodGroup "{group}" in scheduling.volcano.sh/group-name, so the pods are no gang`,
+	"message": $`{name} names PodGroup "{group}" in scheduling.volcano.sh/group-name, but Volcano does not read this key, so the pods do not form a gang`,
 	"remedy": "name the PodGroup in the annotation scheduling.k8s.io/group-name",
 }}
 
-test_the_key_that_nobody_reads_is_found_on_templates if {
+test_the_key_that_volcano_ignores_is_found_on_templates if {
 	template := "/spec/replicatedJobs/0/template/spec/template/metadata"
 	check.deny == found(template, "workers", "distil") with input as examples.bad_jobset
 	check.deny == found("/spec/template/metadata", "the pod", "pretrain") with input as examples.bad_statefulset
 }
 
-test_an_empty_name_under_the_right_key_is_none if {
+test_an_empty_name_under_the_right_key_does_not_count if {
 	check.deny == found("/metadata", "the pod", "pretrain") with input as examples.bad_pod
 }
 
-test_an_empty_name_that_nobody_reads_does_no_harm if {
+test_an_empty_name_under_the_ignored_key_does_no_harm if {
 	empty := json.patch(examples.bad_pod, [{
 		"op": "replace",
 		"path": "/podSets/0/annotations/scheduling.volcano.sh~1group-name",

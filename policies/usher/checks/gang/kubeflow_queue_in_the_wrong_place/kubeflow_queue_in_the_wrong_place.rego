@@ -1,9 +1,10 @@
 # METADATA
-# title: The jobs of the training operator name their queue in their scheduling policy
+# title: Jobs of the training operator name their Volcano queue in schedulingPolicy.queue
 # description: |
-#   The training operator makes the PodGroup of a job, and takes its queue from runPolicy.schedulingPolicy.queue alone.
-#   The annotation scheduling.volcano.sh/queue-name, which is right for a TrainJob, an MPIJob of version v2beta1 and for
-#   pods, it does not read: the job goes to the queue `default`. The queue cannot be changed afterwards.
+#   The training operator makes the PodGroup of a job. It reads the queue only from runPolicy.schedulingPolicy.queue.
+#   The annotation scheduling.volcano.sh/queue-name is right for a TrainJob, for an MPIJob of version v2beta1 and for
+#   pods, but this operator ignores it. The job then goes to the queue `default`, and the queue cannot be changed
+#   afterwards.
 # scope: package
 # related_resources:
 #   - ref: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/job-scheduling/
@@ -31,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/metadata/annotations/scheduling.volcano.sh~1queue-name",
-		"message": $"the operator of {input.workload.kind}s does not read queue {text.excerpt(queue)} in the annotation {volcano.queue_annotation}",
+		"message": $"the operator of {input.workload.kind}s does not read the annotation {volcano.queue_annotation}, which names queue {text.excerpt(queue)}",
 		"remedy": "name the queue in spec.runPolicy.schedulingPolicy.queue",
 	}
 }

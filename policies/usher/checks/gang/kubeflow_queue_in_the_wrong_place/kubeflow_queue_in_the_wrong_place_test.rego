@@ -5,7 +5,7 @@ import data.usher.checks.gang.kubeflow_queue_in_the_wrong_place as check
 
 found(kind) := {{
 	"path": "/metadata/annotations/scheduling.volcano.sh~1queue-name",
-	"message": $`the operator of {kind}s does not read queue "research" in the annotation scheduling.volcano.sh/queue-name`,
+	"message": $`the operator of {kind}s does not read the annotation scheduling.volcano.sh/queue-name, which names queue "research"`,
 	"remedy": "name the queue in spec.runPolicy.schedulingPolicy.queue",
 }}
 
@@ -14,7 +14,7 @@ test_a_queue_in_the_annotation_alone_is_found if {
 	check.deny == found("JAXJob") with input as examples.bad_jaxjob
 }
 
-test_an_empty_queue_in_the_policy_is_none if {
+test_an_empty_queue_in_the_policy_does_not_count if {
 	check.deny == found("TFJob") with input as examples.bad_tfjob
 }
 

@@ -1,9 +1,10 @@
 # METADATA
-# title: A gang is no larger than its workload
+# title: The minimum of a gang is not larger than its workload
 # description: |
-#   A gang starts when as many pods are there as its minimum says. Where it says more than the workload has, none of them
-#   ever starts. Volcano refuses such Jobs of its own. The minimum of a plain Job, in an annotation, and that of
-#   kubeflow.org's jobs is checked by nobody; the latter is read only when the operator makes gangs.
+#   A gang starts when it has as many pods as its minimum. If the minimum is larger than the number of pods of the
+#   workload, no pod ever starts. Volcano's webhook refuses a Volcano Job like this. But for plain Jobs with the
+#   annotation, and for the jobs of kubeflow.org, no webhook checks the minimum. The jobs of kubeflow.org use it only if
+#   their operator makes gangs.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/vcjob/
@@ -16,9 +17,9 @@
 #   code: USH504
 #   about: accelerator pods
 #   severity: high
-#   why: None of the pods ever starts, and nothing says why.
+#   why: No pod of the workload ever starts, and no message says why.
 #   closes: [S24, S26]
-#   remediation: Lower the minimum to the number of pods, or leave it out, which means all of them.
+#   remediation: Lower the minimum to the number of pods. Or remove it, then the gang starts with all pods.
 package usher.checks.gang.minimum_above_all_pods
 
 import data.usher.lib.routing
@@ -46,7 +47,7 @@ deny contains finding if {
 	finding := _finding(path, "minAvailable of the task", task.minAvailable, replicas)
 }
 
-# Of a Deployment or StatefulSet an autoscaler may set the replicas.
+# An autoscaler may set the replicas of a Deployment or StatefulSet.
 deny contains finding if {
 	input.workload.kind == "Job"
 	volcano.places_pods
@@ -59,10 +60,10 @@ deny contains finding if {
 
 _finding(path, name, minimum, most) := {
 	"path": path,
-	"message": $"{name} is {minimum}, but there are never more than {most} pods, so none of them starts",
+	"message": $"{name} is {minimum}, but there are never more than {most} pods, so no pod ever starts",
 	"remedy": $"set it to {most} at most",
 }
 
-_assumption := {"assumption": $"the operator of {input.workload.kind}s makes gangs"} if {
+_assumption := {"assumption": $"usher assumes that the operator of {input.workload.kind}s makes gangs"} if {
 	not routing.makes_gang
 } else := {}

@@ -5,14 +5,14 @@ import data.usher.checks.gang.minimum_above_all_pods as check
 
 found(path, name, minimum, most) := {
 	"path": path,
-	"message": $"{name} is {minimum}, but there are never more than {most} pods, so none of them starts",
+	"message": $"{name} is {minimum}, but there are never more than {most} pods, so no pod ever starts",
 	"remedy": $"set it to {most} at most",
 }
 
 of_pytorchjob := found("/spec/runPolicy/schedulingPolicy/minAvailable", "minAvailable", 9, 8)
 
 test_more_than_the_replicas_rests_on_an_operator_that_makes_gangs if {
-	expected := {object.union(of_pytorchjob, {"assumption": "the operator of PyTorchJobs makes gangs"})}
+	expected := {object.union(of_pytorchjob, {"assumption": "usher assumes that the operator of PyTorchJobs makes gangs"})}
 	check.deny == expected with input as examples.bad_pytorchjob
 	routed := object.union(examples.bad_pytorchjob, {"site": {"route": {
 		"scheduler": "volcano",
@@ -63,7 +63,7 @@ test_more_than_run_at_a_time_is_found if {
 	check.deny == {of_job} with input as examples.bad_job
 }
 
-test_where_volcano_places_no_pods_nobody_reads_it if {
+test_without_volcano_the_minimum_has_no_effect if {
 	elsewhere := json.patch(examples.bad_job, [{"op": "replace", "path": "/podSets/0/schedulerName", "value": ""}])
 	check.deny == set() with input as elsewhere
 }

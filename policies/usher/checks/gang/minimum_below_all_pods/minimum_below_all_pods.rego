@@ -1,10 +1,10 @@
 # METADATA
 # title: A gang waits for all of its accelerators
 # description: |
-#   `minAvailable` says how many pods have to start together. Below the number of pods with accelerators, a training job
-#   starts with a part of them, which hold their devices and wait for the rest. Launchers and drivers without
-#   accelerators may come later, so they do not count, and an elastic job needs no more than its `minReplicas`. Without
-#   `minAvailable` all pods start together, which is what training wants.
+#   `minAvailable` says how many pods must start together. If it is below the number of pods with accelerators, a
+#   training job starts with a part of them. Those pods hold their devices and wait for the rest. Launchers and drivers
+#   without accelerators may start later, so they do not count. An elastic job needs only its `minReplicas`. Without
+#   `minAvailable` all pods start together, which is right for training.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/vcjob/
@@ -17,11 +17,11 @@
 #   code: USH503
 #   about: accelerator pods
 #   severity: medium
-#   why: The job starts with some of its GPUs, and keeps them idle until the others come.
+#   why: The job starts with some of its GPUs, and they stay idle until the others arrive.
 #   closes: [S24, S25]
 #   remediation: |
-#     Leave `minAvailable` out, or set it to the number of all pods. A job whose pods do not wait for each other can say
-#     so by the label gpu-usher.io/role: batch.
+#     Remove `minAvailable`, or set it to the number of all pods. If the pods do not wait for each other, set the label
+#     gpu-usher.io/role: batch.
 package usher.checks.gang.minimum_below_all_pods
 
 import data.usher.lib.kubeflow
@@ -37,8 +37,8 @@ deny contains finding if {
 
 	finding := {
 		"path": input.workload.gangPlaces.minimum,
-		"message": $"minAvailable {minimum} lets the job start with a part of its {asking} pods with accelerators",
-		"remedy": $"set minAvailable to {input.workload.pods.minimum}, or leave it out",
+		"message": $"minAvailable is {minimum}, so the job can start with only a part of its {asking} pods with accelerators",
+		"remedy": $"set minAvailable to {input.workload.pods.minimum}, or remove it",
 	}
 }
 
@@ -50,12 +50,12 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{volcano.job_spec_path}/minAvailable",
-		"message": $"minAvailable {minimum} lets the job start with a part of its {asking} pods with accelerators",
-		"remedy": $"set minAvailable to {volcano.replicas}, or leave it out",
+		"message": $"minAvailable is {minimum}, so the job can start with only a part of its {asking} pods with accelerators",
+		"remedy": $"set minAvailable to {volcano.replicas}, or remove it",
 	}
 }
 
-# Without one of the job, those of its tasks count.
+# If the job has no minAvailable, the minAvailable of its tasks counts.
 deny contains finding if {
 	input.workload.role == "training"
 	some task in _asking_tasks
@@ -64,17 +64,17 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{task.path}/minAvailable",
-		"message": $"minAvailable {task.minimum} of task {task.name} lets the job start with a part of its {task.replicas} pods",
-		"remedy": $"set minAvailable to {task.replicas}, or leave it out",
+		"message": $"minAvailable of task {task.name} is {task.minimum}, so the job can start with only a part of its {task.replicas} pods",
+		"remedy": $"set minAvailable to {task.replicas}, or remove it",
 	}
 }
 
-# An elastic job starts with its least, whatever there is room for.
+# An elastic job starts with its minReplicas, even if there is room for more.
 default _bounds := {}
 
 _bounds := kubeflow.job.spec.elasticPolicy
 
-# The pod sets of a CronJob count all its runs, so the replicas are read where they stand.
+# The pod sets of a CronJob count all its runs, so the replicas come from the tasks.
 _asking_tasks := [asking |
 	some index, task in volcano.job_spec.tasks
 	path := $"{volcano.job_spec_path}/tasks/{index}"

@@ -5,8 +5,8 @@ import data.usher.checks.gang.minimum_below_all_pods as check
 
 found(path, minimum, asking, remedy) := {{
 	"path": $"{path}/minAvailable",
-	"message": $"minAvailable {minimum} lets the job start with a part of its {asking} pods with accelerators",
-	"remedy": $"set minAvailable to {remedy}, or leave it out",
+	"message": $"minAvailable is {minimum}, so the job can start with only a part of its {asking} pods with accelerators",
+	"remedy": $"set minAvailable to {remedy}, or remove it",
 }}
 
 test_a_part_of_the_replicas_is_found_over_all_pod_sets_together if {
@@ -47,8 +47,8 @@ test_a_part_of_the_tasks_is_found if {
 test_a_part_of_one_task_is_found_where_the_job_says_nothing if {
 	expected := {{
 		"path": "/spec/jobTemplate/spec/tasks/0/minAvailable",
-		"message": "minAvailable 2 of task worker lets the job start with a part of its 4 pods",
-		"remedy": "set minAvailable to 4, or leave it out",
+		"message": "minAvailable of task worker is 2, so the job can start with only a part of its 4 pods",
+		"remedy": "set minAvailable to 4, or remove it",
 	}}
 	check.deny == expected with input as examples.bad_volcano_cronjob
 	nothing := json.patch(examples.bad_volcano_cronjob, [
@@ -57,7 +57,7 @@ test_a_part_of_one_task_is_found_where_the_job_says_nothing if {
 	check.deny == expected with input as nothing
 }
 
-test_what_the_job_says_goes_before_its_tasks if {
+test_the_minimum_of_the_job_overrides_that_of_its_tasks if {
 	said := json.patch(examples.bad_volcano_cronjob, [
 		{"op": "add", "path": "/object/volcanoCronJob/spec/jobTemplate/spec/minAvailable", "value": 4},
 	])

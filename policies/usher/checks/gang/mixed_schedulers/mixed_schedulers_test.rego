@@ -5,7 +5,7 @@ import data.usher.checks.gang.mixed_schedulers as check
 
 found(path, name, scheduler, first, of_gang) := {
 	"path": $"{path}/schedulerName",
-	"message": $"{name} is placed by {scheduler} and {first} by {of_gang}, so no scheduler sees the whole gang",
+	"message": $"{scheduler} places {name} but {of_gang} places {first}, so no scheduler sees the whole gang",
 	"remedy": $"set schedulerName to {of_gang} in every template",
 }
 
@@ -27,7 +27,7 @@ test_an_operator_may_give_it_one if {
 		"Worker",
 		"kai-scheduler",
 	)
-	assumption := {"assumption": "the operator leaves templates without schedulerName to the default scheduler"}
+	assumption := {"assumption": "usher assumes that the operator leaves templates without schedulerName to the default scheduler"}
 	check.deny == {object.union(expected, assumption)} with input as examples.bad_pytorchjob
 	named := json.patch(examples.bad_pytorchjob, [
 		{"op": "replace", "path": "/podSets/0/schedulerName", "value": "default-scheduler"},

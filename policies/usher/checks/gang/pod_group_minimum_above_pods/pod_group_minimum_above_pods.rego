@@ -1,9 +1,9 @@
 # METADATA
-# title: A PodGroup waits for no more pods than there are
+# title: minMember of a PodGroup is not larger than the number of its pods
 # description: |
-#   A PodGroup starts once as many pods as its `minMember` says are there. Where the workload that names it makes fewer, they
-#   wait for pods that nobody makes, unless another workload names the same group, which is not known here. Pods that
-#   somebody makes one by one are left alone.
+#   A PodGroup starts once it has `minMember` pods. If the workload that names it makes fewer pods, they wait for pods
+#   that never exist. Another workload may name the same group, but usher does not know that here. The check ignores
+#   workloads of the kind Pod.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -14,10 +14,9 @@
 #   code: USH526
 #   about: cluster facts
 #   severity: medium
-#   why: The gang waits for pods that nobody makes.
+#   why: The gang waits for pods that never exist.
 #   closes: [S26]
-#   remediation: |
-#     Set `minMember` of the PodGroup to the number of the pods that name it.
+#   remediation: Set `minMember` of the PodGroup to the number of pods that name it.
 package usher.checks.gang.pod_group_minimum_above_pods
 
 import data.usher.lib.text
@@ -29,8 +28,8 @@ deny contains finding if {
 
 	finding := {
 		"path": group.path,
-		"message": $"PodGroup {text.excerpt(group.name)} waits for {group.minimum} pods, and the workload makes {group.most} that name it",
-		"remedy": $"set its minMember to {group.most}",
-		"assumption": "no other workload names this PodGroup",
+		"message": $"PodGroup {text.excerpt(group.name)} waits for {group.minimum} pods, but the workload makes only {group.most} that name it",
+		"remedy": $"set minMember of the PodGroup to {group.most}",
+		"assumption": "usher assumes that no other workload names this PodGroup",
 	}
 }

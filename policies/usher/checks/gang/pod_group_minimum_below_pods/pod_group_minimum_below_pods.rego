@@ -1,8 +1,9 @@
 # METADATA
-# title: A PodGroup waits for all pods of training
+# title: minMember of a PodGroup counts all pods of a training job
 # description: |
-#   A PodGroup starts as soon as `minMember` pods fit. Below the number of pods that name it, a training job starts with a part
-#   of them, which hold their accelerators and wait for the rest. Without `minMember` it is no gang at all.
+#   A PodGroup starts as soon as `minMember` pods fit. If `minMember` is below the number of pods that name the group, a
+#   training job starts with a part of them. Those pods hold their accelerators and wait for the rest. Without
+#   `minMember` the pods do not form a gang.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -13,11 +14,11 @@
 #   code: USH527
 #   about: cluster facts
 #   severity: medium
-#   why: The job starts with some of its GPUs, and keeps them idle until the others come.
+#   why: The job starts with some of its GPUs, and they stay idle until the others arrive.
 #   closes: [S24, S26]
 #   remediation: |
-#     Set `minMember` of the PodGroup to the number of the pods that name it. A job whose pods do not wait for each other can say
-#     so by the label gpu-usher.io/role: batch.
+#     Set `minMember` of the PodGroup to the number of pods that name it. If the pods do not wait for each other, set
+#     the label gpu-usher.io/role: batch.
 package usher.checks.gang.pod_group_minimum_below_pods
 
 import data.usher.lib.text
@@ -29,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": group.path,
-		"message": $"PodGroup {text.excerpt(group.name)} starts with {group.minimum} of the {group.least} pods that name it",
-		"remedy": $"set its minMember to {group.least}",
+		"message": $"PodGroup {text.excerpt(group.name)} can start with only {group.minimum} of the {group.least} pods that name it",
+		"remedy": $"set minMember of the PodGroup to {group.least}",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.gang.pod_group_minimum_below_pods as check
 
 found(path, group, minimum, pods) := {{
 	"path": path,
-	"message": $"PodGroup \"{group}\" starts with {minimum} of the {pods} pods that name it",
-	"remedy": $"set its minMember to {pods}",
+	"message": $"PodGroup \"{group}\" can start with only {minimum} of the {pods} pods that name it",
+	"remedy": $"set minMember of the PodGroup to {pods}",
 }}
 
 place := "/spec/replicatedJobs/0/template/spec/template/metadata/annotations/scheduling.k8s.io~1group-name"
@@ -17,7 +17,7 @@ test_a_group_that_starts_with_a_part_is_found if {
 	check.deny == found(worker, "four", 4, 6) with input as examples.bad_pytorchjob_with_its_annotation
 }
 
-test_a_group_that_says_nothing_waits_for_nobody if {
+test_a_group_without_a_minimum_waits_for_no_pods if {
 	check.deny == found(place, "silent", 0, 2) with input as examples.bad_jobset_of_a_silent_group
 }
 

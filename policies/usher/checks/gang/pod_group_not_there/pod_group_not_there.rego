@@ -1,9 +1,9 @@
 # METADATA
-# title: The PodGroup that templates name is there
+# title: The PodGroup that templates name exists
 # description: |
-#   Pods that name a PodGroup by the annotation scheduling.k8s.io/group-name wait until it exists; Volcano makes none for them.
-#   It has to stand in their own namespace. A group that is applied a moment later mends it, so this only warns, unless
-#   usher.yaml says otherwise.
+#   Pods that name a PodGroup in the annotation scheduling.k8s.io/group-name wait until it exists. Volcano does not make
+#   it for them. The PodGroup must be in the namespace of the pods. The check only warns unless usher.yaml says
+#   otherwise, because the PodGroup may be applied a moment later.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -14,10 +14,9 @@
 #   code: USH525
 #   about: cluster facts
 #   severity: medium
-#   why: No pod is placed before the group exists.
+#   why: Volcano places no pod before the PodGroup exists.
 #   closes: [S24, S26]
-#   remediation: |
-#     Create the PodGroup in the namespace of the workload, before the workload or together with it.
+#   remediation: Create the PodGroup in the namespace of the workload, before the workload or together with it.
 package usher.checks.gang.pod_group_not_there
 
 import data.usher.lib.text
@@ -28,14 +27,14 @@ deny contains finding if {
 
 	finding := {
 		"path": group.path,
-		"message": $"PodGroup {text.excerpt(group.name)} is not in this namespace, so none of its pods is placed",
+		"message": $"PodGroup {text.excerpt(group.name)} does not exist in this namespace, so Volcano does not place its pods",
 		"remedy": "create the PodGroup in the namespace of the workload",
 	}
 }
 
 unknown contains {
 	"path": group.path,
-	"reason": $"whether PodGroup {text.excerpt(group.name)} is there is not known: no PodGroups are among the facts of the cluster",
+	"reason": $"usher does not know whether PodGroup {text.excerpt(group.name)} exists: the facts of the cluster contain no PodGroups",
 } if {
 	some group in input.cluster.volcano.groups
 	not "exists" in object.keys(group)
@@ -43,7 +42,7 @@ unknown contains {
 
 unknown contains {
 	"path": group.path,
-	"reason": $"minMember of PodGroup {text.excerpt(group.name)} is no number",
+	"reason": $"minMember of PodGroup {text.excerpt(group.name)} is not a number",
 } if {
 	some group in input.cluster.volcano.groups
 	group.exists

@@ -5,7 +5,7 @@ import data.usher.checks.gang.pod_group_not_there as check
 
 found(path, group) := {{
 	"path": path,
-	"message": $"PodGroup \"{group}\" is not in this namespace, so none of its pods is placed",
+	"message": $"PodGroup \"{group}\" does not exist in this namespace, so Volcano does not place its pods",
 	"remedy": "create the PodGroup in the namespace of the workload",
 }}
 
@@ -32,11 +32,11 @@ test_without_groups_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": place,
-		"reason": `whether PodGroup "pretrian" is there is not known: no PodGroups are among the facts of the cluster`,
+		"reason": `usher does not know whether PodGroup "pretrian" exists: the facts of the cluster contain no PodGroups`,
 	}} with input as document
 }
 
 test_a_minimum_that_is_no_number_is_unknown if {
 	check.deny == set() with input as examples.good_odd_minimum
-	check.unknown == {{"path": place, "reason": `minMember of PodGroup "odd" is no number`}} with input as examples.good_odd_minimum
+	check.unknown == {{"path": place, "reason": `minMember of PodGroup "odd" is not a number`}} with input as examples.good_odd_minimum
 }

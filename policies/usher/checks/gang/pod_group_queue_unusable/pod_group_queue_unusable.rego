@@ -1,9 +1,10 @@
 # METADATA
-# title: PodGroups name a queue of Volcano that takes them
+# title: PodGroups name an open leaf queue of Volcano
 # description: |
-#   A PodGroup without a queue gets `default`. Volcano's webhook refuses one whose queue is not Open, and nothing is ever
-#   scheduled from a queue that is not there, that is the root, or that has queues below it. A queue may be made, or opened,
-#   a moment later, so this only warns, unless usher.yaml says otherwise.
+#   A PodGroup without a queue gets the queue `default`. Volcano's webhook refuses a PodGroup whose queue is not Open.
+#   Volcano never schedules pods from a queue that does not exist, from the root queue, or from a queue with queues
+#   below it. The check only warns unless usher.yaml says otherwise, because the queue may be created or opened a moment
+#   later.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -17,8 +18,7 @@
 #   severity: medium
 #   why: No pod of the group ever starts.
 #   closes: [S26]
-#   remediation: |
-#     Name a leaf queue that `kubectl get queues.scheduling.volcano.sh` lists as Open.
+#   remediation: Name a leaf queue that `kubectl get queues.scheduling.volcano.sh` lists as Open.
 package usher.checks.gang.pod_group_queue_unusable
 
 import data.usher.lib.text
@@ -36,24 +36,24 @@ deny contains finding if {
 
 unknown contains {
 	"path": group.path,
-	"reason": $"whether Volcano has a queue {text.excerpt(group.queue)} is not known: no queues are among the facts of the cluster",
+	"reason": $"usher does not know whether Volcano queue {text.excerpt(group.queue)} exists: the facts of the cluster contain no Volcano queues",
 } if {
 	group := input.cluster.podGroupObject
 	group.standing == "not known"
 }
 
-_message(group) := $"Volcano has no queue {text.excerpt(group.queue)}, so the group never starts" if {
+_message(group) := $"Volcano queue {text.excerpt(group.queue)} does not exist, so the group never starts" if {
 	group.standing == "missing"
 }
 
-_message(group) := $"Volcano queue {text.excerpt(group.queue)} is {text.excerpt(group.state)} and takes nothing new" if {
+_message(group) := $"Volcano queue {text.excerpt(group.queue)} is {text.excerpt(group.state)}, so it accepts no new PodGroups" if {
 	group.standing == "not open"
 }
 
-_message(group) := $"Volcano queue {text.excerpt(group.queue)} has queues below it and so starts nothing" if {
+_message(group) := $"Volcano queue {text.excerpt(group.queue)} has queues below it, so it starts no pods" if {
 	group.standing == "not a leaf"
 }
 
-_message(group) := $"Volcano queue {text.excerpt(group.queue)} is the root and starts nothing" if {
+_message(group) := $"Volcano queue {text.excerpt(group.queue)} is the root queue, so it starts no pods" if {
 	group.standing == "root"
 }

@@ -10,25 +10,25 @@ found(path, message) := {{
 }}
 
 test_a_queue_that_is_not_there_is_found if {
-	message := `Volcano has no queue "reserch", so the group never starts`
+	message := `Volcano queue "reserch" does not exist, so the group never starts`
 	check.deny == found("/spec/queue", message) with input as examples.bad_name
 	check.unknown == set() with input as examples.bad_name
 }
 
 test_without_a_queue_there_must_be_the_usual_one if {
-	message := `Volcano has no queue "default", so the group never starts`
+	message := `Volcano queue "default" does not exist, so the group never starts`
 	check.deny == found("/spec", message) with input as examples.bad_without_queue
 }
 
 test_a_queue_that_takes_nothing_new_is_found if {
-	message := `Volcano queue "old" is "Closed" and takes nothing new`
+	message := `Volcano queue "old" is "Closed", so it accepts no new PodGroups`
 	check.deny == found("/spec/queue", message) with input as examples.bad_closed
 }
 
 test_only_leaves_start_anything if {
-	message := `Volcano queue "lab" has queues below it and so starts nothing`
+	message := `Volcano queue "lab" has queues below it, so it starts no pods`
 	check.deny == found("/spec/queue", message) with input as examples.bad_parent
-	of_root := `Volcano queue "root" is the root and starts nothing`
+	of_root := `Volcano queue "root" is the root queue, so it starts no pods`
 	check.deny == found("/spec/queue", of_root) with input as examples.bad_root
 }
 
@@ -41,6 +41,6 @@ test_without_queues_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as blind
 	check.unknown == {{
 		"path": "/spec/queue",
-		"reason": `whether Volcano has a queue "reserch" is not known: no queues are among the facts of the cluster`,
+		"reason": `usher does not know whether Volcano queue "reserch" exists: the facts of the cluster contain no Volcano queues`,
 	}} with input as blind
 }

@@ -1,10 +1,11 @@
 # METADATA
-# title: Ray objects tell Volcano by the labels that KubeRay reads
+# title: Ray objects set the labels that KubeRay reads
 # description: |
 #   KubeRay makes the PodGroup of a RayCluster or RayJob from labels of the object: volcano.sh/queue-name,
 #   ray.io/priority-class-name, volcano.sh/network-topology-mode and volcano.sh/network-topology-highest-tier-allowed.
-#   Volcano's own keys, which are annotations of pods and in part have other names, and annotations under KubeRay's names
-#   are read by nobody: the cluster goes to the queue `default`, without class and topology.
+#   Volcano's own keys are annotations of pods, and some of them have other names. KubeRay ignores those keys, and it
+#   ignores annotations with the names of its labels. The cluster then goes to the queue `default`, without priority
+#   class and topology.
 # scope: package
 # related_resources:
 #   - ref: https://docs.ray.io/en/latest/cluster/kubernetes/k8s-ecosystem/volcano.html
@@ -17,12 +18,12 @@
 #   code: USH506
 #   about: accelerator pods
 #   severity: medium
-#   why: The cluster runs in another queue than its author wrote, and takes the quota of others.
+#   why: The cluster runs in a different queue than its author wrote, and takes the quota of others.
 #   closes: [S25]
 #   remediation: Set the label that KubeRay reads on the Ray object itself.
 package usher.checks.gang.ray_keys_that_nobody_reads
 
-# Annotations of Ray objects, and the labels in which KubeRay reads what they mean.
+# Annotations that KubeRay ignores, and the labels that it reads instead.
 _annotations := {
 	"ray.io/priority-class-name": "ray.io/priority-class-name",
 	"scheduling.volcano.sh/queue-name": "volcano.sh/queue-name",
@@ -32,7 +33,7 @@ _annotations := {
 	"volcano.sh/queue-name": "volcano.sh/queue-name",
 }
 
-# Labels under names that are Volcano's.
+# Labels with names of Volcano that KubeRay ignores, and the labels that it reads instead.
 _labels := {
 	"scheduling.volcano.sh/queue-name": "volcano.sh/queue-name",
 	"volcano.sh/network-topology-highest-tier": "volcano.sh/network-topology-highest-tier-allowed",
@@ -54,7 +55,7 @@ deny contains finding if {
 	finding := _finding("label", key, label)
 }
 
-# The RayJobs of a RayCronJob get none of its labels.
+# The RayJobs of a RayCronJob do not get its labels.
 _read_by_kuberay if {
 	input.workload.group == "ray.io"
 	input.workload.kind != "RayCronJob"
@@ -62,6 +63,6 @@ _read_by_kuberay if {
 
 _finding(sort, key, label) := {
 	"path": $"/metadata/{sort}s/{replace(key, "/", "~1")}",
-	"message": $"nobody reads the {sort} {key} of a {input.workload.kind}",
+	"message": $"KubeRay does not read the {sort} {key} of a {input.workload.kind}",
 	"remedy": $"set the label {label} of the {input.workload.kind}",
 }

@@ -5,7 +5,7 @@ import data.usher.checks.gang.ray_keys_that_nobody_reads as check
 
 found(kind, sort, key, label) := {
 	"path": $"/metadata/{sort}s/{replace(key, "/", "~1")}",
-	"message": $"nobody reads the {sort} {key} of a {kind}",
+	"message": $"KubeRay does not read the {sort} {key} of a {kind}",
 	"remedy": $"set the label {label} of the {kind}",
 }
 
@@ -43,7 +43,7 @@ test_the_right_names_as_annotations_are_found if {
 	} with input as topology
 }
 
-test_what_is_superfluous_does_no_harm if {
+test_an_ignored_key_beside_the_label_does_no_harm if {
 	check.deny == set() with input as examples.good_raycluster
 	queued := object.union(examples.bad_rayjob, {"workload": {"labels": {queue: "research", tier: "2"}}})
 	check.deny == set() with input as queued

@@ -5,8 +5,8 @@ import data.usher.checks.gang.routed_to_another_scheduler as check
 
 found(scheduler) := {{
 	"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/schedulerName",
-	"message": $"Worker names {scheduler}, but PyTorchJobs of this namespace are routed to volcano-gpu",
-	"remedy": "leave schedulerName out",
+	"message": $"Worker names the scheduler {scheduler}, but usher.yaml routes PyTorchJobs of this namespace to volcano-gpu",
+	"remedy": "remove schedulerName",
 }}
 
 test_another_scheduler_is_found_on_templates_with_accelerators if {
@@ -53,21 +53,21 @@ on_kai(changes) := object.union(
 test_a_route_to_kai_is_held_to_as_well if {
 	named := {
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/schedulerName",
-		"message": "Worker names bin-packing, but PyTorchJobs of this namespace are routed to kai-scheduler",
-		"remedy": "leave schedulerName out",
+		"message": "Worker names the scheduler bin-packing, but usher.yaml routes PyTorchJobs of this namespace to kai-scheduler",
+		"remedy": "remove schedulerName",
 	}
 	check.deny == {named} with input as on_kai({})
-	mpi := object.union(named, {"message": "Worker names bin-packing, but MPIJobs of this namespace are routed to kai-scheduler"})
+	mpi := object.union(named, {"message": "Worker names the scheduler bin-packing, but usher.yaml routes MPIJobs of this namespace to kai-scheduler"})
 	check.deny == {mpi} with input as on_kai({"workload": {"kind": "MPIJob"}})
 }
 
-test_a_kind_of_which_the_scheduler_makes_no_gang_is_not_routed if {
+test_a_kind_that_the_scheduler_does_not_place_as_a_gang_is_not_routed if {
 	check.deny == set() with input as on_kai({"workload": {"kind": "PaddleJob"}})
 	unplaced := json.remove(examples.bad_pytorchjob, ["/workload/gangPlaces/queue"])
 	check.deny == set() with input as unplaced
 }
 
-test_what_the_api_server_writes_into_a_job_is_nobodys_choice if {
+test_the_default_that_the_api_server_writes_does_not_count if {
 	defaulted := json.patch(examples.bad_pytorchjob, [{"op": "replace", "path": "/workload/group", "value": "batch"}])
 	check.deny == set() with input as defaulted
 }

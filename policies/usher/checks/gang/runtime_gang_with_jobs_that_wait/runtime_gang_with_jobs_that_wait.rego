@@ -1,9 +1,9 @@
 # METADATA
-# title: A runtime with a PodGroup starts all of its jobs at once
+# title: A runtime with a PodGroup has no jobs that wait for other jobs
 # description: |
-#   With a `podGroupPolicy` the Trainer makes one PodGroup for a TrainJob, which counts the pods of every replicated job.
-#   Jobs with `dependsOn`, such as the nodes behind an initializer, are made only after those that they name. The
-#   scheduler waits for the whole number of pods before it places the first, so the initializers never start.
+#   With a `podGroupPolicy` the Trainer makes one PodGroup for a TrainJob. The PodGroup counts the pods of every
+#   replicated job. Jobs with `dependsOn`, for example the nodes behind an initializer, start only after the jobs that
+#   they name. But the scheduler waits for all pods before it places the first one. So the initializers never start.
 # scope: package
 # related_resources:
 #   - ref: https://www.kubeflow.org/docs/components/trainer/operator-guides/job-scheduling/volcano/
@@ -17,11 +17,11 @@
 #   about: objects
 #   kinds: [trainingRuntime, clusterTrainingRuntime]
 #   severity: medium
-#   why: TrainJobs of this runtime wait for pods that nobody makes yet.
+#   why: TrainJobs of this runtime wait for pods that do not exist yet.
 #   closes: [S24]
 #   remediation: |
-#     Remove `podGroupPolicy` and let a queue of Kueue start the pods together, or move what the initializers do into the
-#     pods that train.
+#     Remove `podGroupPolicy` and let a queue of Kueue start the pods together. Or move the work of the initializers
+#     into the pods that train.
 package usher.checks.gang.runtime_gang_with_jobs_that_wait
 
 deny contains finding if {
@@ -31,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/template/spec/replicatedJobs/{index}/dependsOn",
-		"message": $"the PodGroup counts the pods of {_name(job)}, which are made only after those of other jobs, so none is ever placed",
+		"message": $"the PodGroup counts the pods of {_name(job)}, but these pods start only after other jobs, so the scheduler never places any pod",
 		"remedy": "remove podGroupPolicy, or dependsOn",
 	}
 }

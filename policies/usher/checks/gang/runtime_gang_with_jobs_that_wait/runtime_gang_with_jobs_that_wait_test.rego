@@ -5,7 +5,7 @@ import data.usher.checks.gang.runtime_gang_with_jobs_that_wait as check
 
 found(name) := {{
 	"path": "/spec/template/spec/replicatedJobs/1/dependsOn",
-	"message": $"the PodGroup counts the pods of {name}, which are made only after those of other jobs, so none is ever placed",
+	"message": $"the PodGroup counts the pods of {name}, but these pods start only after other jobs, so the scheduler never places any pod",
 	"remedy": "remove podGroupPolicy, or dependsOn",
 }}
 
@@ -21,7 +21,7 @@ test_a_job_need_not_have_a_name if {
 	check.deny == found("a job") with input as nameless
 }
 
-test_jobs_that_wait_for_none_are_good if {
+test_jobs_without_dependencies_are_good if {
 	check.deny == set() with input as examples.good_clustertrainingruntime
 	place := "/object/trainingRuntime/spec/template/spec/replicatedJobs/1/dependsOn"
 	empty := json.patch(examples.bad_trainingruntime, [{"op": "replace", "path": place, "value": []}])

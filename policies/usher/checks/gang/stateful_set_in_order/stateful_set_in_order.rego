@@ -1,9 +1,9 @@
 # METADATA
-# title: The pods of a StatefulSet that is a gang are made at once
+# title: A StatefulSet with a gang uses podManagementPolicy Parallel
 # description: |
-#   A StatefulSet makes its pods one after the other, each when the one before it is ready, unless podManagementPolicy is
-#   Parallel. Volcano places none of them before as many are there as scheduling.volcano.sh/group-min-member says. The
-#   first pod waits for the second, which is never made.
+#   A StatefulSet makes its pods one after the other, unless podManagementPolicy is Parallel. Each pod must be ready
+#   before the next one is made. Volcano places no pod before there are as many pods as
+#   scheduling.volcano.sh/group-min-member says. So the first pod waits for the second pod, which is never made.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#pod-management-policies
@@ -16,10 +16,11 @@
 #   code: USH516
 #   about: accelerator pods
 #   severity: high
-#   why: The first pod waits for ever for others that nobody makes before it runs.
+#   why: The first pod waits forever, because the other pods are made only after it runs.
 #   closes: [S24]
 #   remediation: |
-#     Set `podManagementPolicy: Parallel`. The field cannot be changed later, so the StatefulSet has to be made anew.
+#     Set `podManagementPolicy: Parallel`. This field cannot be changed later, so delete the StatefulSet and create it
+#     again.
 package usher.checks.gang.stateful_set_in_order
 
 import data.usher.lib.volcano
@@ -31,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/podManagementPolicy",
-		"message": $"its pods are made one after the other, but Volcano waits for {volcano.min_member} of them before it places the first",
+		"message": $"the StatefulSet makes its pods one after the other, but Volcano waits for {volcano.min_member} pods before it places the first one",
 		"remedy": "set podManagementPolicy to Parallel",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.gang.stateful_set_in_order as check
 
 found(number) := {{
 	"path": "/spec/podManagementPolicy",
-	"message": $"its pods are made one after the other, but Volcano waits for {number} of them before it places the first",
+	"message": $"the StatefulSet makes its pods one after the other, but Volcano waits for {number} pods before it places the first one",
 	"remedy": "set podManagementPolicy to Parallel",
 }}
 
@@ -20,7 +20,7 @@ test_pods_that_are_made_at_once_are_good if {
 	check.deny == set() with input as examples.good_replicaset
 }
 
-test_single_pods_wait_for_none if {
+test_a_single_pod_does_not_wait if {
 	check.deny == set() with input as examples.good_statefulset_of_single_pods
 }
 

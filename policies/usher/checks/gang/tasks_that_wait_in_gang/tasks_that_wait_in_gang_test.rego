@@ -5,7 +5,7 @@ import data.usher.checks.gang.tasks_that_wait_in_gang as check
 
 found(path, minimum, first) := {{
 	"path": $"{path}/dependsOn",
-	"message": $"the gang is {minimum} pods, but only {first} are made before this task, so none is ever placed",
+	"message": $"the gang needs {minimum} pods, but Volcano makes only {first} before this task, so no pod ever starts",
 	"remedy": $"set minAvailable to {first}, or remove dependsOn",
 }}
 
@@ -13,21 +13,21 @@ test_without_a_minimum_the_gang_is_all_pods if {
 	check.deny == found("/spec/tasks/1", 9, 1) with input as examples.bad_job
 }
 
-test_a_minimum_above_those_that_wait_for_none_is_found if {
+test_a_minimum_above_the_pods_without_dependencies_is_found if {
 	check.deny == found("/spec/tasks/1", 2, 1) with input as examples.bad_jobtemplate
 	check.deny == found("/spec/jobTemplate/spec/tasks/1", 6, 4) with input as examples.bad_cronjob
 }
 
-test_those_that_wait_for_none_are_enough if {
+test_a_minimum_of_pods_without_dependencies_is_good if {
 	check.deny == set() with input as examples.good_job
 	check.deny == set() with input as examples.good_cronjob
 }
 
-test_who_waits_for_nothing_does_not_wait if {
+test_an_empty_dependency_does_not_wait if {
 	check.deny == set() with input as examples.good_job_that_waits_for_nothing
 }
 
-test_a_gang_larger_than_the_job_is_told_by_another_check if {
+test_another_check_reports_a_gang_larger_than_the_job if {
 	minimum := "/object/volcanoJobTemplate/spec/minAvailable"
 	largest := json.patch(examples.bad_jobtemplate, [{"op": "replace", "path": minimum, "value": 9}])
 	check.deny == found("/spec/tasks/1", 9, 1) with input as largest

@@ -1,8 +1,8 @@
 # METADATA
 # title: The Volcano queue of a workload can hold all of its pods
 # description: |
-#   Pods beyond what a queue names in its `capability` are never placed. A gang that says it starts with fewer, and pods that
-#   do not wait for each other, run without the others for as long as they live.
+#   Volcano never places pods beyond the `capability` of their queue. A gang with a smaller minimum, and pods that do
+#   not wait for each other, then run without the remaining pods for their whole life.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -13,10 +13,9 @@
 #   code: USH524
 #   about: cluster facts
 #   severity: medium
-#   why: A part of the pods waits for ever, whatever else runs in the queue.
+#   why: Some pods wait forever, even if the queue is otherwise empty.
 #   closes: [S25, S27]
-#   remediation: |
-#     Ask for fewer pods, choose a queue with more, or have the capability raised.
+#   remediation: Ask for fewer pods, choose a queue with more, or have the capability raised.
 package usher.checks.gang.volcano_queue_below_all_pods
 
 import data.usher.lib.together
@@ -30,7 +29,7 @@ deny contains object.union(finding, volcano.assumption_of_shortage(queue, shorta
 
 	finding := {
 		"path": queue.path,
-		"message": $"all of its pods take {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)}; Volcano queue {shortage.queue} can never give more than {can}, so some of them wait for ever",
-		"remedy": $"ask for at most {can} of it, or choose a queue with more",
+		"message": $"all pods together need {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)}, but Volcano queue {shortage.queue} can never give more than {can}, so some pods wait forever",
+		"remedy": $"ask for at most {can} of {shortage.resource}, or choose a queue with more",
 	}
 }

@@ -1,10 +1,10 @@
 # METADATA
-# title: The Volcano queue of a workload can hold what starts together
+# title: The Volcano queue of a workload can hold the pods that start together
 # description: |
-#   What a queue names in its `capability` it never gives more of, whoever else waits. A gang is placed as a whole, so what its
-#   pods take together, as many as have to start together, must be within it; of pods that do not wait for each other each
-#   one must. Resources that a queue does not name are not bounded by it. The queues above count where the scheduler's
-#   plugin capacity has enableHierarchy.
+#   A queue never gives more of a resource than its `capability` names, even if it is otherwise empty. Volcano places a
+#   gang as a whole. So the pods that must start together must fit into the capability together. If the pods do not wait
+#   for each other, each single pod must fit. A queue does not limit resources that its capability does not name. The
+#   queues above it also count if the scheduler's plugin capacity has enableHierarchy.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -15,10 +15,9 @@
 #   code: USH523
 #   about: cluster facts
 #   severity: high
-#   why: The gang waits in its queue for ever, also when the cluster is empty.
+#   why: The gang waits in its queue forever, even if the cluster is empty.
 #   closes: [S25, S26, S27]
-#   remediation: |
-#     Ask for less, choose a queue with more, or have the capability raised.
+#   remediation: Ask for less, choose a queue with more, or have the capability raised.
 package usher.checks.gang.volcano_queue_never_fits
 
 import data.usher.lib.together
@@ -32,14 +31,14 @@ deny contains object.union(finding, volcano.assumption_of_shortage(queue, shorta
 
 	finding := {
 		"path": queue.path,
-		"message": $"needs {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)} at once; Volcano queue {shortage.queue} can never give more than {can}",
-		"remedy": $"ask for at most {can} of it at once, or choose a queue with more",
+		"message": $"the workload needs {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)} at once, but Volcano queue {shortage.queue} can never give more than {can}",
+		"remedy": $"ask for at most {can} of {shortage.resource} at once, or choose a queue with more",
 	}
 }
 
 unknown contains {
 	"path": "/metadata",
-	"reason": $"{unreadable.of}, {unreadable.field}: {unreadable.reason}; what it says is not compared",
+	"reason": $"usher does not compare {unreadable.field} of {unreadable.of}: {unreadable.reason}",
 } if {
 	some unreadable in input.cluster.volcano.unreadable
 }

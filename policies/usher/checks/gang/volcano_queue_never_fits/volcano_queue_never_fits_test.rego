@@ -5,8 +5,8 @@ import data.usher.checks.gang.volcano_queue_never_fits as check
 
 found(path, needs, queue, can) := {
 	"path": path,
-	"message": $"needs {needs} at once; Volcano queue {queue} can never give more than {can}",
-	"remedy": $"ask for at most {can} of it at once, or choose a queue with more",
+	"message": $"the workload needs {needs} at once, but Volcano queue {queue} can never give more than {can}",
+	"remedy": $"ask for at most {can} of nvidia.com/gpu at once, or choose a queue with more",
 }
 
 test_a_gang_above_the_capability_is_found if {
@@ -15,7 +15,7 @@ test_a_gang_above_the_capability_is_found if {
 	check.unknown == set() with input as examples.bad_volcano_job
 }
 
-test_what_the_operator_may_not_read_is_assumed if {
+test_a_queue_that_the_operator_may_not_read_is_an_assumption if {
 	place := "/spec/runPolicy/schedulingPolicy/queue"
 	assumed := {"assumption": "the operator of PyTorchJobs makes gangs on Volcano"}
 	expected := object.union(found(place, "64 of nvidia.com/gpu (8 Worker x 8)", "research", "32"), assumed)
@@ -23,7 +23,7 @@ test_what_the_operator_may_not_read_is_assumed if {
 }
 
 test_queues_above_count_where_the_scheduler_knows_of_them if {
-	assumed := {"assumption": "the plugin capacity of Volcano's scheduler has enableHierarchy"}
+	assumed := {"assumption": "usher assumes that the plugin capacity of Volcano's scheduler has enableHierarchy"}
 	expected := object.union(found("/spec/queue", "24 of nvidia.com/gpu (3 worker x 8)", "lab", "16"), assumed)
 	check.deny == {expected} with input as examples.bad_below_another_queue
 }
@@ -47,6 +47,6 @@ test_what_cannot_be_read_is_unknown if {
 	}]}}})
 	check.unknown == {{
 		"path": "/metadata",
-		"reason": "Queue research, spec.capability: is no object; what it says is not compared",
+		"reason": "usher does not compare spec.capability of Queue research: is no object",
 	}} with input as document
 }

@@ -1,9 +1,9 @@
 # METADATA
 # title: The Volcano queue of a workload has no queues below it
 # description: |
-#   Jobs belong into the leaves of a hierarchy of queues: Volcano's webhook refuses Jobs of its own in the queue `root` and in
-#   every queue that another one names as its parent. Of other kinds the pods are never allocated, where the scheduler's
-#   plugin capacity has enableHierarchy.
+#   Jobs belong in the leaves of a hierarchy of queues. Volcano's webhook refuses Volcano Jobs in the queue `root` and
+#   in every queue that another queue names as its parent. Pods of other kinds never get resources there, if the
+#   scheduler's plugin capacity has enableHierarchy.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -14,10 +14,9 @@
 #   code: USH522
 #   about: cluster facts
 #   severity: high
-#   why: A queue that has queues below it only divides what they may have.
+#   why: A queue with queues below it only divides resources between them.
 #   closes: [S25, S26]
-#   remediation: |
-#     Name one of the queues below it.
+#   remediation: Name one of the queues below it.
 package usher.checks.gang.volcano_queue_not_a_leaf
 
 import data.usher.lib.text
@@ -29,13 +28,13 @@ deny contains object.union(finding, _assumption(queue)) if {
 
 	finding := {
 		"path": queue.path,
-		"message": $"Volcano queue {text.excerpt(queue.name)} {why}, so it takes no jobs",
-		"remedy": "name a queue that has none below it",
+		"message": $"Volcano queue {text.excerpt(queue.name)} {why}, so it accepts no jobs",
+		"remedy": "name a queue without queues below it",
 	}
 }
 
 _why := {
-	"root": "is the one above all others",
+	"root": "is the root queue",
 	"not a leaf": "has other queues below it",
 }
 

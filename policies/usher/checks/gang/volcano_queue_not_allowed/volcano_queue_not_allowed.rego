@@ -1,10 +1,10 @@
 # METADATA
-# title: Workloads name the Volcano queues of their namespace
+# title: Workloads name only Volcano queues of their namespace
 # description: |
-#   Volcano's queues belong to no namespace: whoever names a queue uses its quota. Where a site lists the queues of a
-#   namespace, a workload may name no other. What names none goes to the queue `default`, which the API server writes into
-#   Volcano's own Jobs, so the list has to hold it where it is allowed. Without a list every queue is allowed. The queue of
-#   a PodGroup is for another check.
+#   Volcano's queues belong to no namespace, so every workload that names a queue uses its quota. If usher.yaml lists
+#   the queues of a namespace, a workload may name no other queue. A workload without a queue goes to the queue
+#   `default`. The API server writes `default` into Volcano Jobs, so add `default` to the list if it is allowed. Without
+#   a list every queue is allowed. Another check looks at the queue of a PodGroup.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -20,9 +20,9 @@
 #   parameters:
 #     allowed:
 #       default: []
-#       description: Volcano queues that workloads may name; without any, all of them.
+#       description: Volcano queues that workloads may name. An empty list allows all queues.
 #   remediation: |
-#     Name a queue of your namespace, or have the queue allowed in usher.yaml (parameters, volcano-queue-not-allowed,
+#     Name a queue of your namespace. Or have the queue allowed in usher.yaml (parameters, volcano-queue-not-allowed,
 #     allowed).
 package usher.checks.gang.volcano_queue_not_allowed
 
@@ -39,8 +39,8 @@ deny contains finding if {
 
 	finding := {
 		"path": place.path,
-		"message": $"Volcano queue {text.excerpt(place.queue)} is not for this namespace",
-		"remedy": $"name one of its queues: {concat(", ", _allowed)}",
+		"message": $"Volcano queue {text.excerpt(place.queue)} is not allowed in this namespace",
+		"remedy": $"use one of the allowed queues: {concat(", ", _allowed)}",
 	}
 }
 

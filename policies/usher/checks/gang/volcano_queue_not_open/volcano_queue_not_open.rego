@@ -1,8 +1,9 @@
 # METADATA
 # title: The Volcano queue of a workload is open
 # description: |
-#   A queue that is Closed or Closing takes nothing new: Volcano's webhook refuses Jobs of its own and PodGroups that name it.
-#   Whoever closed it may open it again, so this only warns, unless usher.yaml says otherwise.
+#   A queue that is Closed or Closing accepts no new workloads. Volcano's webhook refuses Volcano Jobs and PodGroups
+#   that name it. The check only warns unless usher.yaml says otherwise, because an administrator may open the queue
+#   again.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -13,10 +14,9 @@
 #   code: USH521
 #   about: cluster facts
 #   severity: medium
-#   why: Nothing starts in a queue that somebody has closed.
+#   why: No new workload starts in a queue that is not open.
 #   closes: [S25, S26]
-#   remediation: |
-#     Name a queue that is Open, or ask whoever closed this one.
+#   remediation: Name a queue that is Open, or have this queue opened.
 package usher.checks.gang.volcano_queue_not_open
 
 import data.usher.lib.text
@@ -28,7 +28,7 @@ deny contains object.union(finding, volcano.assumption(queue)) if {
 
 	finding := {
 		"path": queue.path,
-		"message": $"Volcano queue {text.excerpt(queue.name)} is {text.excerpt(queue.state)} and takes nothing new",
-		"remedy": "name a queue that is Open, or have this one opened",
+		"message": $"Volcano queue {text.excerpt(queue.name)} is {text.excerpt(queue.state)}, so it accepts no new workloads",
+		"remedy": "name a queue that is Open, or have this queue opened",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.gang.volcano_queue_not_open as check
 
 found(path, queue, state) := {
 	"path": path,
-	"message": $"Volcano queue \"{queue}\" is \"{state}\" and takes nothing new",
-	"remedy": "name a queue that is Open, or have this one opened",
+	"message": $"Volcano queue \"{queue}\" is \"{state}\", so it accepts no new workloads",
+	"remedy": "name a queue that is Open, or have this queue opened",
 }
 
 test_a_queue_that_takes_nothing_new_is_found if {
@@ -15,7 +15,7 @@ test_a_queue_that_takes_nothing_new_is_found if {
 	check.deny == {found(place, "old", "Closed")} with input as examples.bad_pytorchjob
 }
 
-test_what_the_operator_may_not_read_is_assumed if {
+test_a_queue_that_the_operator_may_not_read_is_an_assumption if {
 	assumed := {"assumption": "the operator of RayClusters makes gangs on Volcano"}
 	place := "/metadata/labels/volcano.sh~1queue-name"
 	check.deny == {object.union(found(place, "research", "Closing"), assumed)} with input as examples.bad_raycluster

@@ -1,9 +1,10 @@
 # METADATA
-# title: The Volcano queue of a workload is there
+# title: The Volcano queue of a workload exists
 # description: |
-#   Volcano's queues belong to no namespace, and none is made for whoever names it. Its webhook refuses a Job of its own whose
-#   queue does not exist; of every other kind the PodGroup waits, and so do the pods. A workload that names no queue gets
-#   `default`. A queue that is applied a moment later mends it, so this only warns, unless usher.yaml says otherwise.
+#   Volcano's queues belong to no namespace, and Volcano does not make a queue because a workload names it. Its webhook
+#   refuses a Volcano Job whose queue does not exist. For all other kinds the PodGroup and its pods wait. A workload
+#   without a queue gets `default`. The check only warns unless usher.yaml says otherwise, because the queue may be
+#   applied a moment later.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -14,10 +15,9 @@
 #   code: USH520
 #   about: cluster facts
 #   severity: medium
-#   why: The pods wait for ever in a queue that nobody has.
+#   why: The pods wait forever in a queue that does not exist.
 #   closes: [S25, S26]
-#   remediation: |
-#     Name a queue that `kubectl get queues.scheduling.volcano.sh` lists, or have the queue created.
+#   remediation: Name a queue that `kubectl get queues.scheduling.volcano.sh` lists, or have the queue created.
 package usher.checks.gang.volcano_queue_not_there
 
 import data.usher.lib.text
@@ -29,14 +29,14 @@ deny contains object.union(finding, volcano.assumption(queue)) if {
 
 	finding := {
 		"path": queue.path,
-		"message": $"Volcano has no queue {text.excerpt(queue.name)}, so the workload never starts",
+		"message": $"Volcano queue {text.excerpt(queue.name)} does not exist, so the workload never starts",
 		"remedy": "name a queue that `kubectl get queues.scheduling.volcano.sh` lists",
 	}
 }
 
 unknown contains {
 	"path": queue.path,
-	"reason": $"whether Volcano has a queue {text.excerpt(queue.name)} is not known: no queues are among the facts of the cluster",
+	"reason": $"usher does not know whether Volcano queue {text.excerpt(queue.name)} exists: the facts of the cluster contain no Volcano queues",
 } if {
 	some queue in input.cluster.volcano.queues
 	queue.standing == "not known"

@@ -5,7 +5,7 @@ import data.usher.checks.gang.volcano_queue_not_there as check
 
 found(path, queue) := {
 	"path": path,
-	"message": $"Volcano has no queue \"{queue}\", so the workload never starts",
+	"message": $"Volcano queue \"{queue}\" does not exist, so the workload never starts",
 	"remedy": "name a queue that `kubectl get queues.scheduling.volcano.sh` lists",
 }
 
@@ -18,7 +18,7 @@ test_without_a_queue_there_must_be_the_usual_one if {
 	check.deny == {found("/spec/queue", "default")} with input as examples.bad_volcano_job_of_no_queue
 }
 
-test_what_the_operator_may_not_read_is_assumed if {
+test_a_queue_that_the_operator_may_not_read_is_an_assumption if {
 	place := "/spec/runPolicy/schedulingPolicy/queue"
 	assumed := {"assumption": "the operator of PyTorchJobs makes gangs on Volcano"}
 	check.deny == {object.union(found(place, "reserch"), assumed)} with input as examples.bad_pytorchjob
@@ -43,6 +43,6 @@ test_without_queues_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": "/spec/queue",
-		"reason": `whether Volcano has a queue "reserch" is not known: no queues are among the facts of the cluster`,
+		"reason": `usher does not know whether Volcano queue "reserch" exists: the facts of the cluster contain no Volcano queues`,
 	}} with input as document
 }

@@ -1,13 +1,14 @@
 # METADATA
-# title: Volcano is told about the gang
+# title: Pods that Volcano places form a gang
 # description: |
-#   The scheduler's name alone makes no gang: Volcano makes a PodGroup of one for every pod that names none, and places
-#   the pods one by one, so that half of a job may hold GPUs and wait for the other half. A gang needs the annotation
-#   scheduling.k8s.io/group-name on the template of every pod set; for a Job, Deployment, StatefulSet or ReplicaSet the
-#   annotation scheduling.volcano.sh/group-min-member on the object does as well. The jobs of kubeflow.org and Ray, and
-#   LeaderWorkerSets, are made gangs by their operators, if these are run so, which the routing of usher.yaml says: then
-#   all templates have to name the scheduler, where no operator does. The batchScheduler of a SparkApplication says it
-#   itself, and of a TrainJob the podGroupPolicy of its runtime.
+#   The scheduler name alone makes no gang. Volcano makes a PodGroup for every pod that names no PodGroup, and places
+#   the pods one by one. Half of a job may then hold GPUs and wait for the other half. A gang needs the annotation
+#   scheduling.k8s.io/group-name on the template of every pod set. For a Job, Deployment, StatefulSet or ReplicaSet the
+#   annotation scheduling.volcano.sh/group-min-member on the object is enough.
+#
+#   The operators of kubeflow.org, Ray and LeaderWorkerSets make gangs of their jobs, if they are configured to. The
+#   routing of usher.yaml says whether they are. Then all templates must name the scheduler, unless the operator sets
+#   it. A SparkApplication asks for a gang by its batchScheduler, and a TrainJob by the podGroupPolicy of its runtime.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -22,11 +23,11 @@
 #   code: USH501
 #   about: accelerator pods
 #   severity: high
-#   why: Half of a job may hold its GPUs and wait for the other half, which nobody places.
+#   why: Half of a job may hold its GPUs and wait for the other half, which is never placed.
 #   closes: [S24, S25]
 #   remediation: |
-#     Set the annotation scheduling.volcano.sh/group-min-member on the object to the number of its pods, or make a
-#     PodGroup and name it on every pod template by the annotation scheduling.k8s.io/group-name.
+#     Set the annotation scheduling.volcano.sh/group-min-member on the object to the number of its pods. Or make a
+#     PodGroup and name it in the annotation scheduling.k8s.io/group-name of every pod template.
 package usher.checks.gang.volcano_without_gang
 
 import data.usher.lib.routing
@@ -40,26 +41,26 @@ _owners_of_a_group := {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
 
 deny contains finding if {
 	_no_gang
-	not _reason
+	not _why_unknown
 	count(_ungrouped) == count(input.podSets)
 	pod_set := _volcano_pod_sets[0]
 
 	finding := {
 		"path": workload.field_path(pod_set, "schedulerName"),
-		"message": $"{workload.pod_set_name(pod_set)}: schedulerName {pod_set.schedulerName} makes no gang by itself, so {_pods} pods are placed one by one",
+		"message": $"{workload.pod_set_name(pod_set)} has schedulerName {pod_set.schedulerName} but no PodGroup, so Volcano places {_pods} pods one by one",
 		"remedy": _remedy,
 	}
 }
 
 deny contains finding if {
 	_no_gang
-	not _reason
+	not _why_unknown
 	count(_ungrouped) < count(input.podSets)
 	some pod_set in _ungrouped
 
 	finding := {
 		"path": $"{pod_set.metadataPath}/annotations",
-		"message": $"{workload.pod_set_name(pod_set)} lacks the annotation {_group_name} of the other templates, so its pods are no part of the gang",
+		"message": $"{workload.pod_set_name(pod_set)} lacks the annotation {_group_name} that other templates have, so its pods do not belong to the gang",
 		"remedy": "name the same PodGroup on every template",
 	}
 }
@@ -74,12 +75,12 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "schedulerName"),
-		"message": $"{workload.pod_set_name(pod_set)} has {_scheduler(pod_set)}, {workload.pod_set_name(other)} has {other.schedulerName}: the gang is split between two schedulers",
+		"message": $"{workload.pod_set_name(pod_set)} has {_scheduler(pod_set)} but {workload.pod_set_name(other)} has {other.schedulerName}, so the gang is split between two schedulers",
 		"remedy": $"set schedulerName to {other.schedulerName} on every template",
 	}
 }
 
-unknown contains {"path": workload.field_path(pod_set, "schedulerName"), "reason": _reason} if {
+unknown contains {"path": workload.field_path(pod_set, "schedulerName"), "reason": _why_unknown} if {
 	_no_gang
 	pod_set := _volcano_pod_sets[0]
 }
@@ -103,7 +104,7 @@ _no_gang if {
 	not _grouped_by_owner
 }
 
-# The pods of a rollout's surge and those of a DaemonSet, one for each node, work by themselves.
+# Surge pods of a rollout, and the pods of a DaemonSet, work alone.
 _several_pods if {
 	not input.workload.kind in {"Deployment", "DaemonSet"}
 	workload.makes_several_pods
@@ -119,7 +120,7 @@ _ungrouped := [pod_set |
 	object.get(pod_set.annotations, _group_name, "") == ""
 ]
 
-# Volcano takes anything but a whole number for none.
+# Volcano ignores a value that is not a whole number.
 _grouped_by_owner if {
 	input.workload.kind in _owners_of_a_group
 	number := input.workload.annotations[_min_member]
@@ -127,20 +128,20 @@ _grouped_by_owner if {
 	to_number(number) >= 2
 }
 
-# Why it cannot be told whether the pods are a gang.
-_reason := $"whether the operator of {input.workload.kind}s makes gangs is not known: the routing of usher.yaml says it" if {
+# Why usher does not know whether the pods form a gang.
+_why_unknown := $"usher does not know whether the operator of {input.workload.kind}s makes gangs; the routing of usher.yaml can say it" if {
 	input.workload.group == "kubeflow.org"
 }
 
-_reason := "whether the operator of LeaderWorkerSets makes gangs is not known: the routing of usher.yaml says it" if {
+_why_unknown := "usher does not know whether the operator of LeaderWorkerSets makes gangs; the routing of usher.yaml can say it" if {
 	input.workload.group == "leaderworkerset.x-k8s.io"
 }
 
-_reason := "whether KubeRay makes gangs is not known: its setting batchScheduler says it" if {
+_why_unknown := "usher does not know whether KubeRay makes gangs; this depends on its setting batchScheduler" if {
 	input.workload.group == "ray.io"
 }
 
-_reason := "annotations of its Jobs are not known here; each Job is judged when it is made" if {
+_why_unknown := "usher does not know the annotations of the Jobs that this CronJob makes; it judges each Job when it is made" if {
 	input.workload.group == "batch"
 	input.workload.kind == "CronJob"
 }
@@ -159,6 +160,6 @@ _scheduler(pod_set) := "no schedulerName" if pod_set.schedulerName == ""
 
 _assumption(pod_set) := {} if pod_set.schedulerName != ""
 
-_assumption(pod_set) := {"assumption": "the operator leaves templates without schedulerName to the default scheduler"} if {
+_assumption(pod_set) := {"assumption": "usher assumes that the operator leaves templates without schedulerName to the default scheduler"} if {
 	pod_set.schedulerName == ""
 }

@@ -5,7 +5,7 @@ import data.usher.checks.gang.volcano_without_gang as check
 
 alone(path, name, pods, remedy) := {{
 	"path": $"{path}/schedulerName",
-	"message": $"{name}: schedulerName volcano makes no gang by itself, so {pods} pods are placed one by one",
+	"message": $"{name} has schedulerName volcano but no PodGroup, so Volcano places {pods} pods one by one",
 	"remedy": remedy,
 }}
 
@@ -65,7 +65,7 @@ test_the_scheduler_alone_makes_no_gang if {
 	) with input as examples.bad_deployment
 }
 
-test_a_number_of_members_that_is_none_does_not_count if {
+test_an_invalid_number_of_members_does_not_count if {
 	worded := json.patch(examples.good_job, [{
 		"op": "replace",
 		"path": "/workload/annotations/scheduling.volcano.sh~1group-min-member",
@@ -96,7 +96,7 @@ test_pods_without_bound_are_several if {
 test_a_template_without_the_group_of_the_others_is_found if {
 	check.deny == {{
 		"path": "/spec/replicatedJobs/0/template/spec/template/metadata/annotations",
-		"message": "driver lacks the annotation scheduling.k8s.io/group-name of the other templates, so its pods are no part of the gang",
+		"message": "driver lacks the annotation scheduling.k8s.io/group-name that other templates have, so its pods do not belong to the gang",
 		"remedy": "name the same PodGroup on every template",
 	}} with input as examples.bad_jobset_of_half_a_gang
 }
@@ -104,7 +104,7 @@ test_a_template_without_the_group_of_the_others_is_found if {
 test_a_routed_job_with_two_schedulers_is_split if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Master/template/spec/schedulerName",
-		"message": "Master has default-scheduler, Worker has volcano-gpu: the gang is split between two schedulers",
+		"message": "Master has default-scheduler but Worker has volcano-gpu, so the gang is split between two schedulers",
 		"remedy": "set schedulerName to volcano-gpu on every template",
 	}} with input as examples.bad_pytorchjob
 }
@@ -112,9 +112,9 @@ test_a_routed_job_with_two_schedulers_is_split if {
 test_a_template_without_scheduler_in_a_routed_job_rests_on_an_assumption if {
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Launcher/template/spec/schedulerName",
-		"message": "Launcher has no schedulerName, Worker has volcano-gpu: the gang is split between two schedulers",
+		"message": "Launcher has no schedulerName but Worker has volcano-gpu, so the gang is split between two schedulers",
 		"remedy": "set schedulerName to volcano-gpu on every template",
-		"assumption": "the operator leaves templates without schedulerName to the default scheduler",
+		"assumption": "usher assumes that the operator leaves templates without schedulerName to the default scheduler",
 	}} with input as examples.bad_mpijob
 }
 
@@ -122,12 +122,12 @@ test_where_an_operator_would_make_the_gang_it_is_unknown_unless_routed if {
 	check.deny == set() with input as examples.unknown_mpijob
 	check.unknown == unknown(
 		"/spec/mpiReplicaSpecs/Launcher/template/spec",
-		"whether the operator of MPIJobs makes gangs is not known: the routing of usher.yaml says it",
+		"usher does not know whether the operator of MPIJobs makes gangs; the routing of usher.yaml can say it",
 	) with input as examples.unknown_mpijob
 	check.deny == set() with input as examples.unknown_raycluster
 	check.unknown == unknown(
 		"/spec/workerGroupSpecs/0/template/spec",
-		"whether KubeRay makes gangs is not known: its setting batchScheduler says it",
+		"usher does not know whether KubeRay makes gangs; this depends on its setting batchScheduler",
 	) with input as examples.unknown_raycluster
 }
 
@@ -135,7 +135,7 @@ test_what_a_cron_job_makes_is_judged_on_its_jobs if {
 	check.deny == set() with input as examples.unknown_cronjob
 	check.unknown == unknown(
 		"/spec/jobTemplate/spec/template/spec",
-		"annotations of its Jobs are not known here; each Job is judged when it is made",
+		"usher does not know the annotations of the Jobs that this CronJob makes; it judges each Job when it is made",
 	) with input as examples.unknown_cronjob
 }
 
@@ -151,7 +151,7 @@ test_so_may_the_runtime_of_a_train_job if {
 
 test_of_a_leader_worker_set_the_routing_says_it if {
 	template := "/spec/leaderWorkerTemplate/workerTemplate/spec"
-	reason := "whether the operator of LeaderWorkerSets makes gangs is not known: the routing of usher.yaml says it"
+	reason := "usher does not know whether the operator of LeaderWorkerSets makes gangs; the routing of usher.yaml can say it"
 	check.deny == set() with input as examples.unknown_leader_worker_set
 	check.unknown == unknown(template, reason) with input as examples.unknown_leader_worker_set
 	check.unknown == set() with input as examples.good_leader_worker_set

@@ -1,11 +1,11 @@
 # METADATA
-# title: Host paths are no wider than they must be
+# title: Host paths mount no more of the node than the pod needs
 # description: |
-#   A volume of `/`, `/var` or `/run` holds the device files of the node, the sockets of its container runtime and the
-#   directories of its kubelet, so it gives away what the other checks of host paths forbid one by one. A read-only mount
-#   keeps files as they are, but not sockets: who may connect there depends on the user of the container. Agents that
-#   watch nodes mount such directories read-only, which is warned about at most. Paths are compared in their plainest
-#   spelling, past `..`, doubled slashes and /var/run.
+#   A volume of `/`, `/var` or `/run` contains the device files of the node, the sockets of its container runtime and
+#   the directories of its kubelet. So it gives the pod everything that the other checks of host paths forbid. A
+#   read-only mount protects files, but not sockets. The user that the container runs as decides whether it can connect
+#   to a socket. Agents that watch nodes mount these directories read-only, so a read-only mount causes a warning at
+#   most. Before the check compares paths, it resolves `..`, doubled slashes and /var/run.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -18,7 +18,7 @@
 #   code: USH216
 #   about: pods
 #   severity: high
-#   why: It holds the devices of the node and the sockets that control it.
+#   why: The path contains the devices of the node and the sockets that control it.
 #   closes: [B5, B17]
 #   parameters:
 #     directories:
@@ -35,10 +35,10 @@
 #         - /var/lib/rancher
 #         - /var/lib/rancher/k3s
 #         - /var/lib/rancher/rke2
-#       description: Directories of nodes that no pod may mount as a whole; what lies below them is for other checks.
+#       description: Directories of nodes that no pod may mount as a whole. Other checks look at what lies below them.
 #   remediation: |
-#     Name the one directory that the pod needs. What has to see a whole node belongs into a system namespace, which
-#     priorities.systemNamespaces of usher.yaml names.
+#     Mount only the directory that the pod needs. If the pod must see the whole node, move it to a system namespace
+#     that usher.yaml names under priorities.systemNamespaces.
 package usher.checks.isolation.broad_host_path
 
 import data.usher.lib.isolation
@@ -59,8 +59,8 @@ deny contains object.union_n([finding, workload.assumption_of_agents, _assumptio
 
 	finding := {
 		"path": entry.path,
-		"message": $"{isolation.volume_name(entry)} is all of {text.excerpt(entry.written)} on the node, with what controls the node and its devices",
-		"remedy": "mount the one directory below it that is needed",
+		"message": $"{isolation.volume_name(entry)} mounts all of {text.excerpt(entry.written)} from the node, including files and sockets that control the node and its devices",
+		"remedy": "mount only the directory below it that the pod needs",
 	}
 }
 
@@ -68,7 +68,7 @@ _directories := parameters.isolation.broad_host_path.directories
 
 _assumption(mounts) := {} if _writable(mounts)
 
-_assumption(mounts) := {"assumption": "its user can use the devices and sockets in there"} if not _writable(mounts)
+_assumption(mounts) := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"} if not _writable(mounts)
 
 _writable(mounts) if {
 	some mount in mounts

@@ -5,11 +5,11 @@ import data.usher.checks.isolation.broad_host_path as check
 
 finding(path, volume, written) := {
 	"path": path,
-	"message": $"volume {volume} is all of {written} on the node, with what controls the node and its devices",
-	"remedy": "mount the one directory below it that is needed",
+	"message": $"volume {volume} mounts all of {written} from the node, including files and sockets that control the node and its devices",
+	"remedy": "mount only the directory below it that the pod needs",
 }
 
-assumption := {"assumption": "its user can use the devices and sockets in there"}
+assumption := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"}
 
 test_the_root_of_the_node_is_found_in_a_debug_container if {
 	check.deny == {finding("/spec/volumes/0/hostPath/path", "host", `"/"`)} with input as examples.bad_debug_pod
@@ -37,7 +37,7 @@ test_mounted_read_only_it_is_a_matter_of_the_user if {
 	)} with input as examples.bad_node_exporter
 }
 
-test_narrow_paths_and_volumes_that_nobody_mounts_are_good if {
+test_narrow_paths_and_unmounted_volumes_are_good if {
 	check.deny == set() with input as examples.good_raycluster
 }
 
@@ -60,7 +60,7 @@ test_usher_yaml_decides_which_directories_are_too_wide if {
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 	of_daemon_set := object.union(examples.bad_debug_pod, {"workload": {"kind": "DaemonSet"}})
 	some finding in check.deny with input as of_daemon_set
-	finding.assumption == "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"
+	finding.assumption == "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 	found := check.deny with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": true}})
 	every each in found {
 		not each.assumption

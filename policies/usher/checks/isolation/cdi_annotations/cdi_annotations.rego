@@ -1,11 +1,13 @@
 # METADATA
 # title: No annotation names devices for the container runtime
 # description: |
-#   Annotations below cdi.k8s.io/ name devices by the Container Device Interface, such as nvidia.com/gpu=all. Where they
-#   reach the container runtime, it injects these devices whatever the pod asked for. Device plugins and device claims
-#   tell the runtime themselves, past the manifest. Passthrough to virtual machines (Kata Containers) is the exception: a
-#   pod that asks for the device names it as well, by a kind such as nvidia.com/pgpu, but never all of them. Namespaces
-#   of monitoring, which need to see all GPUs, can be named in usher.yaml under `isolation.visibleDevices`.
+#   Annotations below cdi.k8s.io/ name devices by the Container Device Interface, for example nvidia.com/gpu=all. If
+#   they reach the container runtime, it injects these devices, whatever the pod asks for. Device plugins and device
+#   claims do not need them, because they tell the runtime directly.
+#
+#   Passthrough to virtual machines (Kata Containers) is the exception. A pod that asks for the device may name it too,
+#   by a kind like nvidia.com/pgpu, but never all devices. To allow this in monitoring namespaces, which need to see
+#   all GPUs, name them in usher.yaml under `isolation.visibleDevices`.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/cncf-tags/container-device-interface
@@ -18,13 +20,13 @@
 #   code: USH208
 #   about: labelled pods
 #   severity: high
-#   why: It takes GPUs that nobody counted, often those of others.
+#   why: The pod takes GPUs that no quota counts, often GPUs of other pods.
 #   closes: [B7]
 #   parameters:
 #     passthroughKinds:
 #       default: [nvidia.com/pgpu]
-#       description: Kinds of devices that a pod may name one by one, beside a request for accelerators.
-#   remediation: Remove the annotation, and ask for as many GPUs as the pod needs in limits.
+#       description: Kinds of devices that a pod may name one by one if it also asks for accelerators.
+#   remediation: Remove the annotation, and ask in limits for as many GPUs as the pod needs.
 package usher.checks.isolation.cdi_annotations
 
 import data.usher.lib.isolation
@@ -40,7 +42,7 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{workload.pod_set_name(entry.podSet)} takes the devices {text.excerpt(entry.value)} by the annotation {entry.key}, past every request and quota",
+		"message": $"{workload.pod_set_name(entry.podSet)} takes the devices {text.excerpt(entry.value)} by the annotation {entry.key}, which bypasses requests and quotas",
 		"remedy": "remove the annotation, and ask for the GPUs in limits",
 	}
 }

@@ -5,11 +5,11 @@ import data.usher.checks.isolation.cdi_annotations as check
 
 finding(path, name, key, devices) := {
 	"path": path,
-	"message": $"{name} takes the devices {devices} by the annotation {key}, past every request and quota",
+	"message": $"{name} takes the devices {devices} by the annotation {key}, which bypasses requests and quotas",
 	"remedy": "remove the annotation, and ask for the GPUs in limits",
 }
 
-test_devices_that_nobody_asked_for_are_found if {
+test_devices_without_a_request_are_found if {
 	check.deny == {finding(
 		"/metadata/annotations/cdi.k8s.io~1gpu",
 		"the pod",
@@ -66,7 +66,7 @@ test_monitoring_and_system_namespaces_may_take_them if {
 	check.deny == set() with input as object.union(examples.bad_pod, {"site": {"visibleDevicesAllowed": true}})
 }
 
-test_usher_yaml_says_what_is_passed_through if {
+test_usher_yaml_names_the_kinds_of_passthrough if {
 	other := {"site": {"parameters": {"isolation/cdi_annotations": {"passthroughKinds": []}}}}
 	check.deny == {finding(
 		"/metadata/annotations/cdi.k8s.io~1gpu",

@@ -1,11 +1,13 @@
 # METADATA
-# title: No container is given capabilities that open devices
+# title: No container gets capabilities that open devices of the node
 # description: |
-#   SYS_ADMIN mounts file systems and changes the cgroups that hold a container to its devices, SYS_RAWIO reads and writes
-#   the memory and the ports of the node, and MKNOD makes device files; ALL holds all of them. That is most of what
-#   `privileged: true` gives, which another check tells. Names are read as container runtimes read them: in any case, with
-#   and without CAP_. Profilers of GPUs and file systems in user space ask for SYS_ADMIN too, and some images for RDMA for
-#   SYS_RAWIO; IPC_LOCK, NET_ADMIN and SYS_PTRACE are free.
+#   SYS_ADMIN allows a container to mount file systems and to change the cgroups that restrict its devices. SYS_RAWIO
+#   allows it to read and write the memory and the ports of the node. MKNOD allows it to make device files. ALL contains
+#   all of them. This is most of what `privileged: true` gives, which another check reports.
+#
+#   The check reads names as container runtimes do: in upper or lower case, with and without CAP_. Profilers of GPUs and
+#   file systems in user space also ask for SYS_ADMIN, and some RDMA images ask for SYS_RAWIO. IPC_LOCK, NET_ADMIN and
+#   SYS_PTRACE are allowed.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#set-capabilities-for-a-container
@@ -18,15 +20,15 @@
 #   code: USH207
 #   about: pods
 #   severity: medium
-#   why: It can leave its container and use devices of its node.
+#   why: The container can leave its isolation and use devices of its node.
 #   closes: [B6, B20]
 #   parameters:
 #     capabilities:
 #       default: [ALL, MKNOD, SYS_ADMIN, SYS_RAWIO]
-#       description: Capabilities that no container is given, in upper case and without CAP_.
+#       description: Capabilities that no container may have, in upper case and without CAP_.
 #   remediation: |
-#     Remove the capability. RDMA needs IPC_LOCK at most; GPU counters can be opened to all users by the driver
-#     (NVreg_RestrictProfilingToAdminUsers=0); file systems in user space work by CSI drivers.
+#     Remove the capability. RDMA needs IPC_LOCK at most. The driver can open GPU counters to all users
+#     (NVreg_RestrictProfilingToAdminUsers=0). CSI drivers can mount file systems in user space.
 package usher.checks.isolation.device_capabilities
 
 import data.usher.lib.parameters
@@ -42,7 +44,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.container.path}/securityContext/capabilities/add/{index}",
-		"message": $"{workload.container_name(entry.podSet, entry.container)} is given {text.excerpt(capability)}, with which it can get at devices of its node that it did not ask for",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} has the capability {text.excerpt(capability)}, so it can reach devices of its node that it did not ask for",
 		"remedy": "remove the capability",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.isolation.device_capabilities as check
 
 finding(path, name, capability) := {
 	"path": path,
-	"message": $"{name} is given {capability}, with which it can get at devices of its node that it did not ask for",
+	"message": $"{name} has the capability {capability}, so it can reach devices of its node that it did not ask for",
 	"remedy": "remove the capability",
 }
 

@@ -1,10 +1,11 @@
 # METADATA
 # title: No annotation names devices or mounts for NRI's device injector
 # description: |
-#   The device injector among the plugins of NRI gives a container what annotations of its pod list: devices below
-#   devices.noderesource.dev and cdi-devices.noderesource.dev, and any directory of the node below
-#   mounts.noderesource.dev; the older domains end in nri.io. Nothing bounds it, and no request counts what it gives. Where
-#   the plugin is installed, passthrough to virtual machines may need it; where it is not, the annotations do nothing.
+#   The device injector is an NRI plugin. It gives a container everything that annotations of its pod list: devices
+#   below devices.noderesource.dev and cdi-devices.noderesource.dev, and any directory of the node below
+#   mounts.noderesource.dev. The older domains end in nri.io. The plugin sets no limit, and no request counts what it
+#   gives. Where the plugin is installed, passthrough to virtual machines may need these annotations. Elsewhere they do
+#   nothing.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/containerd/nri/tree/main/plugins/device-injector
@@ -15,11 +16,11 @@
 #   code: USH218
 #   about: labelled pods
 #   severity: medium
-#   why: It takes devices and files of the node that nobody counted or allowed.
+#   why: The pod takes devices and files of the node that no request or quota counts.
 #   closes: [B8]
 #   remediation: |
-#     Remove the annotation, and ask for devices in limits or by a device claim. If the plugin is how this cluster passes
-#     devices through, turn the check off for these namespaces in usher.yaml.
+#     Remove the annotation, and ask for devices in limits or by a device claim. If this cluster uses the plugin for
+#     passthrough, turn the check off for these namespaces in usher.yaml.
 package usher.checks.isolation.device_injector_annotations
 
 import data.usher.lib.isolation
@@ -42,7 +43,7 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{workload.pod_set_name(entry.podSet)} takes {text.excerpt(entry.value)} from its node by the annotation {entry.key}, past every request and quota",
+		"message": $"{workload.pod_set_name(entry.podSet)} takes {text.excerpt(entry.value)} from its node by the annotation {entry.key}, which bypasses requests and quotas",
 		"remedy": "remove the annotation, and ask for devices in limits",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.isolation.device_injector_annotations as check
 
 finding(path, name, key, given) := {
 	"path": path,
-	"message": $"{name} takes {given} from its node by the annotation {key}, past every request and quota",
+	"message": $"{name} takes {given} from its node by the annotation {key}, which bypasses requests and quotas",
 	"remedy": "remove the annotation, and ask for devices in limits",
 }
 

@@ -1,12 +1,14 @@
 # METADATA
-# title: No mount stands for a list of devices
+# title: No container asks for devices by the name of a mount
 # description: |
-#   Where NVIDIA's container runtime takes lists of devices from mounts (accept-nvidia-visible-devices-as-volume-mounts),
-#   the name of a mount below /var/run/nvidia-container-devices is the device that the container gets, such as `all`.
-#   Device plugins write such mounts past the manifest. In a manifest they take GPUs that nobody counted; mounted is
-#   /dev/null, which a volume claim may hide. Debug containers can mount what the pod has as a volume. The directory
-#   itself stands for no device. Namespaces of monitoring, which need to see all GPUs, can be named in usher.yaml under
-#   `isolation.visibleDevices`.
+#   NVIDIA's container runtime can take lists of devices from mounts (accept-nvidia-visible-devices-as-volume-mounts).
+#   The name of a mount below /var/run/nvidia-container-devices is then the device that the container gets, for example
+#   `all`. Device plugins add these mounts themselves, outside the manifest. In a manifest they take GPUs that no quota
+#   counts.
+#
+#   The mounted file is /dev/null, and a volume claim can hide it. Debug containers can mount every volume of the pod.
+#   The directory itself names no device. To allow this in monitoring namespaces, which need to see all GPUs, name them
+#   in usher.yaml under `isolation.visibleDevices`.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#configuration-option-details
@@ -17,9 +19,9 @@
 #   code: USH203
 #   about: pods
 #   severity: high
-#   why: It takes GPUs that nobody counted, often those of others.
+#   why: The container takes GPUs that no quota counts, often GPUs of other pods.
 #   closes: [B4, B20]
-#   remediation: Remove the mount and its volume, and ask for as many GPUs as the container needs in its limits.
+#   remediation: Remove the mount and its volume, and ask in limits for as many GPUs as the container needs.
 package usher.checks.isolation.device_list_by_mount
 
 import data.usher.lib.isolation
@@ -37,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.container.path}/volumeMounts/{index}/mountPath",
-		"message": $"{workload.container_name(entry.podSet, entry.container)} takes the device {text.excerpt(device)} by the name of a mount, past every request and quota",
-		"remedy": "remove the mount, and get GPUs by limits alone",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} takes the device {text.excerpt(device)} by the name of a mount, which bypasses requests and quotas",
+		"remedy": "remove the mount, and ask for GPUs in limits only",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.isolation.device_list_by_mount as check
 
 finding(path, name, device) := {
 	"path": path,
-	"message": $"{name} takes the device {device} by the name of a mount, past every request and quota",
-	"remedy": "remove the mount, and get GPUs by limits alone",
+	"message": $"{name} takes the device {device} by the name of a mount, which bypasses requests and quotas",
+	"remedy": "remove the mount, and ask for GPUs in limits only",
 }
 
 test_mounts_of_every_container_are_read_however_they_are_spelt if {

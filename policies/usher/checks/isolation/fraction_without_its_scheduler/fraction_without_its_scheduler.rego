@@ -1,10 +1,10 @@
 # METADATA
-# title: Shares of a GPU are asked for where their scheduler places the pods
+# title: Pods that ask for a fraction of a GPU name a scheduler that reads it
 # description: |
-#   The annotations gpu-fraction and gpu-memory ask KAI-Scheduler, or run:ai, for a part of a GPU. No other scheduler
-#   reads them: it places the pod as one without GPUs, so that it gets none or, by its image, all of the node, and nothing
-#   counts or bounds the share. KubeRay names KAI-Scheduler itself in the pods of a cluster that has the label
-#   kai.scheduler/queue.
+#   The annotations gpu-fraction and gpu-memory ask KAI-Scheduler or run:ai for a part of a GPU. Other schedulers ignore
+#   them and place the pod as one without GPUs. The pod then gets no GPU, or all GPUs of the node, depending on its
+#   image. The share is neither counted nor limited. In a RayCluster with the label kai.scheduler/queue, KubeRay itself
+#   names KAI-Scheduler in the pods.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/gpu-sharing/README.md
@@ -15,15 +15,15 @@
 #   code: USH211
 #   about: accelerator pods
 #   severity: medium
-#   why: The share is neither given nor bounded, and nobody counts it.
+#   why: The scheduler ignores the fraction, so no quota counts or limits it.
 #   closes: [B10]
 #   parameters:
 #     schedulers:
 #       default: [kai-scheduler, runai-scheduler]
 #       description: Schedulers that read the annotations gpu-fraction and gpu-memory.
 #   remediation: |
-#     Set schedulerName to kai-scheduler on the template, with its queue in the label kai.scheduler/queue; or remove the
-#     annotation, and ask for whole GPUs or slices in limits.
+#     Set schedulerName to kai-scheduler on the template, and name its queue in the label kai.scheduler/queue. Or remove
+#     the annotation, and ask for whole GPUs or slices in limits.
 package usher.checks.isolation.fraction_without_its_scheduler
 
 import data.usher.lib.parameters
@@ -38,8 +38,8 @@ deny contains finding if {
 
 	finding := {
 		"path": request.path,
-		"message": $"{workload.pod_set_name(pod_set)} asks for a share of a GPU by the annotation {request.name}, which {_scheduler(pod_set)} does not read",
-		"remedy": "set schedulerName to a scheduler that shares GPUs, or ask for whole ones or slices in limits",
+		"message": $"{workload.pod_set_name(pod_set)} asks for a share of a GPU by the annotation {request.name}, but {_scheduler(pod_set)} does not read this annotation",
+		"remedy": "set schedulerName to a scheduler that shares GPUs, or ask for whole GPUs or slices in limits",
 	}
 }
 

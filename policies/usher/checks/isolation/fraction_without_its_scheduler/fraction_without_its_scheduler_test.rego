@@ -5,8 +5,8 @@ import data.usher.checks.isolation.fraction_without_its_scheduler as check
 
 finding(path, name, annotation, scheduler) := {
 	"path": path,
-	"message": $"{name} asks for a share of a GPU by the annotation {annotation}, which {scheduler} does not read",
-	"remedy": "set schedulerName to a scheduler that shares GPUs, or ask for whole ones or slices in limits",
+	"message": $"{name} asks for a share of a GPU by the annotation {annotation}, but {scheduler} does not read this annotation",
+	"remedy": "set schedulerName to a scheduler that shares GPUs, or ask for whole GPUs or slices in limits",
 }
 
 test_the_default_scheduler_reads_no_shares_whatever_the_labels_say if {
@@ -18,7 +18,7 @@ test_the_default_scheduler_reads_no_shares_whatever_the_labels_say if {
 	)} with input as examples.bad_pod
 }
 
-test_another_scheduler_reads_none_either if {
+test_another_scheduler_does_not_read_the_annotation if {
 	check.deny == {finding(
 		"/spec/template/metadata/annotations/gpu-memory",
 		"the pod",

@@ -1,12 +1,12 @@
 # METADATA
-# title: Annotations of GKE name no more GPUs than the pod asks for
+# title: GKE device annotations name no more GPUs than the pod asks for
 # description: |
-#   GKE's device injector gives a container the device files that the annotation devices.gke.io/container.<name> of its
-#   pod lists, whatever the pod asked for; devices.gke.io/pod and devices.gke.io do so for all containers. Recipes for
-#   GPUDirect give all GPUs of a node to a helper beside the container that asks for all of them. Without as many GPUs
-#   asked for by the same pod, those of others are taken. Files that are no GPUs, such as /dev/nvidiactl, are not
-#   counted. Namespaces of monitoring, which need to see all GPUs, can be named in usher.yaml under
-#   `isolation.visibleDevices`.
+#   GKE's device injector gives a container the device files that an annotation of its pod lists, whatever the pod asks
+#   for. The annotation devices.gke.io/container.<name> applies to one container; devices.gke.io/pod and devices.gke.io
+#   apply to all containers. Recipes for GPUDirect give all GPUs of a node to a helper container, beside the container
+#   that asks for all of them. If the pod asks for fewer GPUs than it names, it takes GPUs of other pods. Files that are
+#   not GPUs, for example /dev/nvidiactl, do not count. To allow this in monitoring namespaces, which need to see all
+#   GPUs, name them in usher.yaml under `isolation.visibleDevices`.
 # scope: package
 # related_resources:
 #   - ref: https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx
@@ -19,10 +19,9 @@
 #   code: USH210
 #   about: labelled pods
 #   severity: high
-#   why: It takes GPUs that belong to other pods.
+#   why: The pod takes GPUs that belong to other pods.
 #   closes: [B9]
-#   remediation: |
-#     Remove the annotation, or let a container of the same pod ask for as many GPUs as the annotation names.
+#   remediation: Remove the annotation, or let a container of the same pod ask for as many GPUs as the annotation names.
 package usher.checks.isolation.gke_device_annotations
 
 import data.usher.lib.isolation
@@ -36,24 +35,24 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{workload.pod_set_name(entry.podSet)} names more GPUs in annotations of devices.gke.io ({named}) than it asks for ({_asked(entry.podSet)})",
+		"message": $"{workload.pod_set_name(entry.podSet)} names {named} GPUs in annotations of devices.gke.io, but asks for {_asked(entry.podSet)}",
 		"remedy": "ask for as many GPUs in limits of the same pod, or remove the annotation",
 	}
 }
 
 unknown contains {
 	"path": entry.path,
-	"reason": $"whether {workload.pod_set_name(entry.podSet)} asks for as many GPUs as it names in annotations of devices.gke.io depends on device claims that are not known",
+	"reason": $"usher does not know the device claims of {workload.pod_set_name(entry.podSet)}, so the pod may ask for as many GPUs as its annotations of devices.gke.io name",
 } if {
 	some entry in _annotations
 	_named(entry.podSet) > _asked(entry.podSet)
 	_claims_unread(entry.podSet)
 }
 
-# YAML can write any letter of a path as an escape.
+# In YAML any letter of a path can be an escape sequence.
 unknown contains {
 	"path": entry.path,
-	"reason": $"which devices the annotation {entry.key} of {workload.pod_set_name(entry.podSet)} names cannot be read, because of a backslash",
+	"reason": $"usher cannot read the devices in the annotation {entry.key} of {workload.pod_set_name(entry.podSet)}, because it contains a backslash",
 } if {
 	some entry in _annotations
 	contains(entry.value, "\\")

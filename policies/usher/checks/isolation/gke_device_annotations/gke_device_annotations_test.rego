@@ -5,7 +5,7 @@ import data.usher.checks.isolation.gke_device_annotations as check
 
 finding(path, name, named, asked) := {
 	"path": path,
-	"message": $"{name} names more GPUs in annotations of devices.gke.io ({named}) than it asks for ({asked})",
+	"message": $"{name} names {named} GPUs in annotations of devices.gke.io, but asks for {asked}",
 	"remedy": "ask for as many GPUs in limits of the same pod, or remove the annotation",
 }
 
@@ -19,7 +19,7 @@ test_devices_that_are_no_gpus_and_other_annotations_are_good if {
 	check.unknown == set() with input as examples.good_other_devices
 }
 
-test_gpus_of_a_pod_that_asks_for_none_are_found if {
+test_gpus_of_a_pod_without_a_request_are_found if {
 	check.deny == {finding(
 		"/metadata/annotations/devices.gke.io~1pod",
 		"the pod",
@@ -81,7 +81,7 @@ test_a_claim_that_is_not_known_leaves_the_answer_open if {
 	check.deny == set() with input as examples.unknown_claim
 	check.unknown == {{
 		"path": "/metadata/annotations/devices.gke.io~1container.tcpx-daemon",
-		"reason": "whether the pod asks for as many GPUs as it names in annotations of devices.gke.io depends on device claims that are not known",
+		"reason": "usher does not know the device claims of the pod, so the pod may ask for as many GPUs as its annotations of devices.gke.io name",
 	}} with input as examples.unknown_claim
 }
 
@@ -91,11 +91,11 @@ test_a_claim_that_is_not_known_does_not_matter_where_enough_is_asked_for if {
 	check.unknown == set() with input as one_claim
 }
 
-test_what_is_written_in_escapes_is_unknown if {
+test_paths_with_escapes_are_unknown if {
 	check.deny == set() with input as examples.unknown_escapes
 	check.unknown == {{
 		"path": "/metadata/annotations/devices.gke.io~1container.jupyter",
-		"reason": "which devices the annotation devices.gke.io/container.jupyter of the pod names cannot be read, because of a backslash",
+		"reason": "usher cannot read the devices in the annotation devices.gke.io/container.jupyter of the pod, because it contains a backslash",
 	}} with input as examples.unknown_escapes
 }
 

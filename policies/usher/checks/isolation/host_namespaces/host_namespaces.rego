@@ -1,10 +1,10 @@
 # METADATA
-# title: Pods keep out of the processes and the memory of their node
+# title: Pods do not share the processes or the memory of their node
 # description: |
-#   With hostPID a pod sees all processes of its node, those that hold GPUs included, and as root it reads their
-#   environment and files and gets at the file system of the node. With hostIPC it reaches shared memory that others
-#   use, among it that of collective communication and of MPS. A larger /dev/shm needs neither: a volume in memory gives
-#   it. hostNetwork is not looked at, because training over RDMA often needs it.
+#   With hostPID a pod sees all processes of its node, including those that hold GPUs. As root it can read their
+#   environment and files and reach the file system of the node. With hostIPC it reaches shared memory that other pods
+#   use, for example that of collective communication and of MPS. A larger /dev/shm does not need hostIPC: a volume in
+#   memory is enough. The check ignores hostNetwork, because training over RDMA often needs it.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
@@ -15,11 +15,11 @@
 #   code: USH206
 #   about: pods
 #   severity: medium
-#   why: It reaches what other teams run on the same node.
+#   why: The pod reaches processes or memory of other teams on the same node.
 #   closes: [B6]
 #   remediation: |
-#     Remove the field. For shared memory between processes of a pod, mount a volume emptyDir of medium Memory at
-#     /dev/shm. Agents of the node belong into system namespaces, which priorities.systemNamespaces of usher.yaml names.
+#     Remove the field. If processes of a pod need shared memory, mount an emptyDir volume of medium Memory at /dev/shm.
+#     Move node agents to a system namespace that usher.yaml names under priorities.systemNamespaces.
 package usher.checks.isolation.host_namespaces
 
 import data.usher.lib.workload
@@ -39,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, field),
-		"message": $"{workload.pod_set_name(pod_set)} has {field}, so it shares the {what} of its node with all that runs there",
+		"message": $"{workload.pod_set_name(pod_set)} sets {field}, so it can reach all {what} of its node",
 		"remedy": _remedies[field],
 	}
 }

@@ -5,13 +5,13 @@ import data.usher.checks.isolation.host_namespaces as check
 
 processes(path, name) := {
 	"path": path,
-	"message": $"{name} has hostPID, so it shares the processes of its node with all that runs there",
+	"message": $"{name} sets hostPID, so it can reach all processes of its node",
 	"remedy": "remove hostPID",
 }
 
 memory(path, name) := {
 	"path": path,
-	"message": $"{name} has hostIPC, so it shares the memory segments of its node with all that runs there",
+	"message": $"{name} sets hostIPC, so it can reach all memory segments of its node",
 	"remedy": "remove hostIPC, and mount an emptyDir of medium Memory at /dev/shm",
 }
 

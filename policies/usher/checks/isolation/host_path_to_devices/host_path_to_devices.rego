@@ -1,12 +1,13 @@
 # METADATA
-# title: Devices are not taken by host path
+# title: Pods do not take devices by host path
 # description: |
-#   A volume that is a host path to device files shows the accelerators and network cards of the node to a pod that never
-#   asked for them, or for fewer. Without privileges the kernel still refuses to open what the pod was not given, and the
-#   pod fails; with privileges it uses the devices of others, and nobody counts them. A device plugin or a device claim
-#   gives the files and the permission together. Paths are compared in their plainest spelling, past `..`, doubled
-#   slashes and /var/run. Device plugins and drivers need such volumes; they belong into system namespaces, which
-#   `priorities.systemNamespaces` of usher.yaml names. /dev/shm, /dev/hugepages and other devices are free.
+#   A host path to device files shows the accelerators and network cards of the node to a pod that did not ask for them,
+#   or asked for fewer. Without privileges, the kernel refuses to open these devices and the pod fails. With privileges,
+#   the pod uses devices of other pods and no quota counts them. A device plugin or a device claim gives the files and
+#   the permission together. Before the check compares paths, it resolves `..`, doubled slashes and /var/run.
+#
+#   Device plugins and drivers need these volumes. Run them in a system namespace that usher.yaml names under
+#   `priorities.systemNamespaces`. /dev/shm, /dev/hugepages and other devices are allowed.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -19,7 +20,7 @@
 #   code: USH204
 #   about: pods
 #   severity: high
-#   why: It reaches GPUs that were never asked for, or fails to open them.
+#   why: The pod reaches GPUs that it did not ask for, or fails to open them.
 #   closes: [B5]
 #   parameters:
 #     paths:
@@ -35,10 +36,10 @@
 #         - /dev/nvidia*
 #         - /dev/vfio
 #         - /run/nvidia
-#       description: Places of devices on nodes, and all below them; a * at the end stands for the rest of a name.
+#       description: Paths of devices on nodes, and everything below them. A * at the end matches the rest of a name.
 #   remediation: |
-#     Remove the volume, and ask for the devices in the limits of the container or by a device claim. What a pod needs of
-#     the network, such as rdma/hca, is a resource as well.
+#     Remove the volume, and ask for the devices in the limits of the container or by a device claim. Network devices
+#     like rdma/hca are resources too.
 package usher.checks.isolation.host_path_to_devices
 
 import data.usher.lib.isolation
@@ -53,7 +54,7 @@ deny contains object.union(finding, workload.assumption_of_agents) if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{isolation.volume_name(entry)} takes devices of the node by host path, {text.excerpt(entry.written)}, past every request and quota",
+		"message": $"{isolation.volume_name(entry)} takes devices of the node by the host path {text.excerpt(entry.written)}, which bypasses requests and quotas",
 		"remedy": "remove the volume, and ask for the devices in limits",
 	}
 }

@@ -1,10 +1,10 @@
 # METADATA
-# title: Host paths do not lead to what the kubelet keeps
+# title: Host paths do not lead to the pod data of the kubelet
 # description: |
-#   Below its directory the kubelet keeps the volumes of all pods of the node, with their secrets and tokens, the sockets
-#   of storage and device drivers, and the socket that tells which pod has which device. That is how exporters of GPU
-#   metrics name pods, and how backups read volumes; to anybody else it shows and opens what other teams have. What
-#   rules devices is for another check.
+#   Below its directory the kubelet keeps the volumes of all pods of the node, with their secrets and tokens. The
+#   sockets of storage drivers and device drivers are there too, and the socket that tells which pod has which device.
+#   Exporters of GPU metrics use that socket to name pods, and backup tools read the volumes. For all other pods, the
+#   path opens data of other teams. Another check reports paths that control devices.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/#monitoring-device-plugin-resources
@@ -15,7 +15,7 @@
 #   code: USH217
 #   about: pods
 #   severity: medium
-#   why: It shows the secrets and the devices of every pod on the node.
+#   why: The path shows the secrets and the devices of every pod on the node.
 #   closes: [B5]
 #   parameters:
 #     paths:
@@ -23,10 +23,10 @@
 #         - /var/lib/kubelet/plugins
 #         - /var/lib/kubelet/pod-resources
 #         - /var/lib/kubelet/pods
-#       description: Directories of the kubelet, and all below them.
+#       description: Directories of the kubelet, and everything below them.
 #   remediation: |
-#     Remove the volume. What exports metrics or makes backups of nodes belongs into a system namespace, which
-#     priorities.systemNamespaces of usher.yaml names.
+#     Remove the volume. Move pods that export metrics or back up nodes to a system namespace that usher.yaml names
+#     under priorities.systemNamespaces.
 package usher.checks.isolation.host_path_to_kubelet_state
 
 import data.usher.lib.isolation
@@ -40,8 +40,8 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{isolation.volume_name(entry)} is the host path {text.excerpt(entry.written)}, where the kubelet keeps what belongs to other pods",
-		"remedy": "remove the volume, or move node agents to a system namespace",
+		"message": $"{isolation.volume_name(entry)} mounts the host path {text.excerpt(entry.written)}, where the kubelet keeps data of other pods",
+		"remedy": "remove the volume; if the pod is a node agent, move it to a system namespace",
 	}
 }
 

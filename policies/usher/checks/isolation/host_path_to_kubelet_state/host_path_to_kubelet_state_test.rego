@@ -5,8 +5,8 @@ import data.usher.checks.isolation.host_path_to_kubelet_state as check
 
 finding(path, volume, written) := {
 	"path": path,
-	"message": $"volume {volume} is the host path {written}, where the kubelet keeps what belongs to other pods",
-	"remedy": "remove the volume, or move node agents to a system namespace",
+	"message": $"volume {volume} mounts the host path {written}, where the kubelet keeps data of other pods",
+	"remedy": "remove the volume; if the pod is a node agent, move it to a system namespace",
 }
 
 test_the_socket_of_pod_resources_is_found if {

@@ -1,12 +1,14 @@
 # METADATA
-# title: Host paths do not lead to what controls a node
+# title: Host paths do not lead to files or sockets that control the node
 # description: |
-#   Whoever reaches the socket of the container runtime starts any container there, with any device. Whoever writes into
-#   the kubelet's directory of device plugins passes for one, and hands out the GPUs; what lies in the directories of CDI
-#   says what a device is; and a manifest among the static pods runs past the API server and all admission. A read-only
-#   mount does not help with sockets. Device plugins, drivers and agents of the node need such volumes; they belong into
-#   system namespaces, which `priorities.systemNamespaces` of usher.yaml names. Paths are compared in their plainest
-#   spelling, past `..`, doubled slashes and /var/run.
+#   A pod that reaches the socket of the container runtime can start any container on the node, with any device. A pod
+#   that writes into the kubelet's directory of device plugins can pose as a device plugin and hand out the GPUs. The
+#   CDI directories define the devices. A manifest in the directory of static pods runs without the API server and
+#   without admission. A read-only mount does not protect sockets. Before the check compares paths, it resolves `..`,
+#   doubled slashes and /var/run.
+#
+#   Device plugins, drivers and node agents need these volumes. Run them in a system namespace that usher.yaml names
+#   under `priorities.systemNamespaces`.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -19,7 +21,7 @@
 #   code: USH215
 #   about: pods
 #   severity: high
-#   why: It can start any container on the node, and with it use every GPU.
+#   why: The pod can start any container on the node, and through it use every GPU.
 #   closes: [B5, B17]
 #   parameters:
 #     paths:
@@ -43,10 +45,11 @@
 #         - /var/lib/rancher/k3s/server
 #         - /var/lib/rancher/rke2/agent
 #         - /var/lib/rancher/rke2/server
-#       description: Files and directories of nodes, and all below them; a * at the end stands for the rest of a name.
+#       description: |
+#         Files and directories of nodes, and everything below them. A * at the end matches the rest of a name.
 #   remediation: |
-#     Remove the volume. Images are built without the runtime's socket by tools that need none; what has to manage nodes
-#     belongs into a system namespace.
+#     Remove the volume. To build images, use a tool that does not need the socket of the runtime. Move pods that manage
+#     nodes to a system namespace.
 package usher.checks.isolation.host_path_to_node_control
 
 import data.usher.lib.isolation
@@ -61,7 +64,7 @@ deny contains object.union(finding, workload.assumption_of_agents) if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{isolation.volume_name(entry)} is the host path {text.excerpt(entry.written)}, by which a pod controls its node",
+		"message": $"{isolation.volume_name(entry)} mounts the host path {text.excerpt(entry.written)}, through which the pod can control its node",
 		"remedy": "remove the volume",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.isolation.host_path_to_node_control as check
 
 finding(path, volume, written) := {
 	"path": path,
-	"message": $"volume {volume} is the host path {written}, by which a pod controls its node",
+	"message": $"volume {volume} mounts the host path {written}, through which the pod can control its node",
 	"remedy": "remove the volume",
 }
 
@@ -52,7 +52,7 @@ test_system_namespaces_may_have_them if {
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 	check.deny == {object.union(
 		finding("/spec/template/spec/volumes/0/hostPath/path", "plugins", `"/var/lib/kubelet/device-plugins"`),
-		{"assumption": "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"},
+		{"assumption": "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"},
 	)} with input as object.union(examples.good_node_agent, {"site": {"systemNamespace": false}})
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: Volumes inside pods are made by drivers that are known
+# title: Volumes inside pods use a listed CSI driver
 # description: |
-#   A volume of type csi is described by the pod itself: no claim, no storage class and no quota stand between the pod and
-#   the driver on its node, and what a driver gives, device files included, is for the driver to say. Known are drivers
-#   for secrets, certificates and object stores; others can be listed in usher.yaml once somebody has looked at them.
+#   A pod describes a volume of type csi itself. No claim, storage class or quota stands between the pod and the driver
+#   on its node. The driver alone decides what the pod gets, and that can include device files. usher lists drivers for
+#   secrets, certificates and object stores. An administrator can review other drivers and list them in usher.yaml.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/ephemeral-volumes/#csi-driver-restrictions
@@ -14,7 +14,7 @@
 #   code: USH213
 #   about: pods
 #   severity: low
-#   why: A driver that nobody has looked at may hand out files of the node.
+#   why: A driver that no administrator has reviewed may give the pod files of the node.
 #   closes: [B46]
 #   parameters:
 #     drivers:
@@ -28,7 +28,7 @@
 #         - secrets-store.csi.k8s.io
 #         - smb.csi.k8s.io
 #         - spiffe.csi.cert-manager.io
-#       description: CSI drivers whose volumes a pod may describe itself.
+#       description: CSI drivers that a pod may use for volumes that it describes itself.
 #   remediation: |
 #     Use a volume claim, or have the driver listed in usher.yaml (parameters, inline-csi-driver-not-listed, drivers).
 package usher.checks.isolation.inline_csi_driver_not_listed
@@ -46,7 +46,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "volumes")}/{index}/csi/driver",
-		"message": $"{workload.pod_set_name(pod_set)} has a volume that the CSI driver {text.excerpt(driver)} makes, which is not listed as harmless",
+		"message": $"{workload.pod_set_name(pod_set)} has a volume of the CSI driver {text.excerpt(driver)}, but this driver is not in the list of allowed drivers",
 		"remedy": "use a volume claim, or have the driver listed in usher.yaml",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.isolation.inline_csi_driver_not_listed as check
 
 finding(path, name, driver) := {
 	"path": path,
-	"message": $"{name} has a volume that the CSI driver {driver} makes, which is not listed as harmless",
+	"message": $"{name} has a volume of the CSI driver {driver}, but this driver is not in the list of allowed drivers",
 	"remedy": "use a volume claim, or have the driver listed in usher.yaml",
 }
 

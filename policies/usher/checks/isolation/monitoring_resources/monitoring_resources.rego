@@ -1,10 +1,10 @@
 # METADATA
-# title: Only monitoring asks for access to all devices
+# title: Only monitoring namespaces ask for access to all devices
 # description: |
-#   Resources such as gpu.intel.com/monitoring give a container every GPU of its node, those of others included, and take
-#   none from the count. They are made for exporters of metrics. Namespaces of monitoring can be named in usher.yaml
-#   under `isolation.visibleDevices`; which resources are meant, beside the known ones, under `accelerators.resources`
-#   with the unit monitoring. Claims with admin access are told where they are written.
+#   Resources like gpu.intel.com/monitoring give a container access to every GPU of its node, including GPUs of other
+#   pods, and no quota counts them. They are made for exporters of metrics. usher.yaml can name monitoring namespaces
+#   under `isolation.visibleDevices`. It can name more of these resources under `accelerators.resources` with the unit
+#   monitoring. Another check reports device claims with admin access.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/intel/intel-device-plugins-for-kubernetes/blob/main/cmd/gpu_plugin/README.md
@@ -15,11 +15,11 @@
 #   code: USH212
 #   about: accelerator pods
 #   severity: medium
-#   why: It uses the GPUs of others, and nobody counts it.
+#   why: The pod uses the GPUs of other pods, and no quota counts them.
 #   closes: [B14]
 #   remediation: |
-#     Ask for as many devices as the container needs, such as gpu.intel.com/xe, or have the namespace named in usher.yaml
-#     under isolation.visibleDevices.
+#     Ask for as many devices as the container needs, for example by gpu.intel.com/xe. Or have the namespace named in
+#     usher.yaml under isolation.visibleDevices.
 package usher.checks.isolation.monitoring_resources
 
 import data.usher.lib.isolation
@@ -34,7 +34,7 @@ deny contains finding if {
 
 	finding := {
 		"path": request.path,
-		"message": $"{workload.pod_set_name(pod_set)} asks for {request.name}, which gives it every device of its node and counts none",
+		"message": $"{workload.pod_set_name(pod_set)} asks for {request.name}, which gives access to every device of its node, but no quota counts them",
 		"remedy": "ask for as many devices as it needs",
 	}
 }

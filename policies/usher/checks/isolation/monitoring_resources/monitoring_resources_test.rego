@@ -5,7 +5,7 @@ import data.usher.checks.isolation.monitoring_resources as check
 
 finding(path, resource) := {
 	"path": path,
-	"message": $"the pod asks for {resource}, which gives it every device of its node and counts none",
+	"message": $"the pod asks for {resource}, which gives access to every device of its node, but no quota counts them",
 	"remedy": "ask for as many devices as it needs",
 }
 
@@ -39,7 +39,7 @@ test_monitoring_and_system_namespaces_may_ask_for_it if {
 	check.deny == set() with input as object.union(examples.bad_pod, {"site": {"systemNamespace": true}})
 }
 
-test_a_claim_with_admin_access_is_told_where_it_is_written if {
+test_another_check_reports_claims_with_admin_access if {
 	[pod_set] := examples.bad_pod.podSets
 	claimed := object.union(pod_set, {"requests": [{
 		"route": "access to all devices",

@@ -5,7 +5,7 @@ import data.usher.checks.isolation.nri_device_annotations as check
 
 finding(path, name, key, devices) := {
 	"path": path,
-	"message": $"{name} takes the devices {devices} by the annotation {key}, past every request and quota",
+	"message": $"{name} takes the devices {devices} by the annotation {key}, which bypasses requests and quotas",
 	"remedy": "remove the annotation, and ask for the GPUs in limits",
 }
 

@@ -1,11 +1,10 @@
 # METADATA
 # title: Containers are not privileged
 # description: |
-#   A privileged container sees every device of its node, so it can use all GPUs whatever it asked for, and it can leave
-#   the container altogether. No request, quota or MIG partition holds it. Drivers and node agents need it; they belong
-#   into system namespaces, which `priorities.systemNamespaces` of usher.yaml names. Recipes for TPUs and for GPUDirect
-#   ask for it as well, so preset recommended only warns. Debug containers are held to the same, because they run on the
-#   same node.
+#   A privileged container sees every device of its node. It can use all GPUs, whatever it asks for, and it can leave
+#   the container. No request, quota or MIG partition limits it. Drivers and node agents need this. Run them in a system
+#   namespace that usher.yaml names under `priorities.systemNamespaces`. Recipes for TPUs and for GPUDirect also ask for
+#   it, so the preset recommended only warns. Debug containers follow the same rule, because they run on the same node.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
@@ -16,11 +15,11 @@
 #   code: USH205
 #   about: pods
 #   severity: medium
-#   why: It can use every GPU of the node without asking for one.
+#   why: The container can use every GPU of the node without asking for one.
 #   closes: [B6, B20]
 #   remediation: |
-#     Remove `privileged: true`. What needs a single privilege can be given that one capability; what needs GPUs asks for
-#     them in its limits.
+#     Remove `privileged: true`. If the container needs a single privilege, give it only that capability. If it needs
+#     GPUs, ask for them in its limits.
 package usher.checks.isolation.privileged_container
 
 import data.usher.lib.workload
@@ -32,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.container.path}/securityContext/privileged",
-		"message": $"{workload.container_name(entry.podSet, entry.container)} is privileged and sees every device of its node",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} is privileged, so it can use every device of its node",
 		"remedy": "remove privileged: true",
 	}
 }

@@ -7,12 +7,12 @@ test_a_privileged_container_is_found_in_every_list if {
 	check.deny == {
 		{
 			"path": "/spec/initContainers/0/securityContext/privileged",
-			"message": "init container tune is privileged and sees every device of its node",
+			"message": "init container tune is privileged, so it can use every device of its node",
 			"remedy": "remove privileged: true",
 		},
 		{
 			"path": "/spec/ephemeralContainers/0/securityContext/privileged",
-			"message": "ephemeral container debugger is privileged and sees every device of its node",
+			"message": "ephemeral container debugger is privileged, so it can use every device of its node",
 			"remedy": "remove privileged: true",
 		},
 	} with input as examples.bad_pod
@@ -21,12 +21,12 @@ test_a_privileged_container_is_found_in_every_list if {
 test_it_is_found_in_the_templates_of_other_kinds if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/securityContext/privileged",
-		"message": "container agent is privileged and sees every device of its node",
+		"message": "container agent is privileged, so it can use every device of its node",
 		"remedy": "remove privileged: true",
 	}} with input as examples.bad_daemonset
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/spec/containers/0/securityContext/privileged",
-		"message": "container worker of Worker is privileged and sees every device of its node",
+		"message": "container worker of Worker is privileged, so it can use every device of its node",
 		"remedy": "remove privileged: true",
 	}} with input as examples.bad_mpijob
 }

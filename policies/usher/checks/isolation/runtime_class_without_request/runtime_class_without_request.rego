@@ -1,11 +1,12 @@
 # METADATA
-# title: The runtime class of GPUs comes with a request for them
+# title: Pods with a GPU RuntimeClass ask for an accelerator
 # description: |
-#   Runtime classes such as nvidia run a container through NVIDIA's container runtime, which gives it the GPUs that
-#   NVIDIA_VISIBLE_DEVICES names. Most images for GPUs set that variable to `all`, and no manifest shows it; so a pod of
-#   such a class that asks for no accelerator sees every GPU of its node, as far as the runtime honours the variable,
-#   which it does by default. Namespaces of monitoring, which need to see all GPUs, can be named in usher.yaml under
-#   `isolation.visibleDevices`. Pods whose device claims are not known are left open.
+#   RuntimeClasses like nvidia run a container through NVIDIA's container runtime. The runtime gives the container
+#   the GPUs that NVIDIA_VISIBLE_DEVICES names. Most GPU images set this variable to `all`, and no manifest shows it. So
+#   a pod with this RuntimeClass sees every GPU of its node, even if it asks for no accelerator. This holds if the
+#   runtime reads the variable, which it does by default. To allow this in monitoring namespaces, which need to see all
+#   GPUs, name them in usher.yaml under `isolation.visibleDevices`. If a pod has device claims that usher cannot read,
+#   the result is unknown.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
@@ -18,15 +19,15 @@
 #   code: USH202
 #   about: ordinary pods
 #   severity: medium
-#   why: It may see every GPU of its node, and nobody counts one.
+#   why: The pod may see every GPU of its node, and no quota counts them.
 #   closes: [B3]
 #   parameters:
 #     runtimeClasses:
 #       default: [nvidia, nvidia-cdi, nvidia-legacy]
 #       description: Names of the RuntimeClasses that give access to GPUs.
 #   remediation: |
-#     Remove runtimeClassName from pods that need no GPU; of a job, from the templates of its launcher or head alone.
-#     Where the GPU is needed, ask for it in limits.
+#     Remove runtimeClassName from pods that need no GPU. In a job, this is often only the template of the launcher or
+#     the head. If the pod needs a GPU, ask for it in limits.
 package usher.checks.isolation.runtime_class_without_request
 
 import data.usher.lib.isolation
@@ -39,14 +40,14 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "runtimeClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} has the runtime class {pod_set.runtimeClassName} and asks for no accelerator, so its image decides which GPUs it sees",
+		"message": $"{workload.pod_set_name(pod_set)} has the RuntimeClass {pod_set.runtimeClassName} but asks for no accelerator, so its image decides which GPUs it sees",
 		"remedy": "remove runtimeClassName, or ask for the GPUs in limits",
 	}
 }
 
 unknown contains {
 	"path": workload.field_path(pod_set, "runtimeClassName"),
-	"reason": $"whether {workload.pod_set_name(pod_set)} asks for the GPUs of its runtime class {pod_set.runtimeClassName} depends on a device claim or resource that is not known",
+	"reason": $"usher does not know one of the device claims or resources of {workload.pod_set_name(pod_set)}, so the pod may ask for the GPUs of its RuntimeClass {pod_set.runtimeClassName}",
 } if {
 	some pod_set in _in_class
 	_may_ask(pod_set)

@@ -5,13 +5,13 @@ import data.usher.checks.isolation.runtime_class_without_request as check
 
 finding(path, name, class) := {
 	"path": path,
-	"message": $"{name} has the runtime class {class} and asks for no accelerator, so its image decides which GPUs it sees",
+	"message": $"{name} has the RuntimeClass {class} but asks for no accelerator, so its image decides which GPUs it sees",
 	"remedy": "remove runtimeClassName, or ask for the GPUs in limits",
 }
 
 not_known(name) := {
 	"path": "/spec/runtimeClassName",
-	"reason": $"whether {name} asks for the GPUs of its runtime class nvidia depends on a device claim or resource that is not known",
+	"reason": $"usher does not know one of the device claims or resources of {name}, so the pod may ask for the GPUs of its RuntimeClass nvidia",
 }
 
 test_a_pod_that_asks_for_nothing_or_for_zero_is_found if {

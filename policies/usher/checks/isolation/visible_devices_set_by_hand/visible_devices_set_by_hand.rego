@@ -1,11 +1,12 @@
 # METADATA
-# title: NVIDIA_VISIBLE_DEVICES is not set by hand
+# title: No container sets NVIDIA_VISIBLE_DEVICES by hand
 # description: |
-#   NVIDIA's container runtime gives a container the GPUs that NVIDIA_VISIBLE_DEVICES names. Set by hand in a container
-#   that asks for no accelerator, it takes GPUs that nobody counted, often all of the node; beside a request, it
-#   overrides the devices that the device plugin hands out, which may belong to others. Only an empty value, `void` and
-#   `none` give nothing. Variables that come with the image or by `envFrom` cannot be seen here. Namespaces of
-#   monitoring, which need to see all GPUs, can be named in usher.yaml under `isolation.visibleDevices`.
+#   NVIDIA's container runtime gives a container the GPUs that NVIDIA_VISIBLE_DEVICES names. If a container sets the
+#   variable and asks for no accelerator, it takes GPUs that no quota counts, often all GPUs of the node. If it asks for
+#   accelerators, the variable overrides the devices of the device plugin, so the container may get GPUs of other pods.
+#   Only an empty value, `void` and `none` give no GPU. usher cannot see variables that come from the image or from
+#   `envFrom`. To allow this in monitoring namespaces, which need to see all GPUs, name them in usher.yaml under
+#   `isolation.visibleDevices`.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
@@ -16,11 +17,11 @@
 #   code: USH201
 #   about: pods
 #   severity: critical
-#   why: It takes GPUs that nobody counted, or those of others.
+#   why: The container takes GPUs that no quota counts, or GPUs of other pods.
 #   closes: [B1, B20]
 #   remediation: |
-#     Remove the variable, and ask for as many GPUs as the container needs in its limits; the device plugin then sets
-#     the variable itself.
+#     Remove the variable, and ask in limits for as many GPUs as the container needs. The device plugin then sets the
+#     variable itself.
 package usher.checks.isolation.visible_devices_set_by_hand
 
 import data.usher.lib.text
@@ -40,7 +41,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": entry.variable.path,
-	"reason": $"{entry.name}: NVIDIA_VISIBLE_DEVICES comes from elsewhere and cannot be read",
+	"reason": $"{entry.name}: NVIDIA_VISIBLE_DEVICES gets its value from elsewhere, so usher cannot read it",
 } if {
 	some entry in _set_by_hand
 	not entry.variable.value
@@ -55,12 +56,12 @@ _set_by_hand := [entry |
 	entry := {"container": container, "variable": variable, "name": workload.container_name(pod_set, container)}
 ]
 
-_effect(container) := "overrides the devices that it is given for its request" if container.asksAccelerators
+_effect(container) := "overrides the devices that the device plugin assigns to the container" if container.asksAccelerators
 
-_effect(container) := "without a request takes GPUs that nobody counted" if not container.asksAccelerators
+_effect(container) := "takes GPUs that no quota counts, because the container asks for no accelerator" if not container.asksAccelerators
 
 # Ephemeral containers cannot ask for resources.
-_remedy(container) := "remove it, and ask for the GPUs in limits" if {
+_remedy(container) := "remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits" if {
 	not container.asksAccelerators
 	container.type != "ephemeral container"
-} else := "remove it"
+} else := "remove NVIDIA_VISIBLE_DEVICES"

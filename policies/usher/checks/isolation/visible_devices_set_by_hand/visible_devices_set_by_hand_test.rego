@@ -5,8 +5,8 @@ import data.usher.checks.isolation.visible_devices_set_by_hand as check
 
 uncounted(path, name, value) := {
 	"path": path,
-	"message": $"{name}: NVIDIA_VISIBLE_DEVICES {value} without a request takes GPUs that nobody counted",
-	"remedy": "remove it, and ask for the GPUs in limits",
+	"message": $"{name}: NVIDIA_VISIBLE_DEVICES {value} takes GPUs that no quota counts, because the container asks for no accelerator",
+	"remedy": "remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits",
 }
 
 test_values_that_show_no_device_are_good if {
@@ -30,7 +30,7 @@ test_all_lists_of_containers_are_read_and_the_last_of_two_entries_counts if {
 		uncounted("/spec/containers/0/env/1", "container jupyter", `"all"`),
 		object.union(
 			uncounted("/spec/ephemeralContainers/0/env/0", "ephemeral container debugger", `"all"`),
-			{"remedy": "remove it"},
+			{"remedy": "remove NVIDIA_VISIBLE_DEVICES"},
 		),
 	} with input as examples.bad_pod
 }
@@ -38,8 +38,8 @@ test_all_lists_of_containers_are_read_and_the_last_of_two_entries_counts if {
 test_beside_a_request_the_variable_overrides_the_device_plugin if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/env/0",
-		"message": `container vllm: NVIDIA_VISIBLE_DEVICES "GPU-7f6d7a5e-2b6e-4c1e-9a52-0f4f7cf5f..." overrides the devices that it is given for its request`,
-		"remedy": "remove it",
+		"message": `container vllm: NVIDIA_VISIBLE_DEVICES "GPU-7f6d7a5e-2b6e-4c1e-9a52-0f4f7cf5f..." overrides the devices that the device plugin assigns to the container`,
+		"remedy": "remove NVIDIA_VISIBLE_DEVICES",
 	}} with input as examples.bad_deployment
 }
 
@@ -55,7 +55,7 @@ test_a_value_from_elsewhere_is_unknown if {
 	check.deny == set() with input as examples.unknown_cronjob
 	check.unknown == {{
 		"path": "/spec/jobTemplate/spec/template/spec/containers/0/env/0",
-		"reason": "container evaluate: NVIDIA_VISIBLE_DEVICES comes from elsewhere and cannot be read",
+		"reason": "container evaluate: NVIDIA_VISIBLE_DEVICES gets its value from elsewhere, so usher cannot read it",
 	}} with input as examples.unknown_cronjob
 }
 
@@ -81,7 +81,7 @@ test_whatever_names_a_device_is_found if {
 	}
 }
 
-test_only_three_values_name_none if {
+test_only_three_values_name_no_device if {
 	every value in ["", "none", "void"] {
 		check.deny == set() with input as with_value(value)
 	}
@@ -91,6 +91,6 @@ test_a_reference_to_another_variable_is_unknown_in_a_debug_container_too if {
 	check.deny == set() with input as examples.unknown_reference
 	check.unknown == {{
 		"path": "/spec/ephemeralContainers/0/env/0",
-		"reason": "ephemeral container debugger: NVIDIA_VISIBLE_DEVICES comes from elsewhere and cannot be read",
+		"reason": "ephemeral container debugger: NVIDIA_VISIBLE_DEVICES gets its value from elsewhere, so usher cannot read it",
 	}} with input as examples.unknown_reference
 }

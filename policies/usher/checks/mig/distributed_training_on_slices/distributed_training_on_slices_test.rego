@@ -3,7 +3,7 @@ package usher.checks.mig.distributed_training_on_slices_test
 import data.examples.checks.mig.distributed_training_on_slices as examples
 import data.usher.checks.mig.distributed_training_on_slices as check
 
-message := "its pods train together on MIG slices, which cannot reach each other over NVLink or peer-to-peer"
+message := "the pods train together on MIG slices, but slices cannot reach each other over NVLink or peer-to-peer"
 
 remedy := "train on whole GPUs, or in one pod on one slice"
 

@@ -3,13 +3,13 @@ package usher.checks.mig.more_than_a_node_holds_test
 import data.examples.checks.mig.more_than_a_node_holds as examples
 import data.usher.checks.mig.more_than_a_node_holds as check
 
-remedy := "ask for fewer slices per pod, or for a mix that fits on fewer GPUs"
+remedy := "ask for fewer slices per pod, or for slices that fit on fewer GPUs"
 
 # The namespace edge has nodes with one GPU each.
 test_slices_whose_sizes_add_up_to_a_gpu_do_not_fit_there_all_the_same if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb",
-		"message": "the slices of the pod need 2 GPUs of the same node, and no node has more than 1",
+		"message": "the slices of the pod need 2 GPUs on one node, but no node has more than 1",
 		"remedy": remedy,
 	}} with input as examples.bad_deployment
 }
@@ -17,7 +17,7 @@ test_slices_whose_sizes_add_up_to_a_gpu_do_not_fit_there_all_the_same if {
 test_the_slices_of_all_containers_count_together if {
 	check.deny == {{
 		"path": "/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb.me",
-		"message": "the slices of the pod need 2 GPUs of the same node, and no node has more than 1",
+		"message": "the slices of the pod need 2 GPUs on one node, but no node has more than 1",
 		"remedy": remedy,
 	}} with input as examples.bad_media_pod
 }
@@ -25,18 +25,18 @@ test_the_slices_of_all_containers_count_together if {
 test_the_board_of_the_node_selector_decides if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb",
-		"message": "the slices of one pod of Worker need 2 GPUs of the same node, and no node has more than 1",
+		"message": "the slices of one pod of Worker need 2 GPUs on one node, but no node has more than 1",
 		"remedy": remedy,
 	}} with input as examples.bad_pytorchjob
 	check.deny == set() with input as examples.good_larger_board
 }
 
-test_what_nobody_has_said_of_nodes_is_assumed if {
+test_without_a_parameter_the_gpus_per_node_are_assumed if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-7g.80gb",
-		"message": "the slices of the pod need 9 GPUs of the same node, and no node has more than 8",
+		"message": "the slices of the pod need 9 GPUs on one node, but no node has more than 8",
 		"remedy": remedy,
-		"assumption": "no node has more than 8 GPUs",
+		"assumption": "usher assumes that no node has more than 8 GPUs",
 	}} with input as examples.bad_job_of_whole_gpus
 }
 
@@ -67,7 +67,7 @@ test_too_many_to_be_searched_is_unknown if {
 	check.deny == set() with input as examples.unknown_job
 	check.unknown == {{
 		"path": "/spec/template/spec/containers/1/resources/limits/nvidia.com~1mig-2g.20gb",
-		"reason": "these slices are too many and too mixed to find out on how many GPUs they fit",
+		"reason": "usher cannot compute how many GPUs these slices need, because the pod asks for too many different slices",
 	}} with input as examples.unknown_job
 }
 
@@ -78,13 +78,13 @@ test_a_board_on_which_they_fit_for_certain_leaves_nothing_unknown if {
 	])
 }
 
-test_what_is_denied_is_not_unknown if {
+test_a_finding_is_not_unknown_as_well if {
 	boards := [{"name": "A", "gpus": 2, "exact": false}]
 	count(check.deny) == 1 with input as on_boards(boards)
 	check.unknown == set() with input as on_boards(boards)
 }
 
-test_boards_that_are_too_small_for_certain_may_stand_beside if {
+test_an_inexact_board_beside_one_that_is_too_small_is_unknown if {
 	count(check.unknown) == 1 with input as on_boards([
 		{"name": "A", "gpus": 1, "exact": false},
 		{"name": "B", "gpus": 2, "exact": true},

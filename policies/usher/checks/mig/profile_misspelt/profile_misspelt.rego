@@ -1,10 +1,12 @@
 # METADATA
-# title: MIG resources are named as the device plugin names them
+# title: MIG resource names match the names that the device plugin uses
 # description: |
-#   The device plugin offers a MIG profile as `nvidia.com/mig-` with the name of the profile, in which a dot stands for
-#   every `+`: `nvidia.com/mig-1g.10gb.me`. It does so in lower case, and for whole GPU instances only, never for parts
-#   of one such as `1c.3g.20gb`. Any other name is offered by no node; and one with a `+` is refused by the API server,
-#   of pod templates inside other kinds only when their pods are made. What usher.yaml names itself is left alone.
+#   The device plugin offers a MIG profile as `nvidia.com/mig-` and the name of the profile, with a dot for every `+`:
+#   `nvidia.com/mig-1g.10gb.me`. It writes the name in lower case. It offers whole GPU instances only, never parts of
+#   one, for example `1c.3g.20gb`.
+#
+#   No node offers any other name. The API server also refuses a name with a `+`. In pod templates inside other kinds it
+#   refuses the name only when the pods are made. The check accepts every name that usher.yaml itself uses.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#configuration-option-details
@@ -17,10 +19,10 @@
 #   code: USH709
 #   about: accelerator pods
 #   severity: high
-#   why: No node ever offers such a name, so the pod waits for ever or is refused.
+#   why: No node offers this name, so the pod waits forever or is refused.
 #   closes: [S17]
 #   remediation: |
-#     Write the profile as the nodes do: `kubectl describe nodes` lists it among the allocatable resources, such as
+#     Write the profile as the nodes do. `kubectl describe nodes` lists it among the allocatable resources, for example
 #     nvidia.com/mig-1g.10gb or nvidia.com/mig-1g.10gb.me.
 package usher.checks.mig.profile_misspelt
 
@@ -36,11 +38,11 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(container, name),
-		"message": $"{workload.container_name(pod_set, container)} asks for {text.excerpt(name)}, which is the name of no MIG profile",
+		"message": $"{workload.container_name(pod_set, container)} asks for {text.excerpt(name)}, but this is not the name of a MIG profile",
 		"remedy": _remedy(meant),
 	}
 }
 
 _remedy(meant) := $"write {meant}" if meant != ""
 
-_remedy("") := "write nvidia.com/mig- and a profile that the nodes offer, such as nvidia.com/mig-1g.10gb"
+_remedy("") := "write nvidia.com/mig- and a profile that the nodes offer, for example nvidia.com/mig-1g.10gb"

@@ -6,7 +6,7 @@ import data.usher.checks.mig.profile_misspelt as check
 test_a_plus_is_found_where_a_dot_belongs if {
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb+me",
-		"message": `container worker of Worker asks for "nvidia.com/mig-1g.10gb+me", which is the name of no MIG profile`,
+		"message": `container worker of Worker asks for "nvidia.com/mig-1g.10gb+me", but this is not the name of a MIG profile`,
 		"remedy": "write nvidia.com/mig-1g.10gb.me",
 	}} with input as examples.bad_mpijob
 }
@@ -14,16 +14,16 @@ test_a_plus_is_found_where_a_dot_belongs if {
 test_a_part_of_an_instance_is_found_in_the_container_that_names_it if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/1/resources/limits/nvidia.com~1mig-1c.3g.20gb",
-		"message": `container judge asks for "nvidia.com/mig-1c.3g.20gb", which is the name of no MIG profile`,
+		"message": `container judge asks for "nvidia.com/mig-1c.3g.20gb", but this is not the name of a MIG profile`,
 		"remedy": "write nvidia.com/mig-3g.20gb",
 	}} with input as examples.bad_job
 }
 
-test_what_is_no_profile_at_all_is_found_in_requests_as_well if {
+test_a_name_without_a_profile_is_found_in_requests_as_well if {
 	check.deny == {{
 		"path": "/spec/containers/0/resources/requests/nvidia.com~1mig-small",
-		"message": `container notebook asks for "nvidia.com/mig-small", which is the name of no MIG profile`,
-		"remedy": "write nvidia.com/mig- and a profile that the nodes offer, such as nvidia.com/mig-1g.10gb",
+		"message": `container notebook asks for "nvidia.com/mig-small", but this is not the name of a MIG profile`,
+		"remedy": "write nvidia.com/mig- and a profile that the nodes offer, for example nvidia.com/mig-1g.10gb",
 	}} with input as examples.bad_pod
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: The selected board has the profile
+# title: The selected GPU has the MIG profile
 # description: |
-#   A node selector that names a GPU by the label nvidia.com/gpu.product, and a MIG profile that this GPU does not have,
-#   contradict each other: no node has both, and the pod waits for ever. It happens when a manifest moves to other GPUs,
-#   for the same part of a GPU has another name on every board.
+#   A node selector names a GPU by the label nvidia.com/gpu.product, but this GPU does not have the MIG profile of the
+#   container. No node has both, so the pod waits forever. This happens when a manifest moves to other GPUs, because
+#   the same part of a GPU has a different name on every board.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
@@ -14,7 +14,7 @@
 #   code: USH711
 #   about: accelerator pods
 #   severity: medium
-#   why: No node has both the GPU and the slice, so the pod waits for ever.
+#   why: No node has both the GPU and the slice, so the pod waits forever.
 #   closes: [S17, S7]
 #   remediation: |
 #     Ask for a profile of the selected GPU, or select nodes whose GPUs have the profile.
@@ -32,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(slice.container, slice.name),
-		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for the MIG profile {slice.profile.name}, which the selected GPU, {selected}, does not have",
-		"remedy": $"ask for a profile of {selected}, or select nodes with a GPU that has this one: {having}",
+		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for the MIG profile {slice.profile.name}, but the selected GPU {selected} does not have it",
+		"remedy": $"ask for a profile of {selected}, or select nodes with a GPU that has this profile: {having}",
 	}
 }

@@ -1,9 +1,9 @@
 # METADATA
-# title: Slices are ones that a declared pool offers
+# title: Pods ask for MIG slices that a declared pool offers
 # description: |
-#   Where the pools of usher.yaml say which MIG profiles their nodes offer, a profile that is not among them has no node
-#   to go to, although some board has it: nodes are divided in advance, and nobody divides them anew for a pod. Where no
-#   pool offers any slices, nothing is known of them.
+#   The pools of usher.yaml can say which MIG profiles their nodes offer. A pod with any other profile finds no node,
+#   even if some board has the profile. An administrator divides the GPUs of a node in advance, and nothing divides them
+#   again for a pod. The check does nothing while no pool offers slices.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-operator-mig.html
@@ -14,10 +14,11 @@
 #   code: USH702
 #   about: accelerator pods
 #   severity: medium
-#   why: No node is divided like that, so the pod waits for ever.
+#   why: No node offers this profile, so the pod waits forever.
 #   closes: [S17]
 #   remediation: |
-#     Ask for a profile that a pool offers, have nodes divided into the one that is asked for, or declare their pool.
+#     Ask for a profile that a pool offers. Or have nodes divided into the profile that you need, or declare their pool
+#     in usher.yaml.
 package usher.checks.mig.profile_of_no_pool
 
 import data.usher.lib.mig
@@ -31,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(slice.container, slice.name),
-		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for {slice.name}, which no pool of usher.yaml offers",
-		"remedy": $"ask for what a pool offers: {concat(", ", offered)}",
+		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for {slice.name}, but no pool of usher.yaml offers it",
+		"remedy": $"ask for a resource that a pool offers: {concat(", ", offered)}",
 	}
 }

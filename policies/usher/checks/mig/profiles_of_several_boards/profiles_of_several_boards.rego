@@ -1,9 +1,9 @@
 # METADATA
-# title: The slices of one pod are profiles of one board
+# title: All MIG slices of one pod are profiles of one board
 # description: |
-#   All devices of a pod come from one node, and the GPUs of a node are hardly ever of different boards. A pod that asks
-#   for profiles which no single board has, such as the smallest slices of two of them, finds no node, although every
-#   profile is offered somewhere.
+#   All devices of a pod come from one node, and the GPUs of a node are nearly always of one board. A pod finds no node
+#   if no single board has all of its profiles, for example the smallest slices of two boards. Each profile alone may be
+#   offered somewhere.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
@@ -14,10 +14,9 @@
 #   code: USH710
 #   about: accelerator pods
 #   severity: medium
-#   why: Each slice is offered somewhere, but all of them together nowhere.
+#   why: Nodes may offer each slice alone, but no node offers all of them together.
 #   closes: [S17]
-#   remediation: |
-#     Ask for profiles of one board in all containers of the pod, or give each container a pod of its own.
+#   remediation: Ask for profiles of one board in all containers of the pod, or give each container its own pod.
 package usher.checks.mig.profiles_of_several_boards
 
 import data.usher.lib.mig
@@ -36,9 +35,9 @@ deny contains finding if {
 
 	finding := {
 		"path": _path(pod_set),
-		"message": $"{mig.of_one_pod(pod_set)} are {names}, which no single board has",
+		"message": $"{mig.of_one_pod(pod_set)} are {names}, but no single board has all of these profiles",
 		"remedy": "ask for profiles of one board in all containers of the pod",
-		"assumption": "all GPUs of a node are of one board",
+		"assumption": "usher assumes that all GPUs of a node have the same board",
 	}
 }
 

@@ -5,12 +5,12 @@ import data.usher.checks.mig.profiles_of_several_boards as check
 
 remedy := "ask for profiles of one board in all containers of the pod"
 
-assumption := "all GPUs of a node are of one board"
+assumption := "usher assumes that all GPUs of a node have the same board"
 
 test_the_smallest_slices_of_two_boards_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/1/resources/limits/nvidia.com~1mig-1g.12gb",
-		"message": "the slices of the pod are 1g.12gb and 1g.5gb, which no single board has",
+		"message": "the slices of the pod are 1g.12gb and 1g.5gb, but no single board has all of these profiles",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_deployment
@@ -19,7 +19,7 @@ test_the_smallest_slices_of_two_boards_are_found if {
 test_a_misspelt_size_is_found_by_its_company if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb",
-		"message": "the slices of one pod of Worker are 3g.40gb and 3g.71gb, which no single board has",
+		"message": "the slices of one pod of Worker are 3g.40gb and 3g.71gb, but no single board has all of these profiles",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_pytorchjob
@@ -28,7 +28,7 @@ test_a_misspelt_size_is_found_by_its_company if {
 test_init_containers_belong_to_the_pod if {
 	check.deny == {{
 		"path": "/spec/containers/0/resources/limits/nvidia.com~1mig-2g.24gb",
-		"message": "the slices of the pod are 2g.24gb and 4g.20gb, which no single board has",
+		"message": "the slices of the pod are 2g.24gb and 4g.20gb, but no single board has all of these profiles",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_pod
@@ -53,5 +53,5 @@ test_shares_of_slices_are_looked_at_no_closer if {
 
 test_shares_are_not_named_among_the_slices if {
 	some finding in check.deny with input as examples.bad_beside_a_share
-	finding.message == "the slices of the pod are 2g.24gb and 4g.20gb, which no single board has"
+	finding.message == "the slices of the pod are 2g.24gb and 4g.20gb, but no single board has all of these profiles"
 }

@@ -1,9 +1,10 @@
 # METADATA
-# title: Pods that name slices do not select nodes that offer them as GPUs
+# title: Pods that ask for nvidia.com/mig-* select nodes of the MIG strategy mixed
 # description: |
 #   Under the MIG strategy `single` a node offers its slices as nvidia.com/gpu, and its label nvidia.com/gpu.product
-#   ends in `-MIG-` and the profile; under `mixed` it offers nvidia.com/mig-*, and the label names the whole GPU. A pod
-#   that selects the one kind of node and asks for the other kind of resource waits for ever.
+#   ends in `-MIG-` and the profile. Under `mixed` a node offers nvidia.com/mig-*, and the label names the whole GPU.
+#   Under `none` a node offers no slices. A pod waits forever if it selects nodes of `single` or `none` and asks for
+#   nvidia.com/mig-*.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery#mig-strategy
@@ -14,10 +15,10 @@
 #   code: USH712
 #   about: accelerator pods
 #   severity: high
-#   why: The nodes that it selects never offer what it asks for.
+#   why: The selected nodes never offer nvidia.com/mig-*.
 #   closes: [S17, S18]
 #   remediation: |
-#     On such nodes ask for nvidia.com/gpu. To ask for nvidia.com/mig-*, select nodes of the strategy mixed.
+#     Ask for nvidia.com/gpu on these nodes. To ask for nvidia.com/mig-*, select nodes of the MIG strategy mixed.
 package usher.checks.mig.selects_single_strategy_nodes
 
 import data.usher.lib.mig
@@ -33,8 +34,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(slice.podSet, "nodeSelector")}/{key}",
-		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for {slice.name}, but nodes with {label}: {text.excerpt(value)} offer slices as nvidia.com/gpu at most",
-		"remedy": "ask for nvidia.com/gpu there, or select nodes of the MIG strategy mixed",
+		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for {slice.name}, but nodes with {label}: {text.excerpt(value)} do not offer nvidia.com/mig-*",
+		"remedy": "ask for nvidia.com/gpu on these nodes, or select nodes of the MIG strategy mixed",
 	}
 }
 

@@ -1,11 +1,12 @@
 # METADATA
-# title: Slices have names of their own only under the MIG strategy mixed
+# title: Pods ask for nvidia.com/mig-* only under the MIG strategy mixed
 # description: |
-#   Under the strategy `mixed` the device plugin offers every slice by its profile, as nvidia.com/mig-1g.10gb. Under
-#   `single`, which is the default of NVIDIA's GPU Operator, it offers slices as nvidia.com/gpu, and under `none` there
-#   are none. A pod that asks for nvidia.com/mig-* there waits for ever. Nothing in a manifest tells which strategy a
-#   cluster has, so nothing is found until usher.yaml says it (parameters, single-strategy, strategy: none, single or
-#   mixed).
+#   Under the MIG strategy `mixed` the device plugin offers every slice by its profile, for example as
+#   nvidia.com/mig-1g.10gb. Under `single`, the default of NVIDIA's GPU Operator, it offers slices as nvidia.com/gpu.
+#   Under `none` it offers no slices. A pod that asks for nvidia.com/mig-* under `single` or `none` waits forever.
+#
+#   A manifest does not say which strategy the cluster has. So the check reports nothing until usher.yaml names the
+#   strategy (parameters, single-strategy, strategy: `none`, `single` or `mixed`).
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#configuration-option-details
@@ -18,14 +19,14 @@
 #   code: USH703
 #   about: accelerator pods
 #   severity: high
-#   why: No node offers slices under these names, so the pod waits for ever.
+#   why: No node offers slices under these names, so the pod waits forever.
 #   closes: [S17]
 #   parameters:
 #     strategy:
 #       default: unknown
-#       description: "The MIG strategy of the nodes: none, single or mixed."
+#       description: "The MIG strategy of the nodes: `none`, `single` or `mixed`."
 #   remediation: |
-#     Under `single`, ask for nvidia.com/gpu and choose the slice by a node label, such as nvidia.com/gpu.product:
+#     Under `single`, ask for nvidia.com/gpu and choose the slice by a node label, for example nvidia.com/gpu.product:
 #     NVIDIA-H100-80GB-HBM3-MIG-1g.10gb. Or have the strategy changed to `mixed`.
 package usher.checks.mig.single_strategy
 
@@ -39,7 +40,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(slice.container, slice.name),
-		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for {slice.name}, which no node offers under the MIG strategy {_strategy}",
+		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for {slice.name}, but no node offers it under the MIG strategy {_strategy}",
 		"remedy": remedy,
 	}
 }

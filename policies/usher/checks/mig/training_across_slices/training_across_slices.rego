@@ -1,25 +1,25 @@
 # METADATA
-# title: Training containers have one slice each
+# title: Each training container asks for one MIG slice at most
 # description: |
-#   Slices of GPUs by MIG reach each other neither over NVLink nor by peer-to-peer, not even on one GPU: whatever goes
-#   between them goes through the memory of the host. Most versions of CUDA show a process one slice only, and most of
-#   NCCL refuse several ranks on one GPU. A training container with several slices computes on one of them, or fails
-#   when its ranks meet.
+#   MIG slices cannot reach each other over NVLink or peer-to-peer, not even on one GPU. All traffic between them passes
+#   through the memory of the host. Most versions of CUDA show only one slice to a process, and most versions of NCCL
+#   refuse several ranks on one GPU. So a training container with several slices computes on one of them, or fails when
+#   its ranks connect.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/deployment-considerations.html
-#     description: NVIDIA on what applications can expect of slices
+#     description: NVIDIA on what applications can do on MIG slices
 # schemas:
 #   - input: schema.input
 # custom:
 #   code: USH705
 #   about: accelerator pods
 #   severity: medium
-#   why: All slices but one stay idle, or the training fails when its ranks meet.
+#   why: All slices but one stay idle, or the training fails when its ranks connect.
 #   closes: [S14]
 #   remediation: |
-#     Train on whole GPUs, or on one slice that is large enough. For experiments that do not depend on each other, use
-#     pods of their own, with one slice each.
+#     Train on whole GPUs, or on one slice that is large enough. Run experiments that do not depend on each other in
+#     separate pods, with one slice each.
 package usher.checks.mig.training_across_slices
 
 import data.usher.lib.mig
@@ -38,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": min([mig.path(container, slice.name) | some slice in own]),
-		"message": $"{workload.container_name(pod_set, container)} trains on {slices} MIG slices, which cannot reach each other over NVLink or peer-to-peer",
+		"message": $"{workload.container_name(pod_set, container)} trains on {slices} MIG slices, but slices cannot reach each other over NVLink or peer-to-peer",
 		"remedy": "train on whole GPUs, or on one slice that is large enough",
 	}
 }

@@ -8,7 +8,7 @@ remedy := "train on whole GPUs, or on one slice that is large enough"
 test_several_slices_of_one_profile_are_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb",
-		"message": "container pytorch of Master trains on 2 MIG slices, which cannot reach each other over NVLink or peer-to-peer",
+		"message": "container pytorch of Master trains on 2 MIG slices, but slices cannot reach each other over NVLink or peer-to-peer",
 		"remedy": remedy,
 	}} with input as examples.bad_pytorchjob
 }
@@ -16,7 +16,7 @@ test_several_slices_of_one_profile_are_found if {
 test_slices_of_several_profiles_count_together if {
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb",
-		"message": "container worker of Worker trains on 2 MIG slices, which cannot reach each other over NVLink or peer-to-peer",
+		"message": "container worker of Worker trains on 2 MIG slices, but slices cannot reach each other over NVLink or peer-to-peer",
 		"remedy": remedy,
 	}} with input as examples.bad_mpijob
 }
@@ -24,7 +24,7 @@ test_slices_of_several_profiles_count_together if {
 test_a_workload_that_says_it_trains_is_held_to_the_same if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb",
-		"message": "container train trains on 4 MIG slices, which cannot reach each other over NVLink or peer-to-peer",
+		"message": "container train trains on 4 MIG slices, but slices cannot reach each other over NVLink or peer-to-peer",
 		"remedy": remedy,
 	}} with input as examples.bad_job
 }
@@ -32,7 +32,7 @@ test_a_workload_that_says_it_trains_is_held_to_the_same if {
 test_they_are_found_beside_a_container_that_does_better if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Master/template/spec/containers/1/resources/limits/nvidia.com~1mig-4g.40gb",
-		"message": "container judge of Master trains on 2 MIG slices, which cannot reach each other over NVLink or peer-to-peer",
+		"message": "container judge of Master trains on 2 MIG slices, but slices cannot reach each other over NVLink or peer-to-peer",
 		"remedy": remedy,
 	}} with input as examples.bad_second_container
 }
@@ -40,7 +40,7 @@ test_they_are_found_beside_a_container_that_does_better if {
 test_slices_under_the_name_of_gpus_are_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-		"message": "container pytorch of Master trains on 2 MIG slices, which cannot reach each other over NVLink or peer-to-peer",
+		"message": "container pytorch of Master trains on 2 MIG slices, but slices cannot reach each other over NVLink or peer-to-peer",
 		"remedy": remedy,
 	}} with input as examples.bad_slices_as_gpus
 }

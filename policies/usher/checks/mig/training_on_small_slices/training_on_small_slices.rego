@@ -1,14 +1,14 @@
 # METADATA
-# title: Training has slices of a useful size
+# title: Training does not run on small MIG slices
 # description: |
-#   The smallest slices are for notebooks and for serving small models. What trains on one waits for memory bandwidth
-#   and compute, and holds up the GPU that it is a part of for as long as it takes. Training takes whole GPUs, or slices
-#   of the size that usher.yaml asks for (parameters, training-on-small-slices, smallestSlices): the number before the
-#   `g`. A profile that is all of a board is no small slice, whatever its number.
+#   The smallest slices are for notebooks and for serving small models. Training on a small slice waits for memory
+#   bandwidth and compute. It occupies its part of the GPU for all that time. Train on whole GPUs, or on slices of the
+#   size that usher.yaml asks for (parameters, training-on-small-slices, smallestSlices). The size is the number before
+#   the `g`. A profile that takes the whole board is not small, whatever its number.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
-#     description: NVIDIA on what part of a GPU each profile is
+#     description: NVIDIA on the size of each profile
 # schemas:
 #   - input: schema.input
 # custom:
@@ -20,9 +20,9 @@
 #   parameters:
 #     smallestSlices:
 #       default: 3
-#       description: The smallest slice on which training may run, by the number before its g.
+#       description: The smallest slice on which training may run, given as the number before the g.
 #   remediation: |
-#     Ask for a larger slice or for a whole GPU. For a short try, use a notebook or a Job that is no training.
+#     Ask for a larger slice or for a whole GPU. For a short test, use a notebook or a Job whose role is not training.
 package usher.checks.mig.training_on_small_slices
 
 import data.usher.lib.mig
@@ -37,7 +37,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(slice.container, slice.name),
-		"message": $"{workload.container_name(slice.podSet, slice.container)} trains on a slice of {slice.profile.name}, smaller than the {_smallest}g that training should have",
+		"message": $"{workload.container_name(slice.podSet, slice.container)} trains on the MIG slice {slice.profile.name}, but training needs {_smallest}g or larger",
 		"remedy": $"ask for a profile of {_smallest}g or larger, or for a whole GPU",
 	}
 }

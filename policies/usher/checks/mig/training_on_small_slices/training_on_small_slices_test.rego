@@ -6,7 +6,7 @@ import data.usher.checks.mig.training_on_small_slices as check
 test_the_smallest_slices_are_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/resources/limits/nvidia.com~1mig-1g.10gb",
-		"message": "container pytorch of Master trains on a slice of 1g.10gb, smaller than the 3g that training should have",
+		"message": "container pytorch of Master trains on the MIG slice 1g.10gb, but training needs 3g or larger",
 		"remedy": "ask for a profile of 3g or larger, or for a whole GPU",
 	}} with input as examples.bad_pytorchjob
 }
@@ -14,7 +14,7 @@ test_the_smallest_slices_are_found if {
 test_slices_just_below_the_size_are_found if {
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1mig-2g.20gb",
-		"message": "container worker of Worker trains on a slice of 2g.20gb, smaller than the 3g that training should have",
+		"message": "container worker of Worker trains on the MIG slice 2g.20gb, but training needs 3g or larger",
 		"remedy": "ask for a profile of 3g or larger, or for a whole GPU",
 	}} with input as examples.bad_mpijob
 }
@@ -22,7 +22,7 @@ test_slices_just_below_the_size_are_found if {
 test_slices_under_the_name_of_gpus_are_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-		"message": "container pytorch of Master trains on a slice of 1g.10gb, smaller than the 3g that training should have",
+		"message": "container pytorch of Master trains on the MIG slice 1g.10gb, but training needs 3g or larger",
 		"remedy": "ask for a profile of 3g or larger, or for a whole GPU",
 	}} with input as examples.bad_slices_as_gpus
 }
@@ -30,7 +30,7 @@ test_slices_under_the_name_of_gpus_are_found if {
 test_a_namespace_may_ask_for_more if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-4g.40gb",
-		"message": "container train trains on a slice of 4g.40gb, smaller than the 7g that training should have",
+		"message": "container train trains on the MIG slice 4g.40gb, but training needs 7g or larger",
 		"remedy": "ask for a profile of 7g or larger, or for a whole GPU",
 	}} with input as examples.bad_job
 }

@@ -1,9 +1,9 @@
 # METADATA
-# title: MIG profiles are ones that some board has
+# title: Pods ask for MIG profiles that some board has
 # description: |
-#   Which profiles there are, the board decides: `1g.5gb` is one of an A100 with 40 GB, and of no H100. A profile that
-#   no board has is offered by no node, and the pod waits for ever. Boards and their profiles are known to usher; of a
-#   board that is newer than it, usher.yaml can name the resources, under `accelerators` or those of a pool.
+#   The board decides which MIG profiles exist. `1g.5gb` exists on an A100 with 40 GB, but on no H100. If no board has a
+#   profile, no node offers it and the pod waits forever. usher knows the boards of its release and their profiles. For
+#   a newer board, usher.yaml can name the resources, under `accelerators` or under `resources` of a pool.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
@@ -14,11 +14,11 @@
 #   code: USH701
 #   about: accelerator pods
 #   severity: medium
-#   why: A pod that asks for a profile of no board waits for ever.
+#   why: No board has this profile, so the pod waits forever.
 #   closes: [S17]
 #   remediation: |
-#     Ask for a profile that the nodes offer: `kubectl describe nodes` lists them among the allocatable resources. If a
-#     node does offer it, name the resource in usher.yaml, among the `resources` of its pool.
+#     Ask for a profile that the nodes offer. `kubectl describe nodes` lists it among the allocatable resources. If a
+#     node does offer the resource, name it in usher.yaml, under `resources` of the node's pool.
 package usher.checks.mig.unknown_profile
 
 import data.usher.lib.mig
@@ -30,8 +30,8 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(slice.container, slice.name),
-		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for the MIG profile {slice.profile.name}, which no board has",
+		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for the MIG profile {slice.profile.name}, but no board that usher knows has it",
 		"remedy": "ask for a profile that the nodes offer, or name the resource in usher.yaml",
-		"assumption": "the boards of the cluster are among those that usher knows",
+		"assumption": "usher assumes that it knows all boards of the cluster",
 	}
 }

@@ -5,12 +5,12 @@ import data.usher.checks.mig.unknown_profile as check
 
 remedy := "ask for a profile that the nodes offer, or name the resource in usher.yaml"
 
-assumption := "the boards of the cluster are among those that usher knows"
+assumption := "usher assumes that it knows all boards of the cluster"
 
 test_a_profile_that_no_board_has_is_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-1g.8gb",
-		"message": "container embeddings asks for the MIG profile 1g.8gb, which no board has",
+		"message": "container embeddings asks for the MIG profile 1g.8gb, but no board that usher knows has it",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_deployment
@@ -19,16 +19,16 @@ test_a_profile_that_no_board_has_is_found if {
 test_a_variant_that_no_board_has_is_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb.me",
-		"message": "container pytorch of Worker asks for the MIG profile 3g.40gb+me, which no board has",
+		"message": "container pytorch of Worker asks for the MIG profile 3g.40gb+me, but no board that usher knows has it",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_pytorchjob
 }
 
-test_shares_of_such_a_profile_are_found if {
+test_shares_of_an_unknown_profile_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-2g.40gb.shared",
-		"message": "container ranker asks for the MIG profile 2g.40gb, which no board has",
+		"message": "container ranker asks for the MIG profile 2g.40gb, but no board that usher knows has it",
 		"remedy": remedy,
 		"assumption": assumption,
 	}} with input as examples.bad_knative_service

@@ -1,11 +1,12 @@
 # METADATA
 # title: Only administrators and controllers change accelerator nodes
 # description: |
-#   The labels nvidia.com/*, amd.com/* and gpu.intel.com/* decide which pods come to a node, how its GPUs are divided and
-#   what the operator runs there: a new nvidia.com/mig.config evicts every pod with a GPU, and nvidia.com/gpu.deploy.*
-#   turns drivers off. The taints of a node with accelerators keep other pods off. Whoever has the rights of a node agent
-#   can change both. Who is an administrator or a controller is what the identities of usher.yaml say; add the service
-#   accounts of the GPU operator and of node feature discovery there, for they write such labels.
+#   The labels nvidia.com/*, amd.com/* and gpu.intel.com/* decide which pods run on a node, how its GPUs are divided and
+#   what the operator runs there. A new nvidia.com/mig.config evicts every GPU pod, and nvidia.com/gpu.deploy.* turns
+#   off drivers. The taints of an accelerator node keep other pods off. A user with the rights of a node agent can
+#   change both.
+#   The identities of usher.yaml list administrators and controllers. Add the service accounts of the GPU operator and
+#   of node feature discovery there, because they write these labels.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
@@ -22,15 +23,15 @@
 #   parameters:
 #     identities:
 #       default: [administrators, controllers]
-#       description: Identities of usher.yaml whose users may change labels and taints of accelerator nodes.
+#       description: Identities of usher.yaml that may change labels and taints of accelerator nodes.
 #   remediation: |
-#     Let an administrator make the change. If the user is one, or an operator of the cluster, name it among the
-#     identities of usher.yaml.
+#     Let an administrator make the change. If the user is an administrator or an operator of the cluster, add the user
+#     to the identities of usher.yaml.
 package usher.checks.objects.accelerator_node_changed_by_tenant
 
 import data.usher.lib.parameters
 
-_remedy := "let an administrator do it, or name the user among the identities of usher.yaml"
+_remedy := "let an administrator make the change, or add the user to the identities of usher.yaml"
 
 deny contains finding if {
 	_by_a_tenant
@@ -42,7 +43,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/metadata/labels",
-		"message": $"a user who is neither administrator nor controller changes labels of a node: {_listed(changed)}",
+		"message": $"a user who is not an administrator or a controller changes labels of the node: {_listed(changed)}",
 		"remedy": _remedy,
 	}
 }
@@ -54,7 +55,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/taints",
-		"message": "a user who is neither administrator nor controller changes the taints of a node with accelerators",
+		"message": "a user who is not an administrator or a controller changes taints of an accelerator node",
 		"remedy": _remedy,
 	}
 }

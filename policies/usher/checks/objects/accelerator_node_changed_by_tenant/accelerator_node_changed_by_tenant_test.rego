@@ -3,17 +3,17 @@ package usher.checks.objects.accelerator_node_changed_by_tenant_test
 import data.examples.checks.objects.accelerator_node_changed_by_tenant as examples
 import data.usher.checks.objects.accelerator_node_changed_by_tenant as check
 
-remedy := "let an administrator do it, or name the user among the identities of usher.yaml"
+remedy := "let an administrator make the change, or add the user to the identities of usher.yaml"
 
 labels(what) := {
 	"path": "/metadata/labels",
-	"message": $"a user who is neither administrator nor controller changes labels of a node: {what}",
+	"message": $"a user who is not an administrator or a controller changes labels of the node: {what}",
 	"remedy": remedy,
 }
 
 taints := {
 	"path": "/spec/taints",
-	"message": "a user who is neither administrator nor controller changes the taints of a node with accelerators",
+	"message": "a user who is not an administrator or a controller changes taints of an accelerator node",
 	"remedy": remedy,
 }
 

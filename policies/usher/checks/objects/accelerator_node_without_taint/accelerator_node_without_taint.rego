@@ -1,11 +1,11 @@
 # METADATA
-# title: Accelerator nodes are tainted
+# title: Accelerator nodes have a taint
 # description: |
-#   Nothing keeps other pods off a node without a taint: they fill its CPUs and memory, and its GPUs stand idle because
-#   no pod that wants them fits. NVIDIA's operator and device plugin taint no nodes; some clouds do. A taint with effect
-#   PreferNoSchedule keeps nobody off, and the taints by which Kubernetes marks a node that is broken or cordoned come and
-#   go. A cluster of which every node has GPUs needs no taint. Accelerators count under the names that are known without
-#   usher.yaml.
+#   Without a taint, other pods can run on the node. They fill its CPUs and memory, and its GPUs are idle because no GPU
+#   pod fits. NVIDIA's operator and device plugin do not taint nodes; some clouds do. A taint with effect
+#   PreferNoSchedule does not keep pods off. Kubernetes adds and removes its own taints for broken or cordoned nodes, so
+#   they do not count. A cluster with only GPU nodes needs no taint. The check counts accelerators with names that usher
+#   knows without usher.yaml.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#example-use-cases
@@ -17,11 +17,11 @@
 #   about: objects
 #   kinds: [node]
 #   severity: low
-#   why: Any pod may fill the node, and its GPUs stand idle.
+#   why: Any pod may fill the node, and its GPUs are idle.
 #   closes: [B19, S4]
 #   remediation: |
-#     Taint the nodes of the pool, best where the pool is made, so that new nodes have the taint as well:
-#     `nvidia.com/gpu=present:NoSchedule` is what most tools expect.
+#     Taint the nodes of the pool where the pool is defined, so that new nodes have the taint too. Most tools expect
+#     `nvidia.com/gpu=present:NoSchedule`.
 package usher.checks.objects.accelerator_node_without_taint
 
 deny contains finding if {
@@ -31,8 +31,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/taints",
-		"message": $"the node has {concat(" and ", names)}, and no taint keeps off pods that do not need it",
-		"remedy": "taint the nodes of this pool, for instance with nvidia.com/gpu=present:NoSchedule",
+		"message": $"the node has {concat(" and ", names)}, but no taint that keeps other pods off",
+		"remedy": "taint the nodes of this pool, for example with nvidia.com/gpu=present:NoSchedule",
 	}
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.objects.accelerator_node_without_taint as check
 
 found(names) := {
 	"path": "/spec/taints",
-	"message": $"the node has {names}, and no taint keeps off pods that do not need it",
-	"remedy": "taint the nodes of this pool, for instance with nvidia.com/gpu=present:NoSchedule",
+	"message": $"the node has {names}, but no taint that keeps other pods off",
+	"remedy": "taint the nodes of this pool, for example with nvidia.com/gpu=present:NoSchedule",
 }
 
 test_a_node_without_taints_is_found if {

@@ -1,9 +1,9 @@
 # METADATA
-# title: An autoscaler stays below a ceiling
+# title: The maximum of an autoscaler is not above the configured maximum
 # description: |
-#   The maximum of an autoscaler, times the accelerators of one replica, is what its target may take. The object alone
-#   does not tell what its target asks for, so this counts replicas; `usher workload show` counts the accelerators of a
-#   target that stands in the same file.
+#   The target of an autoscaler may take the maximum of the autoscaler times the accelerators of one replica. The object
+#   does not show what its target asks for, so this check counts replicas. `usher workload show` counts the accelerators
+#   of a target in the same file.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/
@@ -20,9 +20,9 @@
 #   parameters:
 #     maximum:
 #       default: 100
-#       description: Replicas that an autoscaler may make of its target.
+#       description: Maximum number of replicas that an autoscaler may make.
 #   remediation: |
-#     Lower the maximum, or raise the ceiling of the namespace in usher.yaml (parameters, autoscaler-ceiling, maximum).
+#     Lower the maximum, or raise the maximum of the namespace in usher.yaml (parameters, autoscaler-ceiling, maximum).
 package usher.checks.objects.autoscaler_ceiling
 
 import data.usher.lib.parameters
@@ -33,9 +33,9 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/{field}",
-		"message": $"it may scale to {replicas} replicas, more than the {_ceiling} that an autoscaler may make",
-		"remedy": $"stay at {_ceiling} or below, or have the ceiling raised",
-		"assumption": "what it scales asks for accelerators",
+		"message": $"the autoscaler may scale to {replicas} replicas, more than the maximum of {_ceiling}",
+		"remedy": $"set at most {_ceiling}, or have the maximum raised",
+		"assumption": "usher assumes that the scaled object asks for accelerators",
 	}
 }
 

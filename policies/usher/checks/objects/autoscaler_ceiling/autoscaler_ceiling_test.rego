@@ -5,9 +5,9 @@ import data.usher.checks.objects.autoscaler_ceiling as check
 
 too_many(field, replicas, ceiling) := {{
 	"path": $"/spec/{field}",
-	"message": $"it may scale to {replicas} replicas, more than the {ceiling} that an autoscaler may make",
-	"remedy": $"stay at {ceiling} or below, or have the ceiling raised",
-	"assumption": "what it scales asks for accelerators",
+	"message": $"the autoscaler may scale to {replicas} replicas, more than the maximum of {ceiling}",
+	"remedy": $"set at most {ceiling}, or have the maximum raised",
+	"assumption": "usher assumes that the scaled object asks for accelerators",
 }}
 
 test_more_than_the_ceiling_is_found if {

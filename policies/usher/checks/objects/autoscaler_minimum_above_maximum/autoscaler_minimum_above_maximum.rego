@@ -1,8 +1,8 @@
 # METADATA
-# title: An autoscaler has no more replicas at least than at most
+# title: The minimum of an autoscaler is not above its maximum
 # description: |
-#   The API server refuses a HorizontalPodAutoscaler whose minReplicas is more than its maxReplicas, and KEDA a
-#   ScaledObject whose minReplicaCount is more than its maxReplicaCount, which is 100 where it is missing.
+#   The API server refuses a HorizontalPodAutoscaler if its minReplicas is more than its maxReplicas. KEDA refuses a
+#   ScaledObject if its minReplicaCount is more than its maxReplicaCount, which is 100 by default.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/
@@ -16,7 +16,7 @@
 #   about: objects
 #   kinds: [horizontalPodAutoscaler, scaledObject]
 #   severity: high
-#   why: The autoscaler is refused, so the service keeps the size that it happens to have.
+#   why: The autoscaler is refused, so the service keeps its current size.
 #   closes: [S36]
 #   remediation: Lower the minimum, or raise the maximum.
 package usher.checks.objects.autoscaler_minimum_above_maximum

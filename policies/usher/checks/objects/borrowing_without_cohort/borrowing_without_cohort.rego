@@ -1,9 +1,8 @@
 # METADATA
-# title: Limits of borrowing and lending are set in a cohort only
+# title: Borrowing and lending limits need a cohort
 # description: |
-#   A ClusterQueue borrows from its cohort and lends to it, and a Cohort does so with its parent. Without a cohort, or
-#   without a parent, there is nobody to borrow from, and borrowingLimit and lendingLimit mean nothing: the API server
-#   and Kueue's webhooks refuse the object.
+#   A ClusterQueue borrows from its cohort and lends to it. A Cohort does the same with its parent. Without a cohort or
+#   a parent, borrowingLimit and lendingLimit have no meaning. The API server and Kueue's webhooks refuse the object.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#cohort
@@ -15,7 +14,7 @@
 #   about: objects
 #   kinds: [clusterQueue, cohort]
 #   severity: high
-#   why: The queue is refused, or its author believes in quota that it cannot borrow.
+#   why: Kueue refuses the queue, or its author expects quota that the queue cannot borrow.
 #   closes: [S21]
 #   remediation: |
 #     Name the cohort of the queue (spec.cohortName), or the parent of the Cohort (spec.parentName), or remove the limits.
@@ -32,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/{limit}",
-		"message": $"flavor {entry.flavor}: {limit} {amount} of {entry.resource} in {_outside}, so it is refused",
+		"message": $"flavor {entry.flavor} sets {limit} {amount} of {entry.resource} in {_outside}, so Kueue refuses the object",
 		"remedy": _remedy,
 	}
 }

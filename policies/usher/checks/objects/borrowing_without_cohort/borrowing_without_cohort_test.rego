@@ -15,12 +15,12 @@ test_limits_of_a_queue_without_a_cohort_are_found if {
 	check.deny == {
 		found(
 			"/spec/resourceGroups/0/flavors/1/resources/0/borrowingLimit",
-			"flavor h100: borrowingLimit 32 of nvidia.com/gpu in a ClusterQueue without a cohort, so it is refused",
+			"flavor h100 sets borrowingLimit 32 of nvidia.com/gpu in a ClusterQueue without a cohort, so Kueue refuses the object",
 			of_queue,
 		),
 		found(
 			"/spec/resourceGroups/0/flavors/1/resources/0/lendingLimit",
-			"flavor h100: lendingLimit 8 of nvidia.com/gpu in a ClusterQueue without a cohort, so it is refused",
+			"flavor h100 sets lendingLimit 8 of nvidia.com/gpu in a ClusterQueue without a cohort, so Kueue refuses the object",
 			of_queue,
 		),
 	} with input as examples.bad_queue
@@ -29,7 +29,7 @@ test_limits_of_a_queue_without_a_cohort_are_found if {
 test_an_empty_name_is_no_cohort if {
 	check.deny == {found(
 		$"{quota}/borrowingLimit",
-		"flavor a100: borrowingLimit 0 of cpu in a ClusterQueue without a cohort, so it is refused",
+		"flavor a100 sets borrowingLimit 0 of cpu in a ClusterQueue without a cohort, so Kueue refuses the object",
 		of_queue,
 	)} with input as examples.bad_queue_of_v1beta1
 }
@@ -37,7 +37,7 @@ test_an_empty_name_is_no_cohort if {
 test_limits_of_a_cohort_without_a_parent_are_found if {
 	check.deny == {found(
 		$"{quota}/lendingLimit",
-		"flavor a100: lendingLimit 4 of nvidia.com/gpu in a Cohort without a parent, so it is refused",
+		"flavor a100 sets lendingLimit 4 of nvidia.com/gpu in a Cohort without a parent, so Kueue refuses the object",
 		of_cohort,
 	)} with input as examples.bad_cohort
 	nameless := object.union(examples.bad_cohort, {"object": {"cohort": {"spec": {"parentName": ""}}}})

@@ -1,8 +1,8 @@
 # METADATA
-# title: A claim of all devices has no count
+# title: A device claim sets either allocationMode All or a count
 # description: |
-#   allocationMode All and a count contradict each other: the API server refuses the claim. A count of 0 is the same as
-#   none.
+#   allocationMode All and a count contradict each other, so the API server refuses the claim. A count of 0 means no
+#   count.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
@@ -14,9 +14,9 @@
 #   about: objects
 #   kinds: [resourceClaim, resourceClaimTemplate]
 #   severity: high
-#   why: The claim is refused, and no pod that uses it starts.
+#   why: The API server refuses the claim, and no pod that uses it starts.
 #   closes: [B11]
-#   remediation: Remove allocationMode to get as many devices as count says, or remove count.
+#   remediation: Remove allocationMode to get the number of devices in count, or remove count.
 package usher.checks.objects.claim_count_beside_all
 
 import data.usher.lib.device_claims
@@ -29,7 +29,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/count",
-		"message": $"request {entry.name} has count {number} beside allocationMode All, which the API server refuses",
+		"message": $"request {entry.name} sets both count {number} and allocationMode All, so the API server refuses it",
 		"remedy": "remove allocationMode, or count",
 	}
 }

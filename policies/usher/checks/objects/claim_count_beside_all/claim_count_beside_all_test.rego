@@ -5,7 +5,7 @@ import data.usher.checks.objects.claim_count_beside_all as check
 
 finding(path, request, number) := {
 	"path": path,
-	"message": $"request {request} has count {number} beside allocationMode All, which the API server refuses",
+	"message": $"request {request} sets both count {number} and allocationMode All, so the API server refuses it",
 	"remedy": "remove allocationMode, or count",
 }
 

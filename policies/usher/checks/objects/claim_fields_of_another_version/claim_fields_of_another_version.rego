@@ -1,10 +1,10 @@
 # METADATA
-# title: Device claims have their fields where their version has them
+# title: Device claims use the fields of their API version
 # description: |
-#   Up to resource.k8s.io/v1beta1 a request has deviceClassName, allocationMode, count and adminAccess in itself; from
-#   v1beta2 on it has them in `exactly`. A claim that was moved from one version to another by its first line alone is
-#   refused, because its request asks for nothing; beside an `exactly`, what stands in the request is dropped without a
-#   word, unless the API server validates strictly.
+#   Up to resource.k8s.io/v1beta1, a request has deviceClassName, allocationMode, count and adminAccess directly. From
+#   v1beta2 on, they are in `exactly`. If somebody changes only apiVersion of a claim, the API server refuses it,
+#   because its request asks for no device. If the request also has an `exactly`, the API server drops the fields outside
+#   it without an error, unless it validates strictly.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
@@ -16,11 +16,11 @@
 #   about: objects
 #   kinds: [resourceClaim, resourceClaimTemplate]
 #   severity: high
-#   why: The claim is refused, or asks for less than it says.
+#   why: The API server refuses the claim, or the claim asks for less than its author wrote.
 #   closes: [B11, B39]
 #   remediation: |
-#     From v1beta2 on, write name and `exactly` in the request, and all other fields in `exactly`; in v1beta1 write them in
-#     the request, without `exactly`.
+#     From v1beta2 on, write only name and `exactly` in the request, and all other fields in `exactly`. In v1beta1 write
+#     them in the request, without `exactly`.
 package usher.checks.objects.claim_fields_of_another_version
 
 import data.usher.lib.device_claims
@@ -38,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/{misplaced[0]}",
-		"message": $"request {entry.name} has {concat(" and ", misplaced)} outside exactly, where {device_claims.version} reads no such field",
+		"message": $"request {entry.name} has {concat(" and ", misplaced)} outside exactly, but {device_claims.version} reads only fields in exactly",
 		"remedy": "move it into exactly",
 	}
 }
@@ -50,7 +50,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/exactly",
-		"message": $"request {entry.name} has exactly, which v1beta1 does not know",
+		"message": $"request {entry.name} has exactly, which v1beta1 does not support",
 		"remedy": "write its fields in the request, or use apiVersion resource.k8s.io/v1",
 	}
 }

@@ -1,11 +1,12 @@
 # METADATA
-# title: Device claims say how many accelerators they take
+# title: Device claims set a number of accelerators
 # description: |
-#   With allocationMode All a claim takes every device of its class that a node has: eight GPUs on one node, one on
-#   another, whatever the pod can use. It waits until all of them are free, quotas charge it the most that a claim may
-#   have, and Kueue refuses it. Admin access, which takes no device from anybody, is for another check; network cards and
-#   other devices that are no accelerators are free. A class that nobody has described is left open: the parameter
-#   deviceClasses can name those of accelerators.
+#   With allocationMode All, a claim takes every device of its class on a node: eight GPUs on one node, one GPU on
+#   another. It waits until all of them are free. Quotas charge the largest amount that a claim may have, and Kueue
+#   refuses the claim.
+#   Another check judges admin access, which takes no device from other pods. The check accepts network cards and other
+#   devices that are not accelerators. It reports unknown for device classes that usher does not know; list accelerator
+#   classes in the parameter deviceClasses.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
@@ -19,13 +20,13 @@
 #   about: objects
 #   kinds: [resourceClaim, resourceClaimTemplate]
 #   severity: medium
-#   why: It takes every GPU of a node, and no quota can tell how many that are.
+#   why: The claim takes every GPU of a node, and no quota knows the number.
 #   closes: [B11]
 #   parameters:
 #     deviceClasses:
 #       default: []
-#       description: Device classes of accelerators of this cluster, beside the known ones.
-#   remediation: Use allocationMode ExactCount with the count that the pod can use.
+#       description: Device classes of accelerators in this cluster that usher does not know by default.
+#   remediation: Use allocationMode ExactCount with the number of devices that the pod can use.
 package usher.checks.objects.claim_of_all_devices
 
 import data.usher.lib.device_claims
@@ -37,14 +38,14 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/allocationMode",
-		"message": $"request {entry.name} takes every {entry.asked.deviceClassName} device that a node has, however many these are",
+		"message": $"request {entry.name} takes every {entry.asked.deviceClassName} device of a node, whatever their number",
 		"remedy": "set allocationMode to ExactCount, with a count",
 	}
 }
 
 unknown contains {
 	"path": $"{entry.path}/deviceClassName",
-	"reason": $"whether request {entry.name} takes every accelerator of a node depends on the device class {entry.asked.deviceClassName}, which nobody has described",
+	"reason": $"request {entry.name} takes every {entry.asked.deviceClassName} device of a node, and usher does not know whether these are accelerators",
 } if {
 	some entry in _takes_all
 	not _accelerators(entry.asked)

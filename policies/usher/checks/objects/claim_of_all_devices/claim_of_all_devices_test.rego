@@ -5,7 +5,7 @@ import data.usher.checks.objects.claim_of_all_devices as check
 
 finding(path, request, class) := {
 	"path": path,
-	"message": $"request {request} takes every {class} device that a node has, however many these are",
+	"message": $"request {request} takes every {class} device of a node, whatever their number",
 	"remedy": "set allocationMode to ExactCount, with a count",
 }
 
@@ -49,7 +49,7 @@ test_a_class_that_nobody_has_described_is_unknown if {
 	check.deny == set() with input as examples.unknown_class
 	check.unknown == {{
 		"path": "/spec/devices/requests/0/exactly/deviceClassName",
-		"reason": "whether request devices takes every accelerator of a node depends on the device class fast.example.com, which nobody has described",
+		"reason": "request devices takes every fast.example.com device of a node, and usher does not know whether these are accelerators",
 	}} with input as examples.unknown_class
 }
 

@@ -1,11 +1,11 @@
 # METADATA
 # title: Only monitoring claims devices with admin access
 # description: |
-#   A claim with adminAccess gets devices that other pods hold, and counts for no quota. It is made for drivers and
-#   exporters of metrics. The API server takes such a claim only in namespaces with the label
-#   resource.kubernetes.io/admin-access: "true", and clusters without that rule take it anywhere or drop the field. Which
-#   namespaces may do so, usher.yaml names under `isolation.visibleDevices`; system namespaces may. Devices that are known
-#   to be no accelerators are free.
+#   A claim with adminAccess gets devices that other pods hold, and no quota counts it. It is meant for drivers and
+#   metrics exporters. The API server accepts it only in namespaces with the label resource.kubernetes.io/admin-access:
+#   "true". Clusters without that rule accept it everywhere or drop the field. usher.yaml lists allowed namespaces under
+#   `isolation.visibleDevices`; system namespaces are also allowed. The check accepts devices that are known not to be
+#   accelerators.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/#admin-access
@@ -17,10 +17,10 @@
 #   about: objects
 #   kinds: [resourceClaim, resourceClaimTemplate]
 #   severity: medium
-#   why: It uses the GPUs of others, and no quota counts it.
+#   why: It uses the GPUs of other pods, and no quota counts it.
 #   closes: [B11, B14]
 #   remediation: |
-#     Remove adminAccess. A namespace of monitoring needs the label resource.kubernetes.io/admin-access and a place in
+#     Remove adminAccess. A monitoring namespace needs the label resource.kubernetes.io/admin-access and an entry in
 #     usher.yaml under isolation.visibleDevices.
 package usher.checks.objects.claim_with_admin_access
 
@@ -35,7 +35,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/adminAccess",
-		"message": $"request {entry.name} has admin access, so it uses devices that others hold and counts for no quota",
+		"message": $"request {entry.name} has admin access, so it uses devices of other pods and no quota counts it",
 		"remedy": "remove adminAccess",
 	}
 }

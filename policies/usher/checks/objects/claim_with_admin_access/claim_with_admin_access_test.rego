@@ -5,7 +5,7 @@ import data.usher.checks.objects.claim_with_admin_access as check
 
 finding(path, request) := {
 	"path": path,
-	"message": $"request {request} has admin access, so it uses devices that others hold and counts for no quota",
+	"message": $"request {request} has admin access, so it uses devices of other pods and no quota counts it",
 	"remedy": "remove adminAccess",
 }
 

@@ -1,10 +1,10 @@
 # METADATA
-# title: Templates of claims in namespaces with queues have no alternatives
+# title: Claim templates in namespaces with queues have no alternatives
 # description: |
-#   Kueue counts the devices of a claim before it admits a workload. Of firstAvailable it cannot tell which alternative
-#   the scheduler will choose, so it refuses the workload, unless its gate KueueDRAIntegrationPrioritizedList is on and
-#   all alternatives count for the same resource in the same number. Looked at are the namespaces that have a queue in
-#   usher.yaml.
+#   Kueue counts the devices of a claim before it admits a workload. With firstAvailable it cannot know which
+#   alternative the scheduler will choose, so it refuses the workload. Its gate KueueDRAIntegrationPrioritizedList
+#   changes this if all alternatives count for the same resource in the same number. The check judges namespaces with a
+#   queue in usher.yaml.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/dynamic_resource_allocation/
@@ -18,7 +18,7 @@
 #   severity: medium
 #   why: Kueue never admits a workload that uses the template.
 #   closes: [B11, S21]
-#   remediation: Ask for one device class by `exactly`, with a count; a selector can leave the choice of the model open.
+#   remediation: Ask for one device class with `exactly` and a count. A selector can still allow several models.
 package usher.checks.objects.claim_with_alternatives_in_queue
 
 import data.usher.lib.device_claims
@@ -31,8 +31,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/firstAvailable",
-		"message": $"request {entry.name} leaves the choice of {number} alternatives open, so Kueue cannot count it",
-		"remedy": "ask for one device class by exactly, with a count",
-		"assumption": "Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
+		"message": $"request {entry.name} has {number} alternatives in firstAvailable, so Kueue cannot count it",
+		"remedy": "ask for one device class with exactly and a count",
+		"assumption": "usher assumes that Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
 	}
 }

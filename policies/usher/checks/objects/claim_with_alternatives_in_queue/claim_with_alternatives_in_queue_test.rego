@@ -5,9 +5,9 @@ import data.usher.checks.objects.claim_with_alternatives_in_queue as check
 
 finding(path, request, number) := {
 	"path": path,
-	"message": $"request {request} leaves the choice of {number} alternatives open, so Kueue cannot count it",
-	"remedy": "ask for one device class by exactly, with a count",
-	"assumption": "Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
+	"message": $"request {request} has {number} alternatives in firstAvailable, so Kueue cannot count it",
+	"remedy": "ask for one device class with exactly and a count",
+	"assumption": "usher assumes that Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
 }
 
 test_alternatives_are_found_in_every_version if {

@@ -1,10 +1,10 @@
 # METADATA
-# title: A ClusterQueue is written in the fields of its version
+# title: A ClusterQueue uses the fields of its API version
 # description: |
-#   Kueue renamed fields between v1beta1 and v1beta2: spec.cohort became cohortName, and spec.admissionChecks went into
-#   admissionChecksStrategy. A field of the other version is unknown to the API server: it refuses it under strict
-#   validation, as kubectl asks for, and drops it without a word for other clients. The queue then borrows from nobody,
-#   or admits without its checks.
+#   Kueue renamed fields between v1beta1 and v1beta2. spec.cohort became cohortName, and spec.admissionChecks moved into
+#   admissionChecksStrategy. The API server does not know a field of the other version. It refuses the field under
+#   strict validation, which kubectl requests, and drops it without an error for other clients. The queue then cannot
+#   borrow, or it admits workloads without its checks.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta2/#kueue-x-k8s-io-v1beta2-ClusterQueueSpec
@@ -18,10 +18,9 @@
 #   about: objects
 #   kinds: [clusterQueue]
 #   severity: high
-#   why: The queue loses its cohort or its admission checks without a word.
+#   why: The queue loses its cohort or its admission checks without an error.
 #   closes: [S21]
-#   remediation: |
-#     Use the field of the version that apiVersion names.
+#   remediation: Use the field of the version in apiVersion.
 package usher.checks.objects.cluster_queue_field_of_another_version
 
 _renamed := {
@@ -39,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/{field}",
-		"message": $"{queue.apiVersion} has no field {field}, so it is refused or dropped without a word",
+		"message": $"{queue.apiVersion} has no field {field}, so the API server refuses it or drops it without an error",
 		"remedy": $"write {name} instead",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.objects.cluster_queue_field_of_another_version as check
 
 found(version, field, name) := {
 	"path": $"/spec/{field}",
-	"message": $"kueue.x-k8s.io/{version} has no field {field}, so it is refused or dropped without a word",
+	"message": $"kueue.x-k8s.io/{version} has no field {field}, so the API server refuses it or drops it without an error",
 	"remedy": $"write {name} instead",
 }
 

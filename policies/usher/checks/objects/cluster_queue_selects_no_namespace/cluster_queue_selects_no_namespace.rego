@@ -1,9 +1,9 @@
 # METADATA
-# title: A ClusterQueue says which namespaces it serves
+# title: A ClusterQueue sets a namespaceSelector
 # description: |
-#   A ClusterQueue serves the namespaces that its namespaceSelector selects, and without one it serves none: every
-#   workload waits for ever, with the reason that the namespace does not match. `{}` selects all namespaces. A queue that
-#   only lends its quota to a cohort may do without.
+#   A ClusterQueue serves the namespaces that its namespaceSelector selects. Without one it serves no namespace, and
+#   every workload waits forever with the reason that the namespace does not match. `{}` selects all namespaces. A
+#   queue that only lends quota to a cohort needs no selector.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#namespace-selector
@@ -15,10 +15,9 @@
 #   about: objects
 #   kinds: [clusterQueue]
 #   severity: medium
-#   why: No workload is ever admitted through the queue.
+#   why: The queue never admits a workload.
 #   closes: [S21]
-#   remediation: |
-#     Set spec.namespaceSelector, to `{}` for all namespaces.
+#   remediation: Set spec.namespaceSelector. `{}` selects all namespaces.
 package usher.checks.objects.cluster_queue_selects_no_namespace
 
 deny contains finding if {
@@ -27,6 +26,6 @@ deny contains finding if {
 	finding := {
 		"path": "/spec/namespaceSelector",
 		"message": "the ClusterQueue has no namespaceSelector, so it serves no namespace and admits nothing",
-		"remedy": "set namespaceSelector, to {} for all namespaces",
+		"remedy": "set namespaceSelector; {} selects all namespaces",
 	}
 }

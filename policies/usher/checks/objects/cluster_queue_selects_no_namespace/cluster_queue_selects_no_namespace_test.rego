@@ -6,7 +6,7 @@ import data.usher.checks.objects.cluster_queue_selects_no_namespace as check
 found := {{
 	"path": "/spec/namespaceSelector",
 	"message": "the ClusterQueue has no namespaceSelector, so it serves no namespace and admits nothing",
-	"remedy": "set namespaceSelector, to {} for all namespaces",
+	"remedy": "set namespaceSelector; {} selects all namespaces",
 }}
 
 test_a_queue_without_a_selector_is_found if {

@@ -1,11 +1,10 @@
 # METADATA
 # title: A ClusterQueue covers cpu and memory
 # description: |
-#   Kueue admits a workload only when the queue covers every resource that its pods ask for. Pods that train ask for cpu
-#   and memory beside their accelerators, and LimitRanges give requests to those that do not: a queue for
-#   nvidia.com/gpu alone admits none of them, unless Kueue's configuration leaves these resources out
-#   (resources.excludeResourcePrefixes, or quotaCheckStrategy IgnoreUndeclared). Where they should not matter, a very
-#   large quota does as well.
+#   Kueue admits a workload only if the queue covers every resource that its pods ask for. Training pods ask for cpu and
+#   memory as well as accelerators, and LimitRanges add requests to pods without them. A queue for nvidia.com/gpu alone
+#   does not admit these pods, unless Kueue's configuration excludes these resources (resources.excludeResourcePrefixes, or
+#   quotaCheckStrategy IgnoreUndeclared). If cpu and memory should not limit workloads, set a very large quota.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#flavors-and-resources
@@ -19,8 +18,7 @@
 #   severity: low
 #   why: Workloads that ask for cpu or memory are never admitted.
 #   closes: [S21]
-#   remediation: |
-#     Add cpu and memory to coveredResources, with quotas that are large enough.
+#   remediation: Add cpu and memory to coveredResources, with large enough quotas.
 package usher.checks.objects.cpu_or_memory_not_covered
 
 import data.usher.lib.kueue
@@ -32,8 +30,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/resourceGroups",
-		"message": $"the ClusterQueue does not cover {resource}, so it admits no workload whose pods ask for any",
-		"remedy": $"cover {resource} as well, or leave it out in Kueue's configuration",
+		"message": $"the ClusterQueue does not cover {resource}, so it admits no workload whose pods ask for {resource}",
+		"remedy": $"add {resource} to coveredResources, or exclude it in Kueue's configuration",
 	}
 }
 

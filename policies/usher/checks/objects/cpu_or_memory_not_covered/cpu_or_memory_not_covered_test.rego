@@ -5,8 +5,8 @@ import data.usher.checks.objects.cpu_or_memory_not_covered as check
 
 found(resource) := {
 	"path": "/spec/resourceGroups",
-	"message": $"the ClusterQueue does not cover {resource}, so it admits no workload whose pods ask for any",
-	"remedy": $"cover {resource} as well, or leave it out in Kueue's configuration",
+	"message": $"the ClusterQueue does not cover {resource}, so it admits no workload whose pods ask for {resource}",
+	"remedy": $"add {resource} to coveredResources, or exclude it in Kueue's configuration",
 }
 
 test_a_queue_for_accelerators_alone_is_found if {

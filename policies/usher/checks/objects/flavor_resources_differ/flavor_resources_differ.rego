@@ -1,9 +1,9 @@
 # METADATA
 # title: Every flavor lists the resources that its group covers
 # description: |
-#   The flavors of a resource group share one list of resources, coveredResources. Each has to give a quota for all of
-#   them, in the same order and for no other; the API server and Kueue's webhooks refuse a ClusterQueue or a Cohort in
-#   which one does not.
+#   The flavors of a resource group share one list of resources, coveredResources. Each flavor must set a quota for all
+#   of them, in the same order, and for no other resource. Otherwise the API server and Kueue's webhooks refuse the
+#   ClusterQueue or the Cohort.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#resource-groups
@@ -15,10 +15,9 @@
 #   about: objects
 #   kinds: [clusterQueue, cohort]
 #   severity: high
-#   why: The queue is refused when it is created.
+#   why: The API server or Kueue refuses the queue.
 #   closes: [S21]
-#   remediation: |
-#     List the resources of the flavor as coveredResources does.
+#   remediation: List the resources of the flavor in the order of coveredResources.
 package usher.checks.objects.flavor_resources_differ
 
 import data.usher.lib.kueue
@@ -32,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/resourceGroups/{i}/flavors/{j}/resources",
-		"message": $"flavor {object.get(flavor, "name", j)} has quotas for [{concat(", ", listed)}] and its group covers [{concat(", ", covered)}], so it is refused",
+		"message": $"flavor {object.get(flavor, "name", j)} has quotas for [{concat(", ", listed)}], but its group covers [{concat(", ", covered)}], so the object is refused",
 		"remedy": "list the same resources in the same order",
 	}
 }

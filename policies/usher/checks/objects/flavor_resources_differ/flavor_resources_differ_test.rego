@@ -12,14 +12,14 @@ found(path, text) := {
 test_a_resource_that_is_missing_is_found if {
 	check.deny == {found(
 		"/spec/resourceGroups/1/flavors/1/resources",
-		"flavor h100 has quotas for [nvidia.com/gpu] and its group covers [nvidia.com/gpu, rdma/ib], so it is refused",
+		"flavor h100 has quotas for [nvidia.com/gpu], but its group covers [nvidia.com/gpu, rdma/ib], so the object is refused",
 	)} with input as examples.bad_queue
 }
 
 test_another_order_is_found if {
 	check.deny == {found(
 		"/spec/resourceGroups/0/flavors/0/resources",
-		"flavor default has quotas for [memory, cpu] and its group covers [cpu, memory], so it is refused",
+		"flavor default has quotas for [memory, cpu], but its group covers [cpu, memory], so the object is refused",
 	)} with input as examples.bad_queue_of_v1beta1
 }
 
@@ -27,11 +27,11 @@ test_a_flavor_or_a_group_without_any_is_found if {
 	check.deny == {
 		found(
 			"/spec/resourceGroups/0/flavors/0/resources",
-			"flavor a100 has quotas for [] and its group covers [nvidia.com/gpu], so it is refused",
+			"flavor a100 has quotas for [], but its group covers [nvidia.com/gpu], so the object is refused",
 		),
 		found(
 			"/spec/resourceGroups/1/flavors/0/resources",
-			"flavor 0 has quotas for [cpu] and its group covers [], so it is refused",
+			"flavor 0 has quotas for [cpu], but its group covers [], so the object is refused",
 		),
 	} with input as examples.bad_cohort
 }

@@ -1,8 +1,8 @@
 # METADATA
-# title: A flavor with a topology selects its nodes
+# title: A ResourceFlavor with a topology sets nodeLabels
 # description: |
-#   With topologyName Kueue reads the topology from the nodes that carry the nodeLabels of the ResourceFlavor. Without a
-#   label that would be all nodes of the cluster, of whatever kind, so the API server refuses it.
+#   With topologyName, Kueue reads the topology from the nodes with the nodeLabels of the ResourceFlavor. Without a
+#   label it would read all nodes of the cluster, of every kind, so the API server refuses the flavor.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -16,10 +16,9 @@
 #   about: objects
 #   kinds: [resourceFlavor]
 #   severity: high
-#   why: The flavor is refused, and no queue with it admits anything.
+#   why: The API server refuses the flavor, and queues with it admit nothing.
 #   closes: [S9]
-#   remediation: |
-#     Set spec.nodeLabels to labels that the nodes of the flavor carry and no others do.
+#   remediation: Set spec.nodeLabels to labels that only the nodes of the flavor have.
 package usher.checks.objects.flavor_topology_without_labels
 
 import data.usher.lib.text
@@ -31,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/nodeLabels",
-		"message": $"the ResourceFlavor has topology {text.excerpt(topology)} and no nodeLabels, so it is refused",
-		"remedy": "set nodeLabels to what the nodes of the flavor carry",
+		"message": $"the ResourceFlavor has topology {text.excerpt(topology)} but no nodeLabels, so the API server refuses it",
+		"remedy": "set nodeLabels to labels of the flavor's nodes",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.objects.flavor_topology_without_labels as check
 
 found := {{
 	"path": "/spec/nodeLabels",
-	"message": `the ResourceFlavor has topology "datacenter" and no nodeLabels, so it is refused`,
-	"remedy": "set nodeLabels to what the nodes of the flavor carry",
+	"message": `the ResourceFlavor has topology "datacenter" but no nodeLabels, so the API server refuses it`,
+	"remedy": "set nodeLabels to labels of the flavor's nodes",
 }}
 
 test_a_topology_of_all_nodes_is_found if {

@@ -1,10 +1,10 @@
 # METADATA
-# title: The default class of all pods evicts nobody
+# title: The global default PriorityClass does not evict pods
 # description: |
-#   A PriorityClass with globalDefault gives its value to every pod that names no class: to every forgotten notebook and
-#   every helper. With a value above 0 those pods may evict what came before the class was made and has 0. There can be
-#   one default only; of several Kubernetes takes the lowest. Administrators and controllers may make one as they like;
-#   who they are, `identities` in usher.yaml says.
+#   A PriorityClass with globalDefault gives its value to every pod without a class, for example to every forgotten
+#   notebook. With a value above 0, these pods may evict older pods, which have 0. A cluster has only one default; of
+#   several classes Kubernetes uses the lowest. Administrators and controllers may make any default; `identities` in
+#   usher.yaml lists them.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#priorityclass
@@ -16,10 +16,9 @@
 #   about: objects
 #   kinds: [priorityClass]
 #   severity: medium
-#   why: From one day to the next every pod without class may evict running work.
+#   why: Overnight, every pod without a class may evict running workloads.
 #   closes: [S23]
-#   remediation: |
-#     Remove `globalDefault` and name the class where it is meant, or set `preemptionPolicy: Never`.
+#   remediation: 'Remove `globalDefault` and name the class in the pods that need it, or set `preemptionPolicy: Never`.'
 package usher.checks.objects.global_default_priority_class
 
 import data.usher.lib.priority
@@ -33,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/globalDefault",
-		"message": $"every pod without class gets the value {class.value} of this one, and may evict pods that have less",
+		"message": $"every pod without a class gets the value {class.value} of this class and may evict pods with a lower value",
 		"remedy": "remove globalDefault, or set preemptionPolicy to Never",
 	}
 }

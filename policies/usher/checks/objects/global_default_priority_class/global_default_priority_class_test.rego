@@ -5,7 +5,7 @@ import data.usher.checks.objects.global_default_priority_class as check
 
 found(value) := {{
 	"path": "/globalDefault",
-	"message": $"every pod without class gets the value {value} of this one, and may evict pods that have less",
+	"message": $"every pod without a class gets the value {value} of this class and may evict pods with a lower value",
 	"remedy": "remove globalDefault, or set preemptionPolicy to Never",
 }}
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: A ScaledObject idles below its minimum
+# title: idleReplicaCount of a ScaledObject is below its minimum
 # description: |
-#   idleReplicaCount is how many replicas stay while nothing triggers, so KEDA refuses one that is not below
-#   minReplicaCount, which is 0 where it is missing. To give the GPUs back while nobody asks for anything it takes both:
-#   an idleReplicaCount of 0 and a minReplicaCount of 1 or more; a minReplicaCount of 0 alone does the same.
+#   idleReplicaCount is the number of replicas while no trigger is active. KEDA refuses a value that is not below
+#   minReplicaCount, which is 0 by default. To free the GPUs of an idle service, set idleReplicaCount to 0 and
+#   minReplicaCount to 1 or more. A minReplicaCount of 0 alone has the same effect.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/reference/scaledobject-spec/#idlereplicacount
@@ -15,7 +15,7 @@
 #   about: objects
 #   kinds: [scaledObject]
 #   severity: high
-#   why: KEDA refuses the ScaledObject, so the service keeps its GPUs while nobody uses it.
+#   why: KEDA refuses the ScaledObject, so the service keeps its GPUs while it is idle.
 #   closes: [S36]
 #   remediation: Remove `idleReplicaCount`, or set `minReplicaCount` above it.
 package usher.checks.objects.idle_count_not_below_minimum
@@ -29,7 +29,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/idleReplicaCount",
-		"message": $"KEDA refuses an idleReplicaCount of {idle} that is not below the minReplicaCount of {minimum}",
+		"message": $"idleReplicaCount {idle} is not below minReplicaCount {minimum}, so KEDA refuses the ScaledObject",
 		"remedy": $"remove it, or set minReplicaCount to {idle + 1} or more",
 	}
 }

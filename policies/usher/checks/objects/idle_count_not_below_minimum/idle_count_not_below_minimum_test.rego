@@ -5,7 +5,7 @@ import data.usher.checks.objects.idle_count_not_below_minimum as check
 
 refused(idle, minimum) := {{
 	"path": "/spec/idleReplicaCount",
-	"message": $"KEDA refuses an idleReplicaCount of {idle} that is not below the minReplicaCount of {minimum}",
+	"message": $"idleReplicaCount {idle} is not below minReplicaCount {minimum}, so KEDA refuses the ScaledObject",
 	"remedy": $"remove it, or set minReplicaCount to {idle + 1} or more",
 }}
 

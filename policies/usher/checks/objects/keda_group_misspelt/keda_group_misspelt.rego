@@ -1,8 +1,9 @@
 # METADATA
-# title: KEDA's objects are in the group keda.sh
+# title: KEDA's objects use the API group keda.sh
 # description: |
-#   Annotations of KEDA begin with autoscaling.keda.sh, its API does not: ScaledObjects, ScaledJobs and
-#   TriggerAuthentications are in keda.sh/v1alpha1. No cluster serves the other group, so the manifest cannot be applied.
+#   Annotations of KEDA start with autoscaling.keda.sh, but its API group is different. ScaledObjects, ScaledJobs and
+#   TriggerAuthentications are in keda.sh/v1alpha1. No cluster serves the other group, so kubectl cannot apply the
+#   manifest.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/reference/scaledobject-spec/
@@ -14,7 +15,7 @@
 #   about: objects
 #   kinds: [misspeltScaledObject, misspeltScaledJob, misspeltTriggerAuthentication]
 #   severity: high
-#   why: The manifest cannot be applied, so nothing is scaled.
+#   why: kubectl cannot apply the manifest, so nothing is scaled.
 #   closes: [S36]
 #   remediation: 'Write `apiVersion: keda.sh/v1alpha1`.'
 package usher.checks.objects.keda_group_misspelt
@@ -25,7 +26,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/apiVersion",
-		"message": $"there is no API {version}: KEDA's {input.workload.kind} is in keda.sh/v1alpha1",
+		"message": $"the API {version} does not exist; KEDA's {input.workload.kind} is in keda.sh/v1alpha1",
 		"remedy": "write apiVersion: keda.sh/v1alpha1",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.objects.keda_group_misspelt as check
 
 misspelt(version, kind) := {{
 	"path": "/apiVersion",
-	"message": $"there is no API {version}: KEDA's {kind} is in keda.sh/v1alpha1",
+	"message": $"the API {version} does not exist; KEDA's {kind} is in keda.sh/v1alpha1",
 	"remedy": "write apiVersion: keda.sh/v1alpha1",
 }}
 

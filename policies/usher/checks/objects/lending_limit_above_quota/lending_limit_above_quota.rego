@@ -1,9 +1,8 @@
 # METADATA
-# title: A ClusterQueue lends no more than it has
+# title: A ClusterQueue does not lend more than its quota
 # description: |
-#   lendingLimit is the part of nominalQuota that a ClusterQueue lends to its cohort while it is idle. It cannot be more
-#   than the quota itself; Kueue's webhook refuses it. A Cohort may lend more than its own quota, which is what its
-#   queues lend to it.
+#   lendingLimit is the part of nominalQuota that a ClusterQueue lends to its cohort while the quota is idle. Kueue's
+#   webhook refuses a value above the quota. A Cohort may lend more than its own quota, because its queues lend to it.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#lendinglimit
@@ -15,10 +14,9 @@
 #   about: objects
 #   kinds: [clusterQueue]
 #   severity: high
-#   why: The queue is refused when it is created.
+#   why: Kueue refuses the queue.
 #   closes: [S21]
-#   remediation: |
-#     Set lendingLimit to nominalQuota or less; without it, all of the quota is lent.
+#   remediation: Set lendingLimit to nominalQuota or less. Without it the queue lends all of its quota.
 package usher.checks.objects.lending_limit_above_quota
 
 import data.usher.lib.kueue
@@ -32,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.path}/lendingLimit",
-		"message": $"flavor {entry.flavor}: lendingLimit {limit} of {entry.resource} is more than its nominalQuota {quota}, so it is refused",
+		"message": $"flavor {entry.flavor}: lendingLimit {limit} of {entry.resource} is more than its nominalQuota {quota}, so Kueue refuses the queue",
 		"remedy": $"set it to {quota} or less",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.objects.lending_limit_above_quota as check
 
 found(path, flavor, limit, resource, quota) := {{
 	"path": $"{path}/lendingLimit",
-	"message": $"flavor {flavor}: lendingLimit {limit} of {resource} is more than its nominalQuota {quota}, so it is refused",
+	"message": $"flavor {flavor}: lendingLimit {limit} of {resource} is more than its nominalQuota {quota}, so Kueue refuses the queue",
 	"remedy": $"set it to {quota} or less",
 }}
 

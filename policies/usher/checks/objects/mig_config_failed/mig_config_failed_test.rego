@@ -7,7 +7,7 @@ test_a_node_that_could_not_be_divided_is_found if {
 	check.deny == {{
 		"path": "/metadata/labels/nvidia.com~1mig.config.state",
 		"message": "the MIG manager could not divide the GPUs of the node as its label nvidia.com/mig.config says",
-		"remedy": "look into the log of nvidia-mig-manager on the node, and set the label anew",
+		"remedy": "read the log of nvidia-mig-manager on the node, and set the label again",
 	}} with input as examples.bad_failed
 }
 
@@ -15,15 +15,15 @@ test_it_is_found_without_the_wanted_layout if {
 	check.deny == {{
 		"path": "/metadata/labels/nvidia.com~1mig.config.state",
 		"message": "the MIG manager could not divide the GPUs of the node as its label nvidia.com/mig.config says",
-		"remedy": "look into the log of nvidia-mig-manager on the node, and set the label anew",
+		"remedy": "read the log of nvidia-mig-manager on the node, and set the label again",
 	}} with input as examples.bad_without_wanted
 }
 
 test_gpus_that_are_not_divided_alike_are_found if {
 	check.deny == {{
 		"path": "/metadata/labels/nvidia.com~1gpu.product",
-		"message": "the GPUs of the node are not all divided alike, so that it offers none under the MIG strategy single",
-		"remedy": "divide all of them alike, or use the MIG strategy mixed",
+		"message": "the GPUs of the node are not all divided in the same way, so under the MIG strategy single it offers no GPUs",
+		"remedy": "divide all GPUs in the same way, or use the MIG strategy mixed",
 	}} with input as examples.bad_invalid
 }
 

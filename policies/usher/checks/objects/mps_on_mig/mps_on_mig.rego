@@ -1,9 +1,9 @@
 # METADATA
-# title: MPS shares whole GPUs only
+# title: MPS shares only whole GPUs
 # description: |
-#   MPS shares GPUs that are not divided. A device plugin whose configuration shares by MPS and has the MIG strategy
-#   `mixed` does not start; and a MIG profile among the resources that MPS should share is shared by nothing. Slices can
-#   be shared by time-slicing.
+#   MPS shares only GPUs that MIG does not divide. The device plugin does not start if its configuration shares by MPS
+#   and sets the MIG strategy `mixed`. It does not share a MIG profile among the resources of MPS. Time-slicing can
+#   share slices.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#with-cuda-mps
@@ -17,9 +17,7 @@
 #   severity: high
 #   why: The device plugin does not start, and the nodes lose all their GPUs.
 #   closes: [S19]
-#   remediation: |
-#     Share by sharing.timeSlicing on nodes that MIG divides, or keep a configuration with MPS for nodes that it does
-#     not.
+#   remediation: Use sharing.timeSlicing on nodes that MIG divides, or use the MPS configuration only on other nodes.
 package usher.checks.objects.mps_on_mig
 
 import data.usher.lib.operators
@@ -33,8 +31,8 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} shares {text.excerpt(resource.name)} by MPS, which shares whole GPUs only",
-		"remedy": "share slices by sharing.timeSlicing",
+		"message": $"the configuration {text.excerpt(share.key)} shares {text.excerpt(resource.name)} by MPS, which shares only whole GPUs",
+		"remedy": "share slices with sharing.timeSlicing",
 	}
 }
 
@@ -47,8 +45,8 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} shares by MPS under the MIG strategy mixed, with which the device plugin does not start",
-		"remedy": "share by sharing.timeSlicing, or use another strategy in this configuration",
-		"assumption": "neither the operator nor an argument of the device plugin sets another MIG strategy",
+		"message": $"the configuration {text.excerpt(share.key)} shares by MPS under the MIG strategy mixed, so the device plugin does not start",
+		"remedy": "share with sharing.timeSlicing, or use another strategy in this configuration",
+		"assumption": "usher assumes that the operator and the arguments of the device plugin do not set another MIG strategy",
 	}
 }

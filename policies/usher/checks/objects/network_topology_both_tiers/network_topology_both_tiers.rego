@@ -1,9 +1,9 @@
 # METADATA
-# title: A network topology has one highest tier
+# title: A network topology sets its highest tier once
 # description: |
-#   How far a job may spread is said by the number of a tier or by its name, `highestTierAllowed` or `highestTierName`.
-#   Volcano's webhook refuses a Job or PodGroup that says both. The same holds for subgroups of a PodGroup and for the
-#   partitions of a task.
+#   A network topology limits how far a job may spread, by the number of a tier (`highestTierAllowed`) or by its name
+#   (`highestTierName`). Volcano's webhook refuses a Job or PodGroup that sets both. The same holds for subgroups of a
+#   PodGroup and for the partitions of a task.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/network_topology_aware_scheduling/
@@ -15,9 +15,9 @@
 #   about: objects
 #   kinds: [volcanoPodGroup, volcanoJob, volcanoCronJob, volcanoJobTemplate]
 #   severity: high
-#   why: Volcano refuses the object, and of a template every Job that is made from it.
+#   why: Volcano refuses the object, or every Job that is made from a template.
 #   closes: [S26]
-#   remediation: Keep one of the two.
+#   remediation: Keep one of the two fields.
 package usher.checks.objects.network_topology_both_tiers
 
 import data.usher.lib.volcano
@@ -29,7 +29,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{path}/highestTierName",
-		"message": $"tier {topology.highestTierName} and tier {topology.highestTierAllowed} cannot both be the highest",
+		"message": $"highestTierName {topology.highestTierName} and highestTierAllowed {topology.highestTierAllowed} are both set, so Volcano refuses the object",
 		"remedy": "keep one of highestTierName and highestTierAllowed",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.objects.network_topology_both_tiers as check
 
 found(path, name, number) := {{
 	"path": $"{path}/networkTopology/highestTierName",
-	"message": $"tier {name} and tier {number} cannot both be the highest",
+	"message": $"highestTierName {name} and highestTierAllowed {number} are both set, so Volcano refuses the object",
 	"remedy": "keep one of highestTierName and highestTierAllowed",
 }}
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: Drivers and their operands have fixed versions
+# title: Drivers and operands have fixed versions
 # description: |
-#   A node that restarts pulls what the tag `latest` means on that day: another driver or toolkit than its neighbours
-#   have, tried by nobody, in the middle of a job that spans both. Versions of what runs below every workload are
-#   changed on purpose, node pool by node pool.
+#   A node that restarts pulls the current image of the tag `latest`. Its driver or toolkit may then differ from that of
+#   its neighbours, untested, in the middle of a job that uses both nodes. Change versions of components below every
+#   workload on purpose, node pool by node pool.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/platform-support.html
@@ -15,9 +15,9 @@
 #   about: objects
 #   kinds: [clusterPolicy, nvidiaDriver]
 #   severity: medium
-#   why: Nodes of one pool get different drivers, and nobody knows which.
+#   why: Nodes of one pool get different drivers without a warning.
 #   closes: [S49]
-#   remediation: Name the version, or the digest of the image.
+#   remediation: Set the version, or the digest of the image.
 package usher.checks.objects.operand_version_floating
 
 deny contains _finding($"/spec/{name}/version", $"spec.{name}") if {
@@ -28,8 +28,8 @@ deny contains _finding($"/spec/{name}/version", $"spec.{name}") if {
 
 deny contains _finding("/spec/version", "the driver") if input.object.nvidiaDriver.spec.version == "latest"
 
-_finding(path, what) := {
+_finding(path, component) := {
 	"path": path,
-	"message": $"the version of {what} is whatever latest means on the day when a node starts",
-	"remedy": "name a version, or the digest of the image",
+	"message": $"the version of {component} is latest, so nodes get different versions depending on when they start",
+	"remedy": "set a version, or the digest of the image",
 }

@@ -3,18 +3,18 @@ package usher.checks.objects.operand_version_floating_test
 import data.examples.checks.objects.operand_version_floating as examples
 import data.usher.checks.objects.operand_version_floating as check
 
-remedy := "name a version, or the digest of the image"
+remedy := "set a version, or the digest of the image"
 
 test_latest_is_found_in_every_operand if {
 	check.deny == {
 		{
 			"path": "/spec/toolkit/version",
-			"message": "the version of spec.toolkit is whatever latest means on the day when a node starts",
+			"message": "the version of spec.toolkit is latest, so nodes get different versions depending on when they start",
 			"remedy": remedy,
 		},
 		{
 			"path": "/spec/devicePlugin/version",
-			"message": "the version of spec.devicePlugin is whatever latest means on the day when a node starts",
+			"message": "the version of spec.devicePlugin is latest, so nodes get different versions depending on when they start",
 			"remedy": remedy,
 		},
 	} with input as examples.bad_operands
@@ -23,7 +23,7 @@ test_latest_is_found_in_every_operand if {
 test_latest_is_found_in_the_driver_of_a_policy if {
 	check.deny == {{
 		"path": "/spec/driver/version",
-		"message": "the version of spec.driver is whatever latest means on the day when a node starts",
+		"message": "the version of spec.driver is latest, so nodes get different versions depending on when they start",
 		"remedy": remedy,
 	}} with input as examples.bad_driver
 }
@@ -31,7 +31,7 @@ test_latest_is_found_in_the_driver_of_a_policy if {
 test_latest_is_found_in_a_driver_of_its_own if {
 	check.deny == {{
 		"path": "/spec/version",
-		"message": "the version of the driver is whatever latest means on the day when a node starts",
+		"message": "the version of the driver is latest, so nodes get different versions depending on when they start",
 		"remedy": remedy,
 	}} with input as examples.bad_nvidia_driver
 }

@@ -1,11 +1,11 @@
 # METADATA
-# title: Slices are offered under names of their own
+# title: The GPU operator uses the configured MIG strategy
 # description: |
-#   NVIDIA's GPU Operator is installed with the MIG strategy `single`, under which every slice is offered as
-#   nvidia.com/gpu. A pod, a quota and a queue then cannot tell a seventh of a GPU from a GPU, and nvidia.com/mig-* are
-#   offered nowhere. Under `mixed` every profile has its own name, and GPUs that are not divided keep theirs. A site
-#   that wants another strategy says so in usher.yaml (parameters, operator-mig-strategy, strategy), and is told when an
-#   operator has not got it.
+#   By default, NVIDIA's GPU Operator uses the MIG strategy `single`, which offers every slice as nvidia.com/gpu. A pod,
+#   a quota and a queue then cannot distinguish a seventh of a GPU from a GPU, and no node offers nvidia.com/mig-*.
+#   Under `mixed` every profile has its own name, and undivided GPUs keep theirs. A site that wants another strategy
+#   sets it in usher.yaml (parameters, operator-mig-strategy, strategy). The check then reports operators with a
+#   different strategy.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-operator-mig.html
@@ -25,8 +25,7 @@
 #     strategy:
 #       default: mixed
 #       description: "The MIG strategy that the operator should have: mixed, single or none."
-#   remediation: |
-#     Set spec.mig.strategy to mixed, once no workload asks for slices as nvidia.com/gpu any more.
+#   remediation: Set spec.mig.strategy to mixed when no workload asks for slices as nvidia.com/gpu any more.
 package usher.checks.objects.operator_mig_strategy
 
 import data.usher.lib.parameters
@@ -38,8 +37,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/mig/strategy",
-		"message": $"the MIG strategy is {text.excerpt(strategy)}, and not {_wanted}",
-		"remedy": $"set the strategy to {_wanted}, or say in usher.yaml which one is wanted",
+		"message": $"the MIG strategy is {text.excerpt(strategy)}, but the expected one is {_wanted}",
+		"remedy": $"set the strategy to {_wanted}, or set the expected strategy in usher.yaml",
 	}
 }
 

@@ -5,7 +5,7 @@ import data.usher.checks.objects.pod_bound_by_hand as check
 
 found(node) := {
 	"path": "/target",
-	"message": $"a user who is no scheduler binds a pod to node \"{node}\"",
+	"message": $"a user who is not a scheduler binds a pod to node \"{node}\"",
 	"remedy": "leave the pod to the scheduler, or add the user to the identity schedulers of usher.yaml",
 }
 
@@ -27,5 +27,5 @@ test_schedulers_bind_pods if {
 
 test_in_a_file_it_is_unknown_who_binds if {
 	check.deny == set() with input as examples.unknown_binding
-	check.unknown == {{"path": "", "reason": "who binds the pod is known only when it happens"}} with input as examples.unknown_binding
+	check.unknown == {{"path": "", "reason": "usher knows the user who binds the pod only in an admission request"}} with input as examples.unknown_binding
 }

@@ -1,9 +1,9 @@
 # METADATA
-# title: A PodGroup that somebody makes is more than one pod
+# title: A PodGroup has more than one member
 # description: |
-#   `minMember` says how many pods of a PodGroup start together. With 1, or none, each of them starts as soon as there is
-#   room for it, as without a group. Groups that a controller made are left alone: Volcano makes such ones for every pod
-#   that names none. So are those that count by tasks or by subgroups.
+#   `minMember` is the number of pods of a PodGroup that start together. With 1 or 0, each pod starts as soon as it
+#   fits, as without a group. The check skips groups that a controller made: Volcano makes these for every pod without a
+#   group. It also skips groups that count by tasks or by subgroups.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -15,7 +15,7 @@
 #   about: objects
 #   kinds: [volcanoPodGroup]
 #   severity: low
-#   why: It looks like a gang, but half of the pods may hold GPUs and wait.
+#   why: The group looks like a gang, but half of its pods may hold GPUs and wait.
 #   closes: [S24, S26]
 #   remediation: Set `minMember` to the number of pods that name the group.
 package usher.checks.objects.pod_group_of_one
@@ -30,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/minMember",
-		"message": $"minMember {members} makes no gang: the pods of the group are placed one by one",
+		"message": $"minMember is {members}, so Volcano places the pods of the group one by one and not as a gang",
 		"remedy": "set minMember to the number of pods that start together",
 	}
 }

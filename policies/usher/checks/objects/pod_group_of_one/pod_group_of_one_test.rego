@@ -5,7 +5,7 @@ import data.usher.checks.objects.pod_group_of_one as check
 
 found(members) := {{
 	"path": "/spec/minMember",
-	"message": $"minMember {members} makes no gang: the pods of the group are placed one by one",
+	"message": $"minMember is {members}, so Volcano places the pods of the group one by one and not as a gang",
 	"remedy": "set minMember to the number of pods that start together",
 }}
 

@@ -1,11 +1,11 @@
 # METADATA
-# title: PodGroups name the Volcano queues of their namespace
+# title: PodGroups use an allowed Volcano queue of their namespace
 # description: |
-#   Volcano's queues belong to no namespace, and a PodGroup takes the quota of the queue that it names, whatever its pods
-#   say. Where a site lists the queues of a namespace, a PodGroup there may name no other. Into one that names none the
-#   API server writes the queue `default`, so the list has to hold that where it is allowed. Administrators, controllers
-#   and schedulers make groups as they like; who they are, `identities` in usher.yaml says. Without a list every queue is
-#   allowed. The queues that workloads name are for another check.
+#   Volcano's queues belong to no namespace. A PodGroup takes the quota of its queue, whatever its pods say. A site can
+#   list the queues of a namespace; then a PodGroup there may not use another queue. The API server writes the queue
+#   `default` into a PodGroup without a queue, so list `default` if it is allowed.
+#   Administrators, controllers and schedulers may use every queue; `identities` in usher.yaml lists them. Without a
+#   list, every queue is allowed. Another check judges the queues of workloads.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -22,9 +22,9 @@
 #   parameters:
 #     allowed:
 #       default: []
-#       description: Volcano queues that PodGroups may name; without any, all of them.
+#       description: Volcano queues that PodGroups may use; an empty list allows all queues.
 #   remediation: |
-#     Name a queue of your namespace, or have the queue allowed in usher.yaml (parameters, pod-group-queue-not-allowed,
+#     Use a queue of your namespace, or have the queue allowed in usher.yaml (parameters, pod-group-queue-not-allowed,
 #     allowed).
 package usher.checks.objects.pod_group_queue_not_allowed
 
@@ -40,8 +40,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/queue",
-		"message": $"Volcano queue {text.excerpt(queue)} is not for this namespace",
-		"remedy": $"name one of its queues: {concat(", ", _allowed)}",
+		"message": $"Volcano queue {text.excerpt(queue)} is not allowed in this namespace",
+		"remedy": $"use one of the allowed queues: {concat(", ", _allowed)}",
 	}
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.objects.pod_group_queue_not_allowed as check
 
 found(queue) := {{
 	"path": "/spec/queue",
-	"message": $`Volcano queue "{queue}" is not for this namespace`,
-	"remedy": "name one of its queues: research, research-spot",
+	"message": $`Volcano queue "{queue}" is not allowed in this namespace`,
+	"remedy": "use one of the allowed queues: research, research-spot",
 }}
 
 test_a_queue_of_others_is_found if {

@@ -1,10 +1,11 @@
 # METADATA
-# title: The resources of a PodGroup are those of its pods
+# title: minResources of a PodGroup fits its minMember
 # description: |
-#   `minResources` is what has to be free before Volcano lets a group in. It is the sum over `minMember` pods, so devices
-#   divide evenly among them, or among all but one, which may be a launcher without any. Where they do not, the number
-#   belongs to another size of the group: too low, and the group is let in and waits with its queue's share taken; too
-#   high, and it waits outside for nothing. What each pod asks for is not known here, so 8 GPUs for 8 pods pass.
+#   Volcano admits a group when `minResources` is free. It is the sum over `minMember` pods, so devices divide evenly
+#   among these pods, or among all but one, which may be a launcher without devices. If they do not, the number belongs
+#   to another size of the group. If it is too low, Volcano admits the group, which then waits and holds the share of
+#   its queue. If it is too high, Volcano keeps the group out without a reason. This check does not know what each pod
+#   asks for, so it accepts 8 GPUs for 8 pods.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/podgroup/
@@ -16,10 +17,10 @@
 #   about: objects
 #   kinds: [volcanoPodGroup]
 #   severity: low
-#   why: The group is let in without room for its pods, or kept out although there is room.
+#   why: Volcano admits the group without room for its pods, or keeps it out although there is room.
 #   closes: [S26]
 #   remediation: |
-#     Set `minResources` to `minMember` times what one pod asks for, or leave it out and let Volcano add it up.
+#     Set `minResources` to `minMember` times the resources of one pod, or remove it and let Volcano compute it.
 package usher.checks.objects.pod_group_resources_inconsistent
 
 deny contains finding if {
@@ -31,12 +32,12 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/minResources/{replace(name, "/", "~1")}",
-		"message": $"{amount.text} of {name} do not divide among the {spec.minMember} pods of minMember",
-		"remedy": "set it to minMember times what one pod asks for",
+		"message": $"minResources has {amount.text} of {name}, which minMember {spec.minMember} does not divide evenly",
+		"remedy": "set it to minMember times the amount of one pod",
 	}
 }
 
-# Resources with a domain are devices, which come in whole numbers; kubernetes.io keeps some that are none.
+# Resources with a domain are devices in whole numbers, except some with the domain kubernetes.io.
 _is_device(name) if {
 	contains(name, "/")
 	not contains(name, "kubernetes.io/")

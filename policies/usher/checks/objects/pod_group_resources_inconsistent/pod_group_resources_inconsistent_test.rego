@@ -5,8 +5,8 @@ import data.usher.checks.objects.pod_group_resources_inconsistent as check
 
 found(name, amount, members) := {{
 	"path": $"/spec/minResources/{replace(name, "/", "~1")}",
-	"message": $"{amount} of {name} do not divide among the {members} pods of minMember",
-	"remedy": "set it to minMember times what one pod asks for",
+	"message": $"minResources has {amount} of {name}, which minMember {members} does not divide evenly",
+	"remedy": "set it to minMember times the amount of one pod",
 }}
 
 test_devices_that_do_not_divide_are_found if {

@@ -1,10 +1,10 @@
 # METADATA
-# title: Priority classes stay below their ceiling
+# title: Priority classes are not above the configured maximum
 # description: |
-#   A PriorityClass may have a value of 1000000000 at most, above are only those of the system; the API server refuses
-#   others. Below that, whoever may make classes can outrank everybody. Where a site sets a lower ceiling, only
-#   administrators and controllers may go above it, in a WorkloadPriorityClass of Kueue as well; who they are, `identities`
-#   in usher.yaml says. In CI nobody asks, so the ceiling of the site does not count there.
+#   The API server refuses a PriorityClass with a value above 1000000000, except system classes. Below that, a user who
+#   may make classes can outrank everybody. A site can set a lower maximum. Then only administrators and controllers may
+#   exceed it, also in a WorkloadPriorityClass of Kueue; `identities` in usher.yaml lists them. In CI the user is
+#   unknown, so the maximum of the site does not apply there.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#priorityclass
@@ -18,14 +18,15 @@
 #   about: objects
 #   kinds: [priorityClass, workloadPriorityClass]
 #   severity: high
-#   why: Who makes a class of his own above all others evicts whom he likes.
+#   why: A user with an own class above all others can evict any workload.
 #   closes: [S22, S23]
 #   parameters:
 #     maximum:
 #       default: 2147483647
-#       description: Highest value of a class that no administrator or controller makes; as it stands, any.
-#   remediation: |
-#     Give the class a lower value, or have an administrator make it.
+#       description: |
+#         Highest value of a class that a user other than an administrator or a controller may make; the default allows
+#         every value.
+#   remediation: Give the class a lower value, or ask an administrator to make it.
 package usher.checks.objects.priority_class_value_too_high
 
 import data.usher.lib.parameters
@@ -37,7 +38,7 @@ deny contains finding if {
 	class := input.object.priorityClass
 	class.value > _most_of_all
 	not startswith(object.get(class, ["metadata", "name"], ""), "system-")
-	finding := _finding(class.value, "is the most that the API server takes", _most_of_all)
+	finding := _finding(class.value, "is the maximum of the API server", _most_of_all)
 }
 
 deny contains finding if {
@@ -56,8 +57,8 @@ _class := input.object.workloadPriorityClass
 
 _refused if input.object.priorityClass.value > _most_of_all
 
-_finding(value, who, maximum) := {
+_finding(value, reason, maximum) := {
 	"path": "/value",
-	"message": $"value {value} is above {maximum}, which {who}",
-	"remedy": $"set value to {maximum} at most",
+	"message": $"value {value} is above {maximum}, which {reason}",
+	"remedy": $"set value to at most {maximum}",
 }

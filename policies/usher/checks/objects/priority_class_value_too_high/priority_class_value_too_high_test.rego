@@ -5,14 +5,14 @@ import data.usher.checks.objects.priority_class_value_too_high as check
 
 refused := {{
 	"path": "/value",
-	"message": "value 1000000001 is above 1000000000, which is the most that the API server takes",
-	"remedy": "set value to 1000000000 at most",
+	"message": "value 1000000001 is above 1000000000, which is the maximum of the API server",
+	"remedy": "set value to at most 1000000000",
 }}
 
 above(value) := {{
 	"path": "/value",
 	"message": $"value {value} is above 10000, which only administrators may exceed",
-	"remedy": "set value to 10000 at most",
+	"remedy": "set value to at most 10000",
 }}
 
 test_what_the_api_server_refuses_is_found if {

@@ -1,8 +1,8 @@
 # METADATA
 # title: Quotas of accelerators are whole numbers
 # description: |
-#   Devices are counted whole. The API server takes a quota of 0.5 or 1500m of one nevertheless, and counts against it:
-#   the fraction is of no use to anybody, and 0.5 is none at all. Shares of a GPU have resources of their own.
+#   Kubernetes counts devices as whole numbers. The API server accepts a quota of 0.5 or 1500m nevertheless and compares
+#   the use with it. The fraction has no effect: 0.5 allows no device. Shares of a GPU are separate resources.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -14,9 +14,10 @@
 #   about: objects
 #   kinds: [resourceQuota]
 #   severity: medium
-#   why: A team with half a GPU in its quota gets none.
+#   why: A team with half a GPU in its quota gets no GPU.
 #   closes: [S28]
-#   remediation: Write a whole number; for shares, cap the resource that is a share, such as requests.nvidia.com/gpu.shared.
+#   remediation: |
+#     Write a whole number. For shares, limit the resource of the share, for example requests.nvidia.com/gpu.shared.
 package usher.checks.objects.quota_of_a_fraction
 
 deny contains finding if {
@@ -27,7 +28,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/hard/{replace(name, "/", "~1")}",
-		"message": $"{trim_prefix(name, "requests.")} is counted whole, so a quota of {amount.text} is one of {amount.value - 1}",
+		"message": $"{trim_prefix(name, "requests.")} counts in whole numbers, so a quota of {amount.text} allows only {amount.value - 1}",
 		"remedy": "write a whole number",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.objects.quota_of_a_fraction as check
 
 found(key, name, amount, number) := {
 	"path": $"/spec/hard/requests.{key}",
-	"message": $"{name} is counted whole, so a quota of {amount} is one of {number}",
+	"message": $"{name} counts in whole numbers, so a quota of {amount} allows only {number}",
 	"remedy": "write a whole number",
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: Quotas name accelerators in full
+# title: Quotas use the full names of accelerators
 # description: |
-#   There is no resource `gpu`: accelerators have the name of their vendor before a slash. What a quota names without one
-#   has to be a resource that Kubernetes itself knows, so for gpu, requests.gpu or limits.gpu the API server refuses the
-#   whole quota.
+#   A resource `gpu` does not exist: the names of accelerators start with a vendor and a slash. In a quota, a name
+#   without a slash must be a resource of Kubernetes itself. The API server therefore refuses the whole quota for gpu,
+#   requests.gpu or limits.gpu.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -15,9 +15,9 @@
 #   about: objects
 #   kinds: [resourceQuota]
 #   severity: high
-#   why: The API server refuses the quota, and the namespace has none.
+#   why: The API server refuses the quota, so the namespace has no quota.
 #   closes: [S28]
-#   remediation: Write requests. and the full name of the resource, such as requests.nvidia.com/gpu.
+#   remediation: Write `requests.` and the full name of the resource, for example requests.nvidia.com/gpu.
 package usher.checks.objects.quota_of_no_such_resource
 
 deny contains finding if {
@@ -28,7 +28,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/hard/{name}",
-		"message": $"there is no resource {name}, so the API server refuses the whole quota",
-		"remedy": $"write the full name, such as requests.nvidia.com/gpu: {amount.text}",
+		"message": $"the resource {name} does not exist, so the API server refuses the whole quota",
+		"remedy": $"write the full name, for example requests.nvidia.com/gpu: {amount.text}",
 	}
 }

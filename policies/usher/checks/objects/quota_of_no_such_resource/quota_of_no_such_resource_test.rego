@@ -5,8 +5,8 @@ import data.usher.checks.objects.quota_of_no_such_resource as check
 
 found(name, amount) := {
 	"path": $"/spec/hard/{name}",
-	"message": $"there is no resource {name}, so the API server refuses the whole quota",
-	"remedy": $"write the full name, such as requests.nvidia.com/gpu: {amount}",
+	"message": $"the resource {name} does not exist, so the API server refuses the whole quota",
+	"remedy": $"write the full name, for example requests.nvidia.com/gpu: {amount}",
 }
 
 test_a_name_without_its_vendor_is_none if {

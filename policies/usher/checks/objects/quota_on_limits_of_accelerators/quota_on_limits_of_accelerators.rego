@@ -1,9 +1,9 @@
 # METADATA
-# title: Quotas count the requests of accelerators
+# title: Quotas count the requests of accelerators, not their limits
 # description: |
-#   Of accelerators and all other extended resources Kubernetes counts requests only, because limits are the same. A key
-#   such as limits.nvidia.com/gpu is taken without a word, and nothing is ever held against it. Where it stands alone,
-#   the namespace has no cap at all.
+#   Kubernetes counts only requests of accelerators and other extended resources, because their limits are equal. The
+#   API server accepts a key like limits.nvidia.com/gpu, but never compares anything with it. If the quota has only this
+#   key, the namespace has no limit.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -15,9 +15,9 @@
 #   about: objects
 #   kinds: [resourceQuota]
 #   severity: medium
-#   why: The team believes in a cap that is none.
+#   why: The team expects a limit that does not exist.
 #   closes: [S28]
-#   remediation: Write `requests.` in place of `limits.` before the name of the resource.
+#   remediation: Write `requests.` instead of `limits.` before the name of the resource.
 package usher.checks.objects.quota_on_limits_of_accelerators
 
 deny contains finding if {
@@ -28,11 +28,11 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/hard/{replace(name, "/", "~1")}",
-		"message": $"{name} is never counted, so {amount.text} of it caps nothing",
+		"message": $"Kubernetes never counts {name}, so {amount.text} of it limits nothing",
 		"remedy": _remedy(right, amount),
 	}
 }
 
-_remedy(right, _) := $"remove it; {right} beside it is what counts" if input.object.resourceQuota.spec.hard[right]
+_remedy(right, _) := $"remove it; only {right} counts" if input.object.resourceQuota.spec.hard[right]
 
 _remedy(right, amount) := $"write {right}: {amount.text}" if not input.object.resourceQuota.spec.hard[right]

@@ -5,7 +5,7 @@ import data.usher.checks.objects.quota_on_limits_of_accelerators as check
 
 found(key, name, amount, remedy) := {
 	"path": $"/spec/hard/limits.{key}",
-	"message": $"limits.{name} is never counted, so {amount} of it caps nothing",
+	"message": $"Kubernetes never counts limits.{name}, so {amount} of it limits nothing",
 	"remedy": remedy,
 }
 
@@ -23,7 +23,7 @@ test_beside_the_right_one_it_is_one_too_many if {
 		"nvidia.com~1gpu",
 		"nvidia.com/gpu",
 		"32",
-		"remove it; requests.nvidia.com/gpu beside it is what counts",
+		"remove it; only requests.nvidia.com/gpu counts",
 	)} with input as examples.bad_both
 }
 

@@ -1,9 +1,10 @@
 # METADATA
-# title: A quota with a scope counts pods only
+# title: A quota with a scope counts only pods
 # description: |
-#   A scope such as PriorityClass selects pods, so beside it only pods, their cpu and memory and their extended resources
-#   can be counted; beside BestEffort no cpu and memory either. The API server refuses the whole quota for one key that
-#   is none of these: persistentvolumeclaims, requests.storage, services, ephemeral-storage, huge pages.
+#   A scope, for example PriorityClass, selects pods. A quota with a scope can therefore count only pods, their cpu and
+#   memory and their extended resources. With BestEffort it cannot count cpu and memory either. The API server refuses
+#   the whole quota for one other key: persistentvolumeclaims, requests.storage, services, ephemeral-storage, huge
+#   pages.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#quota-scopes
@@ -15,15 +16,15 @@
 #   about: objects
 #   kinds: [resourceQuota]
 #   severity: high
-#   why: The API server refuses the quota, and the namespace has none.
+#   why: The API server refuses the quota, so the namespace has no quota.
 #   closes: [S28]
 #   aliases: [quota-scope-with-claims]
-#   remediation: Move what is not about pods into a quota of its own, without scopes.
+#   remediation: Move keys that do not count pods into a separate quota without scopes.
 package usher.checks.objects.quota_scope_beyond_pods
 
 _of_compute := {"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
 
-# Of other scopes nothing is said.
+# The check does not judge other scopes.
 _of_pods := {
 	"BestEffort": {"pods"},
 	"CrossNamespacePodAffinity": ({"pods"} | _of_compute),
@@ -45,7 +46,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/hard/{name}",
-		"message": $"{name} cannot be counted under the scope {first}, so the API server refuses the whole quota",
+		"message": $"a quota with scope {first} cannot count {name}, so the API server refuses the whole quota",
 		"remedy": $"move {name} into a quota without scopes",
 	}
 }

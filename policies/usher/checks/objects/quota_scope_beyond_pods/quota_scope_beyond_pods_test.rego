@@ -5,7 +5,7 @@ import data.usher.checks.objects.quota_scope_beyond_pods as check
 
 found(name, scope) := {
 	"path": $"/spec/hard/{name}",
-	"message": $"{name} cannot be counted under the scope {scope}, so the API server refuses the whole quota",
+	"message": $"a quota with scope {scope} cannot count {name}, so the API server refuses the whole quota",
 	"remedy": $"move {name} into a quota without scopes",
 }
 

@@ -1,10 +1,10 @@
 # METADATA
-# title: A quota that caps GPUs caps their slices and shares too
+# title: A quota that limits GPUs also limits their slices and shares
 # description: |
-#   A quota counts each resource by its own name: requests.nvidia.com/gpu says nothing of nvidia.com/mig-1g.10gb or
-#   nvidia.com/gpu.shared, of which a namespace may then take all that there are. Which of them the nodes offer is for the
-#   site to say; without a list nothing is found. A quota of several objects of one namespace is not known here: each has
-#   to name what it does not leave to another.
+#   A quota counts each resource by its own name. requests.nvidia.com/gpu does not limit nvidia.com/mig-1g.10gb or
+#   nvidia.com/gpu.shared, so a namespace may take all of these. The site lists the resources that its nodes offer;
+#   without a list the check finds nothing. The check does not know other quotas of the namespace, so each quota must
+#   name every resource that another quota does not limit.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -16,13 +16,14 @@
 #   about: objects
 #   kinds: [resourceQuota]
 #   severity: low
-#   why: A team at the end of its GPUs goes on with everybody's slices.
+#   why: A team without GPUs left in its quota takes the slices of everybody.
 #   closes: [S28]
 #   parameters:
 #     offered:
 #       default: []
-#       description: Accelerator resources of the cluster, such as nvidia.com/gpu and nvidia.com/mig-1g.10gb.
-#   remediation: Add a key `requests.` and the name for each of them; 0 where the namespace shall have none.
+#       description: Accelerator resources of the cluster, for example nvidia.com/gpu and nvidia.com/mig-1g.10gb.
+#   remediation: |
+#     Add a key with `requests.` and the name for each of them. Set 0 for resources that the namespace must not use.
 package usher.checks.objects.quota_without_partitions
 
 import data.usher.lib.parameters
@@ -34,8 +35,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/hard",
-		"message": $"it caps some accelerators of this cluster, and leaves these without a cap: {concat(", ", _missing)}",
-		"remedy": "add requests.<name> for each of them, 0 where there shall be none",
+		"message": $"the quota limits some accelerators of this cluster, but not these: {concat(", ", _missing)}",
+		"remedy": "add requests.<name> for each of them, with 0 for resources that the namespace must not use",
 	}
 }
 

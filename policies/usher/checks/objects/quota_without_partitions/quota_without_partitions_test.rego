@@ -5,8 +5,8 @@ import data.usher.checks.objects.quota_without_partitions as check
 
 found(names) := {{
 	"path": "/spec/hard",
-	"message": $"it caps some accelerators of this cluster, and leaves these without a cap: {names}",
-	"remedy": "add requests.<name> for each of them, 0 where there shall be none",
+	"message": $"the quota limits some accelerators of this cluster, but not these: {names}",
+	"remedy": "add requests.<name> for each of them, with 0 for resources that the namespace must not use",
 }}
 
 test_slices_and_shares_have_keys_of_their_own if {

@@ -1,8 +1,8 @@
 # METADATA
-# title: Quotas of accelerators say that they count requests
+# title: Quotas of accelerators use the prefix requests.
 # description: |
-#   Of accelerators and all other extended resources only keys that begin with `requests.` are counted. The API server
-#   takes nvidia.com/gpu too, and never holds anything against it, though cpu and memory have such short forms.
+#   For accelerators and other extended resources, Kubernetes counts only keys with the prefix `requests.`. The API
+#   server accepts nvidia.com/gpu too, but never compares anything with it. Only cpu and memory have a short form.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -14,7 +14,7 @@
 #   about: objects
 #   kinds: [resourceQuota]
 #   severity: medium
-#   why: The team believes in a cap that is none.
+#   why: The team expects a limit that does not exist.
 #   closes: [S28]
 #   remediation: Write `requests.` before the name of the resource.
 package usher.checks.objects.quota_without_requests_prefix
@@ -27,12 +27,12 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/hard/{replace(name, "/", "~1")}",
-		"message": $"{name} is never counted without requests. before it, so {amount.text} of it caps nothing",
+		"message": $"Kubernetes never counts {name} without the prefix requests., so {amount.text} of it limits nothing",
 		"remedy": $"write requests.{name}: {amount.text}",
 	}
 }
 
-# Numbers of objects, of storage and of devices by their class; limits have a check of their own.
+# Keys for objects, storage and device classes. Another check judges the prefix limits.
 _is_counted("count")
 
 _is_counted(domain) if {

@@ -5,7 +5,7 @@ import data.usher.checks.objects.quota_without_requests_prefix as check
 
 found(key, name, amount) := {
 	"path": $"/spec/hard/{key}",
-	"message": $"{name} is never counted without requests. before it, so {amount} of it caps nothing",
+	"message": $"Kubernetes never counts {name} without the prefix requests., so {amount} of it limits nothing",
 	"remedy": $"write requests.{name}: {amount}",
 }
 

@@ -1,10 +1,10 @@
 # METADATA
-# title: Quota is not reclaimed from workloads of higher priority
+# title: A ClusterQueue does not reclaim quota from higher priorities
 # description: |
-#   With reclaimWithinCohort Any a ClusterQueue takes the quota that it lent back from whatever runs on it, workloads of
-#   higher priority among them: a batch job can end a production job of another team that borrowed. LowerPriority takes
-#   it from those of lower priority alone, Never waits. Any is right where lenders must have their quota at once; then
-#   whoever borrows should know it.
+#   With reclaimWithinCohort Any, a ClusterQueue takes back lent quota from every workload, also from those with higher
+#   priority. A batch job can then stop a production job of another team that borrowed the quota. LowerPriority takes it
+#   back only from lower priorities, and Never waits. Any is right if lenders must get their quota at once. Then tell
+#   the teams that borrow.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/preemption/
@@ -16,10 +16,9 @@
 #   about: objects
 #   kinds: [clusterQueue]
 #   severity: low
-#   why: A batch job can end another team's production job that borrowed quota.
+#   why: A batch job can stop another team's production job that borrowed quota.
 #   closes: [S22]
-#   remediation: |
-#     Set reclaimWithinCohort to LowerPriority, or tell those who borrow.
+#   remediation: Set reclaimWithinCohort to LowerPriority, or tell the teams that borrow.
 package usher.checks.objects.reclaims_from_higher_priority
 
 import data.usher.lib.kueue
@@ -30,7 +29,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/preemption/reclaimWithinCohort",
-		"message": "reclaimWithinCohort Any takes lent quota back from workloads of higher priority as well",
-		"remedy": "set it to LowerPriority, or tell those who borrow",
+		"message": "reclaimWithinCohort Any also takes back lent quota from workloads with higher priority",
+		"remedy": "set it to LowerPriority, or tell the teams that borrow",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.objects.reclaims_from_higher_priority as check
 
 found := {{
 	"path": "/spec/preemption/reclaimWithinCohort",
-	"message": "reclaimWithinCohort Any takes lent quota back from workloads of higher priority as well",
-	"remedy": "set it to LowerPriority, or tell those who borrow",
+	"message": "reclaimWithinCohort Any also takes back lent quota from workloads with higher priority",
+	"remedy": "set it to LowerPriority, or tell the teams that borrow",
 }}
 
 test_taking_from_anybody_is_found if {

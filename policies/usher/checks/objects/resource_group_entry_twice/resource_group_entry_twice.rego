@@ -1,9 +1,9 @@
 # METADATA
-# title: Resources and flavors stand in one resource group only
+# title: A resource or flavor is in only one resource group
 # description: |
-#   A ClusterQueue or a Cohort divides its resources into groups, and a workload gets one flavor of each group. A resource
-#   that two groups cover, or a flavor that stands in two, would be given out twice; Kueue's webhooks refuse it, within
-#   one group as well.
+#   A ClusterQueue or a Cohort divides its resources into groups, and a workload gets one flavor of each group. Quota
+#   for a resource or a flavor in two groups would count twice, so Kueue's webhooks refuse it. They also refuse a
+#   duplicate within one group.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#resource-groups
@@ -15,10 +15,9 @@
 #   about: objects
 #   kinds: [clusterQueue, cohort]
 #   severity: high
-#   why: The queue is refused when it is created.
+#   why: Kueue refuses the queue.
 #   closes: [S21]
-#   remediation: |
-#     Put what must come together into one group, and give flavors of other groups other names.
+#   remediation: Put resources that a workload needs together into one group, and use different flavors in other groups.
 package usher.checks.objects.resource_group_entry_twice
 
 import data.usher.lib.kueue
@@ -32,8 +31,8 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{entry.kind} {entry.name} stands in the resource groups twice, so it is refused",
-		"remedy": "leave it in one group, once",
+		"message": $"{entry.kind} {entry.name} is in the resource groups twice, so Kueue refuses the object",
+		"remedy": "keep it once, in one group",
 	}
 }
 

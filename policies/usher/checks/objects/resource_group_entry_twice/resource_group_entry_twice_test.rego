@@ -5,8 +5,8 @@ import data.usher.checks.objects.resource_group_entry_twice as check
 
 found(path, entry) := {
 	"path": path,
-	"message": $"{entry} stands in the resource groups twice, so it is refused",
-	"remedy": "leave it in one group, once",
+	"message": $"{entry} is in the resource groups twice, so Kueue refuses the object",
+	"remedy": "keep it once, in one group",
 }
 
 test_a_resource_of_two_groups_is_found if {

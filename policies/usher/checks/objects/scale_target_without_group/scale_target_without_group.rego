@@ -1,9 +1,9 @@
 # METADATA
 # title: An autoscaler names the API group of its target
 # description: |
-#   A HorizontalPodAutoscaler looks for its target in the API group that scaleTargetRef.apiVersion names. Without one, or
-#   with v1, that is the core group, in which nothing but a ReplicationController can be scaled. KEDA takes apps/v1 for a
-#   missing version, which holds neither LeaderWorkerSets nor training jobs. The target is never found.
+#   A HorizontalPodAutoscaler looks for its target in the API group of scaleTargetRef.apiVersion. Without it, or with
+#   v1, this is the core group, which has only ReplicationControllers to scale. For KEDA a missing version means
+#   apps/v1, which has no LeaderWorkerSets or training jobs. The autoscaler never finds the target.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/
@@ -15,15 +15,15 @@
 #   about: objects
 #   kinds: [horizontalPodAutoscaler, scaledObject]
 #   severity: medium
-#   why: The autoscaler never finds what it should scale.
-#   remediation: Give `apiVersion` of the target in scaleTargetRef, such as apps/v1 of a Deployment.
+#   why: The autoscaler never finds its target.
+#   remediation: Set `apiVersion` of the target in scaleTargetRef, for example apps/v1 for a Deployment.
 package usher.checks.objects.scale_target_without_group
 
 import data.usher.lib.autoscaling
 
 _in_apps := {"Deployment", "ReplicaSet", "StatefulSet"}
 
-# That these cannot be scaled at all is for another check.
+# Another check reports that an autoscaler cannot scale these.
 _not_scalable := {"DaemonSet", "Pod"}
 
 deny contains finding if {

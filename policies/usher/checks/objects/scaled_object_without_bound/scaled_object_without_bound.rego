@@ -1,8 +1,8 @@
 # METADATA
-# title: A ScaledObject has an upper bound
+# title: A ScaledObject sets maxReplicaCount
 # description: |
-#   Where a ScaledObject gives no maxReplicaCount KEDA scales up to a hundred replicas. For a service without accelerators
-#   that may well do; a hundred GPUs nobody has meant. The object alone does not tell what its target asks for.
+#   Without maxReplicaCount, KEDA scales a ScaledObject to up to 100 replicas. For a service without accelerators that
+#   may be right, but hardly anybody wants 100 GPUs. The object does not show what its target asks for.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/reference/scaledobject-spec/#maxreplicacount
@@ -14,9 +14,9 @@
 #   about: objects
 #   kinds: [scaledObject]
 #   severity: low
-#   why: A service that grows without anybody having said how far takes the GPUs of all others.
+#   why: A service without an intended maximum takes the GPUs of all others.
 #   closes: [S36, B25]
-#   remediation: Set `maxReplicaCount` to as many replicas as the service may have.
+#   remediation: Set `maxReplicaCount` to the number of replicas that the service may have.
 package usher.checks.objects.scaled_object_without_bound
 
 import data.usher.lib.autoscaling
@@ -30,6 +30,6 @@ deny contains finding if {
 		"path": "/spec",
 		"message": $"maxReplicaCount is missing, so KEDA may scale to {autoscaling.default_maximum} replicas",
 		"remedy": "set maxReplicaCount",
-		"assumption": "what it scales asks for accelerators",
+		"assumption": "usher assumes that the scaled object asks for accelerators",
 	}
 }

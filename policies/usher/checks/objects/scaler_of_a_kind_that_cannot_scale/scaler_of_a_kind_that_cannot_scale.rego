@@ -1,10 +1,10 @@
 # METADATA
-# title: An autoscaler targets a kind that can be scaled
+# title: An autoscaler targets a kind with a scale subresource
 # description: |
 #   An autoscaler writes the number of replicas through the scale subresource of its target. Many kinds of GPU workloads
-#   have none: jobs of all sorts, what Ray makes, InferenceServices, DaemonSets. An autoscaler of one of these reports an
-#   error for ever and changes nothing. Ray, KServe and Knative have autoscalers of their own, and jobs are as large as
-#   they were made.
+#   have no scale subresource: jobs of all kinds, Ray's kinds, InferenceServices and DaemonSets. An autoscaler for one
+#   of these reports an error forever and changes nothing. Ray, KServe and Knative have their own autoscalers, and jobs
+#   keep their size.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#scale-subresource
@@ -16,22 +16,22 @@
 #   about: objects
 #   kinds: [horizontalPodAutoscaler, scaledObject]
 #   severity: high
-#   why: Nothing is ever scaled, though it looks as if it were.
+#   why: The autoscaler seems to work, but never scales anything.
 #   remediation: |
-#     Use what the kind has itself: enableInTreeAutoscaling of Ray clusters, minReplicas and maxReplicas of an
-#     InferenceService, the annotations of Knative. Otherwise target a kind that can be scaled, such as a Deployment or a
-#     LeaderWorkerSet.
+#     Use the kind's own settings: enableInTreeAutoscaling for Ray clusters, minReplicas and maxReplicas for an
+#     InferenceService, the annotations of Knative. Otherwise target a kind that can be scaled, for example a Deployment
+#     or a LeaderWorkerSet.
 package usher.checks.objects.scaler_of_a_kind_that_cannot_scale
 
 import data.usher.lib.autoscaling
 
-_other := "target a kind that can be scaled, such as a Deployment or a LeaderWorkerSet"
+_other := "target a kind that can be scaled, for example a Deployment or a LeaderWorkerSet"
 
 _ray := "use enableInTreeAutoscaling with minReplicas and maxReplicas of the worker groups"
 
 _knative := "use the annotations autoscaling.knative.dev/min-scale and max-scale"
 
-# With what to do instead.
+# Each kind with its remedy.
 _kinds := {
 	"/Pod": _other,
 	"apps/DaemonSet": _other,

@@ -9,7 +9,7 @@ idle(kind, remedy) := {{
 	"remedy": $"{remedy}",
 }}
 
-other := "target a kind that can be scaled, such as a Deployment or a LeaderWorkerSet"
+other := "target a kind that can be scaled, for example a Deployment or a LeaderWorkerSet"
 
 targeting(group, kind) := json.patch(examples.good_hpa, [{
 	"op": "replace",

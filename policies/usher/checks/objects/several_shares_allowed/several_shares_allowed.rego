@@ -1,10 +1,10 @@
 # METADATA
 # title: The device plugin refuses requests for several shares
 # description: |
-#   A container that asks for several time slices gets access to GPUs that others use as well, perhaps to one of them
-#   twice, and no more of it. With failRequestsGreaterThanOne the device plugin says so and the pod fails with a reason;
-#   without it the container starts, and finds fewer devices or less memory than its author thinks. For MPS the device
-#   plugin refuses them by itself, unless it is told not to.
+#   A container that asks for several time slices gets access to shared GPUs, perhaps twice to the same one, and not
+#   more of a GPU. With failRequestsGreaterThanOne, the device plugin refuses this, and the pod fails with a reason.
+#   Without it the container starts and has fewer devices or less memory than its author expects. For MPS the device
+#   plugin refuses several shares by default.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
@@ -16,7 +16,7 @@
 #   about: objects
 #   kinds: [configMap]
 #   severity: low
-#   why: Whoever asks for several shares thinks that they get several GPUs, and nobody tells them.
+#   why: Users who ask for several shares expect several GPUs and get no warning.
 #   closes: [S15, B43]
 #   remediation: Set failRequestsGreaterThanOne to true.
 package usher.checks.objects.several_shares_allowed
@@ -31,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} lets containers ask for several shares, by sharing.{share.way}",
+		"message": $"the configuration {text.excerpt(share.key)} allows requests for several shares with sharing.{share.way}",
 		"remedy": $"set sharing.{share.way}.failRequestsGreaterThanOne to true",
 	}
 }

@@ -6,7 +6,7 @@ import data.usher.checks.objects.several_shares_allowed as check
 test_time_slices_may_be_several_by_default if {
 	check.deny == {{
 		"path": "/data/any",
-		"message": `the configuration "any" lets containers ask for several shares, by sharing.timeSlicing`,
+		"message": `the configuration "any" allows requests for several shares with sharing.timeSlicing`,
 		"remedy": "set sharing.timeSlicing.failRequestsGreaterThanOne to true",
 	}} with input as examples.bad_default
 }
@@ -14,7 +14,7 @@ test_time_slices_may_be_several_by_default if {
 test_shares_by_mps_may_be_several_where_it_says_so if {
 	check.deny == {{
 		"path": "/data/a100",
-		"message": `the configuration "a100" lets containers ask for several shares, by sharing.mps`,
+		"message": `the configuration "a100" allows requests for several shares with sharing.mps`,
 		"remedy": "set sharing.mps.failRequestsGreaterThanOne to true",
 	}} with input as examples.bad_mps
 }
@@ -22,7 +22,7 @@ test_shares_by_mps_may_be_several_where_it_says_so if {
 test_time_slices_may_be_several_where_it_says_so if {
 	check.deny == {{
 		"path": "/data/config.json",
-		"message": `the configuration "config.json" lets containers ask for several shares, by sharing.timeSlicing`,
+		"message": `the configuration "config.json" allows requests for several shares with sharing.timeSlicing`,
 		"remedy": "set sharing.timeSlicing.failRequestsGreaterThanOne to true",
 	}} with input as examples.bad_json
 }

@@ -1,13 +1,13 @@
 # METADATA
-# title: Shares of GPUs have a name of their own
+# title: Shared GPUs have their own resource name
 # description: |
-#   Unless told otherwise the device plugin calls shares what it calls whole GPUs, nvidia.com/gpu. Then nothing in a
-#   manifest tells whether a pod gets a GPU or a tenth of one: quotas count shares as GPUs, and training lands on shared
-#   nodes. With renameByDefault shares are nvidia.com/gpu.shared, and everybody can see what they ask for.
+#   By default the device plugin gives shares the name of whole GPUs, nvidia.com/gpu. Then a manifest does not show
+#   whether a pod gets a GPU or a tenth of one. Quotas count shares as GPUs, and training runs on shared nodes. With
+#   renameByDefault the name of shares is nvidia.com/gpu.shared, and every manifest shows the difference.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
-#     description: NVIDIA's device plugin on renaming what is shared
+#     description: NVIDIA's device plugin on the names of shared resources
 # schemas:
 #   - input: schema.input
 # custom:
@@ -15,10 +15,9 @@
 #   about: objects
 #   kinds: [configMap]
 #   severity: low
-#   why: Nothing in a manifest tells a share from a whole GPU.
+#   why: A manifest does not show whether a pod gets a share or a whole GPU.
 #   closes: [S15, B43]
-#   remediation: |
-#     Set renameByDefault to true, and have workloads that are meant to share ask for nvidia.com/gpu.shared.
+#   remediation: Set renameByDefault to true, and change workloads that should share to nvidia.com/gpu.shared.
 package usher.checks.objects.shared_gpus_not_renamed
 
 import data.usher.lib.operators
@@ -31,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} gives shares the name of whole GPUs, by sharing.{share.way}",
+		"message": $"the configuration {text.excerpt(share.key)} gives shares the name of whole GPUs with sharing.{share.way}",
 		"remedy": $"set sharing.{share.way}.renameByDefault to true",
 	}
 }

@@ -6,7 +6,7 @@ import data.usher.checks.objects.shared_gpus_not_renamed as check
 test_shares_that_keep_the_name_are_found if {
 	check.deny == {{
 		"path": "/data/any",
-		"message": `the configuration "any" gives shares the name of whole GPUs, by sharing.timeSlicing`,
+		"message": `the configuration "any" gives shares the name of whole GPUs with sharing.timeSlicing`,
 		"remedy": "set sharing.timeSlicing.renameByDefault to true",
 	}} with input as examples.bad_default
 }
@@ -14,7 +14,7 @@ test_shares_that_keep_the_name_are_found if {
 test_mps_is_held_to_the_same if {
 	check.deny == {{
 		"path": "/data/a100",
-		"message": `the configuration "a100" gives shares the name of whole GPUs, by sharing.mps`,
+		"message": `the configuration "a100" gives shares the name of whole GPUs with sharing.mps`,
 		"remedy": "set sharing.mps.renameByDefault to true",
 	}} with input as examples.bad_mps
 }
@@ -22,7 +22,7 @@ test_mps_is_held_to_the_same if {
 test_shares_that_are_told_to_keep_the_name_are_found if {
 	check.deny == {{
 		"path": "/data/config.json",
-		"message": `the configuration "config.json" gives shares the name of whole GPUs, by sharing.timeSlicing`,
+		"message": `the configuration "config.json" gives shares the name of whole GPUs with sharing.timeSlicing`,
 		"remedy": "set sharing.timeSlicing.renameByDefault to true",
 	}} with input as examples.bad_json
 }

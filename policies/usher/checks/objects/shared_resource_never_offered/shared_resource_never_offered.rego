@@ -1,9 +1,9 @@
 # METADATA
-# title: What is shared is what the nodes offer
+# title: The device plugin shares only resources that nodes offer
 # description: |
-#   Replicas are made of resources by their names. Under the MIG strategy `single` slices are nvidia.com/gpu, and under
-#   `none` there are none; replicas of nvidia.com/mig-* are then replicas of nothing, and the node offers as much as
-#   before. Seven slices with four replicas each are 28 of nvidia.com/gpu under `single`.
+#   The device plugin makes replicas of resources by their names. Under the MIG strategy `single`, slices have the name
+#   nvidia.com/gpu. Under `none` the node offers no slices. Replicas of nvidia.com/mig-* then have no effect, and the
+#   node offers as much as before. Under `single`, seven slices with four replicas each are 28 nvidia.com/gpu.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
@@ -15,10 +15,9 @@
 #   about: objects
 #   kinds: [configMap]
 #   severity: medium
-#   why: The slices are not shared, and nobody is told.
+#   why: The slices are not shared, and users get no message.
 #   closes: [S19]
-#   remediation: |
-#     Under `single` name nvidia.com/gpu. To share single profiles, set flags.migStrategy to mixed.
+#   remediation: Under `single` share nvidia.com/gpu. To share separate profiles, set flags.migStrategy to mixed.
 package usher.checks.objects.shared_resource_never_offered
 
 import data.usher.lib.operators
@@ -36,6 +35,6 @@ deny contains finding if {
 		"path": share.path,
 		"message": $"the configuration {text.excerpt(share.key)} shares {text.excerpt(resource.name)}, which no node offers under its MIG strategy {strategy}",
 		"remedy": "share nvidia.com/gpu, or set flags.migStrategy to mixed",
-		"assumption": "neither the operator nor an argument of the device plugin sets another MIG strategy",
+		"assumption": "usher assumes that the operator and the arguments of the device plugin do not set another MIG strategy",
 	}
 }

@@ -1,10 +1,11 @@
 # METADATA
 # title: The GPU operator tolerates the taints of its nodes
 # description: |
-#   The DaemonSets of NVIDIA's operator tolerate `nvidia.com/gpu` with effect NoSchedule and no other taint, unless
-#   `daemonsets.tolerations` of its chart says more. On a node with another taint, `gpu=true` or `mig-enabled=true` for
-#   example, no driver, device plugin or MIG manager runs, so the node never offers a GPU. This is found only on nodes
-#   that the operator has labelled as having GPUs and that offer none; where they do, something runs there.
+#   The DaemonSets of NVIDIA's operator tolerate only the taint `nvidia.com/gpu` with effect NoSchedule, unless
+#   `daemonsets.tolerations` of its chart adds more. On a node with another taint, for example `gpu=true` or
+#   `mig-enabled=true`, no driver, device plugin or MIG manager runs, so the node never offers a GPU. The check judges
+#   only nodes that the operator has labelled as GPU nodes and that offer no GPU. If a node offers GPUs, the operator
+#   already runs there.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html
@@ -16,7 +17,7 @@
 #   about: objects
 #   kinds: [node]
 #   severity: medium
-#   why: No driver runs on the node, and nobody can use its GPUs.
+#   why: The node runs no driver, so pods cannot use its GPUs.
 #   closes: [S4]
 #   parameters:
 #     tolerated:
@@ -30,7 +31,8 @@
 #         - ebs.csi.aws.com/agent-not-ready:NoExecute
 #         - ToBeDeletedByClusterAutoscaler:NoSchedule
 #       description: |
-#         Keys and effects of taints that the operator's DaemonSets tolerate, and of those that go by themselves.
+#         Keys and effects of taints that the operator's DaemonSets tolerate, and of taints that disappear by
+#         themselves.
 #   remediation: |
 #     Use the taint `nvidia.com/gpu`, or add the taint to `daemonsets.tolerations` of the operator's chart and to the
 #     parameter tolerated.
@@ -49,9 +51,9 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/taints/{index}",
-		"message": $"the node has GPUs and offers none, and the DaemonSets of NVIDIA's operator do not tolerate its taint {name}",
+		"message": $"the node has GPUs but offers 0, and the DaemonSets of NVIDIA's operator do not tolerate its taint {name}",
 		"remedy": $"tolerate {taint.key} in daemonsets.tolerations of the operator, or taint the node with nvidia.com/gpu instead",
-		"assumption": "daemonsets.tolerations of NVIDIA's operator has its default",
+		"assumption": "usher assumes that daemonsets.tolerations of NVIDIA's operator has its default",
 	}
 }
 

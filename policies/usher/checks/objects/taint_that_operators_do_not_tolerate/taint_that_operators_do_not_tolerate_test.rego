@@ -5,9 +5,9 @@ import data.usher.checks.objects.taint_that_operators_do_not_tolerate as check
 
 found(path, key, effect) := {
 	"path": path,
-	"message": $"the node has GPUs and offers none, and the DaemonSets of NVIDIA's operator do not tolerate its taint {key}:{effect}",
+	"message": $"the node has GPUs but offers 0, and the DaemonSets of NVIDIA's operator do not tolerate its taint {key}:{effect}",
 	"remedy": $"tolerate {key} in daemonsets.tolerations of the operator, or taint the node with nvidia.com/gpu instead",
-	"assumption": "daemonsets.tolerations of NVIDIA's operator has its default",
+	"assumption": "usher assumes that daemonsets.tolerations of NVIDIA's operator has its default",
 }
 
 test_a_taint_of_another_key_is_found if {

@@ -1,14 +1,14 @@
 # METADATA
-# title: The device plugin can read how GPUs are shared
+# title: The sharing configuration of the device plugin is valid
 # description: |
-#   The device plugin reads from its ConfigMap, for each way of sharing, a list of resources: each with its name and
-#   with how many replicas there are of it, two at least. Without the list, or with an entry that lacks either, it
-#   refuses the whole configuration and does not start, and the node offers no GPUs at all. `replicas` beside the list
-#   instead of in it is not read. Places in the text of a ConfigMap are not told, only its key.
+#   For each way of sharing, the device plugin reads a list of resources from its ConfigMap. Each entry needs a name and
+#   a number of replicas of at least 2. If the list or one of these fields is missing, the device plugin refuses the
+#   whole configuration and does not start, and the node offers no GPUs. It does not read `replicas` outside the list.
+#   The configuration is a text in the ConfigMap, so findings name only its key.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
-#     description: NVIDIA's device plugin on how sharing is configured
+#     description: NVIDIA's device plugin on the configuration of sharing
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html
 #     description: NVIDIA's GPU Operator on time-slicing
 # schemas:
@@ -21,8 +21,8 @@
 #   why: The device plugin does not start, and the nodes lose all their GPUs.
 #   closes: [S19]
 #   remediation: |
-#     List the resources that are shared, such as {name: nvidia.com/gpu, replicas: 4}, below
-#     sharing.timeSlicing.resources or sharing.mps.resources.
+#     List the shared resources, for example {name: nvidia.com/gpu, replicas: 4}, in sharing.timeSlicing.resources or
+#     sharing.mps.resources.
 package usher.checks.objects.time_slicing_config_invalid
 
 import data.usher.lib.operators
@@ -34,7 +34,7 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} lists no resources below sharing.{share.way}, so the device plugin refuses it",
+		"message": $"the configuration {text.excerpt(share.key)} has no resources in sharing.{share.way}, so the device plugin refuses it",
 		"remedy": _list_them(share.said),
 	}
 }
@@ -47,8 +47,8 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} says no {missing} in sharing.{share.way}.resources[{index}], so the device plugin refuses it",
-		"remedy": $"say the {missing} of the resource that is shared",
+		"message": $"the configuration {text.excerpt(share.key)} has no {missing} in sharing.{share.way}.resources[{index}], so the device plugin refuses it",
+		"remedy": $"set {missing} of the shared resource",
 	}
 }
 
@@ -59,11 +59,11 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} has replicas: {resource.replicas} in sharing.{share.way}.resources[{index}], and the device plugin refuses less than 2",
-		"remedy": "have 2 replicas or more, or leave the sharing out",
+		"message": $"the configuration {text.excerpt(share.key)} has replicas: {resource.replicas} in sharing.{share.way}.resources[{index}], but the device plugin refuses less than 2",
+		"remedy": "set 2 replicas or more, or remove the sharing",
 	}
 }
 
 _list_them(said) := $"write resources: [\{name: nvidia.com/gpu, replicas: {said.replicas}}]" if said.replicas
 
-_list_them(said) := "list the resources that are shared, with name and replicas" if not said.replicas
+_list_them(said) := "list the shared resources with name and replicas" if not said.replicas

@@ -6,22 +6,22 @@ import data.usher.checks.objects.time_slicing_config_invalid as check
 test_replicas_beside_the_list_are_found if {
 	check.deny == {{
 		"path": "/data/any",
-		"message": `the configuration "any" lists no resources below sharing.timeSlicing, so the device plugin refuses it`,
+		"message": `the configuration "any" has no resources in sharing.timeSlicing, so the device plugin refuses it`,
 		"remedy": "write resources: [{name: nvidia.com/gpu, replicas: 4}]",
 	}} with input as examples.bad_replicas
 }
 
 test_a_list_that_is_missing_or_empty_is_found if {
-	remedy := "list the resources that are shared, with name and replicas"
+	remedy := "list the shared resources with name and replicas"
 	check.deny == {
 		{
 			"path": "/data/a100",
-			"message": `the configuration "a100" lists no resources below sharing.mps, so the device plugin refuses it`,
+			"message": `the configuration "a100" has no resources in sharing.mps, so the device plugin refuses it`,
 			"remedy": remedy,
 		},
 		{
 			"path": "/data/t4.yaml",
-			"message": `the configuration "t4.yaml" lists no resources below sharing.timeSlicing, so the device plugin refuses it`,
+			"message": `the configuration "t4.yaml" has no resources in sharing.timeSlicing, so the device plugin refuses it`,
 			"remedy": remedy,
 		},
 	} with input as examples.bad_no_resources
@@ -31,28 +31,28 @@ test_an_entry_that_lacks_either_is_found if {
 	check.deny == {
 		{
 			"path": "/data/any",
-			"message": `the configuration "any" says no name in sharing.timeSlicing.resources[0], so the device plugin refuses it`,
-			"remedy": "say the name of the resource that is shared",
+			"message": `the configuration "any" has no name in sharing.timeSlicing.resources[0], so the device plugin refuses it`,
+			"remedy": "set name of the shared resource",
 		},
 		{
 			"path": "/data/any",
-			"message": `the configuration "any" says no replicas in sharing.timeSlicing.resources[1], so the device plugin refuses it`,
-			"remedy": "say the replicas of the resource that is shared",
+			"message": `the configuration "any" has no replicas in sharing.timeSlicing.resources[1], so the device plugin refuses it`,
+			"remedy": "set replicas of the shared resource",
 		},
 	} with input as examples.bad_entries
 }
 
 test_a_single_replica_is_found if {
-	remedy := "have 2 replicas or more, or leave the sharing out"
+	remedy := "set 2 replicas or more, or remove the sharing"
 	check.deny == {
 		{
 			"path": "/data/any",
-			"message": `the configuration "any" has replicas: 1 in sharing.timeSlicing.resources[0], and the device plugin refuses less than 2`,
+			"message": `the configuration "any" has replicas: 1 in sharing.timeSlicing.resources[0], but the device plugin refuses less than 2`,
 			"remedy": remedy,
 		},
 		{
 			"path": "/data/any",
-			"message": `the configuration "any" has replicas: 0 in sharing.timeSlicing.resources[1], and the device plugin refuses less than 2`,
+			"message": `the configuration "any" has replicas: 0 in sharing.timeSlicing.resources[1], but the device plugin refuses less than 2`,
 			"remedy": remedy,
 		},
 	} with input as examples.bad_single_replica

@@ -1,15 +1,15 @@
 # METADATA
-# title: The container toolkit is no version with known escapes
+# title: The container toolkit has no known container escapes
 # description: |
-#   NVIDIA's container toolkit runs as root on every GPU node whenever a container starts, and older versions let a
-#   container image take over the node: CVE-2024-0132 and CVE-2025-23359, and CVE-2025-23266, which three lines of a
-#   Dockerfile are enough for. The operator installs the version that its ClusterPolicy names. The version that a site
-#   wants at least, usher.yaml says (parameters, toolkit-version-vulnerable, minimum); raise it with every bulletin that
-#   NVIDIA publishes. Where the policy names none, the operator's own release decides, and nothing is found.
+#   NVIDIA's container toolkit runs as root on every GPU node when a container starts. In older versions a container
+#   image can take over the node: CVE-2024-0132, CVE-2025-23359, and CVE-2025-23266, which needs only three lines in a
+#   Dockerfile. The operator installs the version in its ClusterPolicy. The site sets the lowest version in usher.yaml
+#   (parameters, toolkit-version-vulnerable, minimum). Raise it with every security bulletin of NVIDIA. If the
+#   ClusterPolicy sets no version, the release of the operator decides, and the check finds nothing.
 # scope: package
 # related_resources:
 #   - ref: https://nvd.nist.gov/vuln/detail/CVE-2025-23266
-#     description: The vulnerability that version 1.17.8 mends
+#     description: The vulnerability that version 1.17.8 fixes
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/release-notes.html
 #     description: NVIDIA on the releases of its container toolkit
 # schemas:
@@ -24,9 +24,9 @@
 #   parameters:
 #     minimum:
 #       default: 1.17.8
-#       description: The lowest version of the container toolkit that may be installed.
+#       description: The lowest allowed version of the container toolkit.
 #   remediation: |
-#     Set spec.toolkit.version to a release that has the fixes, or update the operator, which brings one.
+#     Set spec.toolkit.version to a release with the fixes, or update the operator, which installs a newer release.
 package usher.checks.objects.toolkit_version_vulnerable
 
 import data.usher.lib.parameters
@@ -37,14 +37,14 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/toolkit/version",
-		"message": $"version {text.excerpt(_version)} of the container toolkit is older than {_minimum}, so that a container can break out in known ways",
+		"message": $"version {text.excerpt(_version)} of the container toolkit is older than {_minimum}, so a container can escape through known vulnerabilities",
 		"remedy": $"install {_minimum} or later",
 	}
 }
 
 unknown contains {"path": "/spec/toolkit/version", "reason": reason} if {
 	not _numbers(_version)
-	reason := $"{text.excerpt(_version)} does not tell which release of the container toolkit it is"
+	reason := $"{text.excerpt(_version)} is not a release number of the container toolkit"
 }
 
 _version := version if {

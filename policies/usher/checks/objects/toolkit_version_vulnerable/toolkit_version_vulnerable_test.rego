@@ -6,7 +6,7 @@ import data.usher.checks.objects.toolkit_version_vulnerable as check
 test_a_release_without_the_fixes_is_found if {
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "v1.17.3-ubuntu20.04" of the container toolkit is older than 1.17.8, so that a container can break out in known ways`,
+		"message": `version "v1.17.3-ubuntu20.04" of the container toolkit is older than 1.17.8, so a container can escape through known vulnerabilities`,
 		"remedy": "install 1.17.8 or later",
 	}} with input as examples.bad_tag
 }
@@ -14,7 +14,7 @@ test_a_release_without_the_fixes_is_found if {
 test_the_release_before_is_found if {
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "1.17.7" of the container toolkit is older than 1.17.8, so that a container can break out in known ways`,
+		"message": `version "1.17.7" of the container toolkit is older than 1.17.8, so a container can escape through known vulnerabilities`,
 		"remedy": "install 1.17.8 or later",
 	}} with input as examples.bad_release_before
 }
@@ -22,7 +22,7 @@ test_the_release_before_is_found if {
 test_versions_are_compared_as_numbers if {
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "v1.9.0-ubi8" of the container toolkit is older than 1.17.8, so that a container can break out in known ways`,
+		"message": `version "v1.9.0-ubi8" of the container toolkit is older than 1.17.8, so a container can escape through known vulnerabilities`,
 		"remedy": "install 1.17.8 or later",
 	}} with input as examples.bad_old
 }
@@ -31,7 +31,7 @@ test_a_site_may_want_a_later_one if {
 	site := {"parameters": {"objects/toolkit_version_vulnerable": {"minimum": "1.19.1"}}}
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "v1.17.8-ubi9" of the container toolkit is older than 1.19.1, so that a container can break out in known ways`,
+		"message": `version "v1.17.8-ubi9" of the container toolkit is older than 1.19.1, so a container can escape through known vulnerabilities`,
 		"remedy": "install 1.19.1 or later",
 	}} with input as object.union(examples.good_release, {"site": site})
 }
@@ -61,7 +61,7 @@ test_a_digest_does_not_tell_the_release if {
 	check.deny == set() with input as examples.unknown_digest
 	check.unknown == {{
 		"path": "/spec/toolkit/version",
-		"reason": `"sha256:3ac3d0bc7e3ddef56c1f5b1f9a1a6e..." does not tell which release of the container toolkit it is`,
+		"reason": `"sha256:3ac3d0bc7e3ddef56c1f5b1f9a1a6e..." is not a release number of the container toolkit`,
 	}} with input as examples.unknown_digest
 }
 

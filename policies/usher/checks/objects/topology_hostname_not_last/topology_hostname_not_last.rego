@@ -1,8 +1,8 @@
 # METADATA
-# title: The host is the lowest level of a Topology
+# title: kubernetes.io/hostname is the last level of a Topology
 # description: |
-#   The levels of a Topology go from the largest domain to the smallest, and nothing is smaller than a node: where
-#   kubernetes.io/hostname stands among them it has to be the last. The API server refuses every other order.
+#   The levels of a Topology go from the largest domain to the smallest. A node is the smallest domain, so
+#   kubernetes.io/hostname must be the last level. The API server refuses every other order.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -14,10 +14,9 @@
 #   about: objects
 #   kinds: [topology]
 #   severity: high
-#   why: The Topology is refused, and flavors that name it admit nothing.
+#   why: The API server refuses the Topology, and flavors that name it admit nothing.
 #   closes: [S9]
-#   remediation: |
-#     Write the levels from the largest to the smallest, kubernetes.io/hostname last.
+#   remediation: Order the levels from the largest to the smallest, with kubernetes.io/hostname last.
 package usher.checks.objects.topology_hostname_not_last
 
 deny contains finding if {
@@ -28,7 +27,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/levels/{index}/nodeLabel",
-		"message": $"kubernetes.io/hostname is level {index + 1} of {count(levels)}, so the Topology is refused",
+		"message": $"kubernetes.io/hostname is level {index + 1} of {count(levels)}, so the API server refuses the Topology",
 		"remedy": "put it last, after all larger domains",
 	}
 }

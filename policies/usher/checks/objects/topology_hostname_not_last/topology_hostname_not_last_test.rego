@@ -5,7 +5,7 @@ import data.usher.checks.objects.topology_hostname_not_last as check
 
 found(index, level, levels) := {{
 	"path": $"/spec/levels/{index}/nodeLabel",
-	"message": $"kubernetes.io/hostname is level {level} of {levels}, so the Topology is refused",
+	"message": $"kubernetes.io/hostname is level {level} of {levels}, so the API server refuses the Topology",
 	"remedy": "put it last, after all larger domains",
 }}
 

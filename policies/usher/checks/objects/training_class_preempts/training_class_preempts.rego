@@ -1,10 +1,10 @@
 # METADATA
-# title: Classes for training wait for room
+# title: Priority classes for training do not evict pods
 # description: |
-#   A PriorityClass evicts everything of lower priority unless it says preemptionPolicy Never, and that includes every
-#   service without class, which has 0. Training can wait: with Never it still stands before lower classes in the queue,
-#   but takes only what is free. Which classes are for training is told by their names. A class of value 0 or less evicts
-#   none of those.
+#   A PriorityClass evicts all pods with lower priority unless it sets preemptionPolicy Never. This includes every
+#   service without a class, which has priority 0. Training can wait. With Never, it still comes before lower classes in
+#   the queue, but takes only free resources. The check recognises training classes by their names. A class with a value
+#   of 0 or less cannot evict pods without a class.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#non-preempting-priority-class
@@ -16,14 +16,14 @@
 #   about: objects
 #   kinds: [priorityClass]
 #   severity: low
-#   why: A nightly training run can throw out services that nobody has given a class.
+#   why: A nightly training run can evict services without a class.
 #   closes: [S23]
 #   parameters:
 #     trainingClasses:
 #       default: [batch, research, spot, training]
-#       description: Texts of which one is in the name of every class that is meant for training.
+#       description: Words that mark a class as meant for training if its name contains one of them.
 #   remediation: |
-#     Set `preemptionPolicy: Never`. The field cannot be changed later, so the class has to be made anew.
+#     Set `preemptionPolicy: Never`. Kubernetes cannot change the field later, so delete the class and create it again.
 package usher.checks.objects.training_class_preempts
 
 import data.usher.lib.parameters
@@ -36,7 +36,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/preemptionPolicy",
-		"message": $"pods of class {class.metadata.name} evict every pod of less than {class.value}, services without class among them",
+		"message": $"pods of class {class.metadata.name} evict every pod below priority {class.value}, also services without a class",
 		"remedy": "set preemptionPolicy to Never",
 	}
 }

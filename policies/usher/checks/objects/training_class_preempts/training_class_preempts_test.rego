@@ -5,7 +5,7 @@ import data.usher.checks.objects.training_class_preempts as check
 
 found(name, value) := {{
 	"path": "/preemptionPolicy",
-	"message": $"pods of class {name} evict every pod of less than {value}, services without class among them",
+	"message": $"pods of class {name} evict every pod below priority {value}, also services without a class",
 	"remedy": "set preemptionPolicy to Never",
 }}
 

@@ -1,8 +1,8 @@
 # METADATA
-# title: GPUs are shared in one way
+# title: A configuration shares GPUs in only one way
 # description: |
-#   The device plugin shares the GPUs of a node by time-slicing or by MPS. A configuration with both is taken for one
-#   with MPS, and what it says of time-slicing counts for nothing.
+#   The device plugin shares the GPUs of a node by time-slicing or by MPS. If a configuration has both, the device
+#   plugin uses MPS and ignores the settings for time-slicing.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
@@ -14,11 +14,11 @@
 #   about: objects
 #   kinds: [configMap]
 #   severity: medium
-#   why: The node shares in another way, and other resources, than half of the configuration says.
+#   why: The node shares other resources, in another way, than half of the configuration says.
 #   closes: [S19]
 #   remediation: |
-#     Keep sharing.mps or sharing.timeSlicing. For both in one cluster, use two configurations and choose by the node
-#     label nvidia.com/device-plugin.config.
+#     Keep sharing.mps or sharing.timeSlicing. To use both in one cluster, write two configurations and choose one for
+#     each node with the label nvidia.com/device-plugin.config.
 package usher.checks.objects.two_sharing_strategies
 
 import data.usher.lib.operators
@@ -31,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"the configuration {text.excerpt(share.key)} shares by MPS and by time-slicing, of which only MPS counts",
+		"message": $"the configuration {text.excerpt(share.key)} shares by MPS and by time-slicing, but the device plugin uses only MPS",
 		"remedy": "keep one of sharing.mps and sharing.timeSlicing",
 	}
 }

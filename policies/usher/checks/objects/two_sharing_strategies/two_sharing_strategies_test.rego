@@ -6,7 +6,7 @@ import data.usher.checks.objects.two_sharing_strategies as check
 test_both_ways_in_one_configuration_are_found if {
 	check.deny == {{
 		"path": "/data/any",
-		"message": `the configuration "any" shares by MPS and by time-slicing, of which only MPS counts`,
+		"message": `the configuration "any" shares by MPS and by time-slicing, but the device plugin uses only MPS`,
 		"remedy": "keep one of sharing.mps and sharing.timeSlicing",
 	}} with input as examples.bad_both
 }
@@ -14,7 +14,7 @@ test_both_ways_in_one_configuration_are_found if {
 test_each_configuration_is_looked_at if {
 	check.deny == {{
 		"path": "/data/t4",
-		"message": `the configuration "t4" shares by MPS and by time-slicing, of which only MPS counts`,
+		"message": `the configuration "t4" shares by MPS and by time-slicing, but the device plugin uses only MPS`,
 		"remedy": "keep one of sharing.mps and sharing.timeSlicing",
 	}} with input as examples.bad_one_of_two
 }
@@ -22,7 +22,7 @@ test_each_configuration_is_looked_at if {
 test_both_are_found_in_json if {
 	check.deny == {{
 		"path": "/data/config.json",
-		"message": `the configuration "config.json" shares by MPS and by time-slicing, of which only MPS counts`,
+		"message": `the configuration "config.json" shares by MPS and by time-slicing, but the device plugin uses only MPS`,
 		"remedy": "keep one of sharing.mps and sharing.timeSlicing",
 	}} with input as examples.bad_json
 }

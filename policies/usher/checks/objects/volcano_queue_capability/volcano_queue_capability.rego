@@ -1,16 +1,17 @@
 # METADATA
-# title: What a Volcano queue is promised fits into it
+# title: guarantee, deserved and capability of a Volcano queue are in order
 # description: |
-#   A queue is guaranteed some resources, deserves as many or more, and may have as many or more again: `guarantee` is at
-#   most `deserved`, and that at most `capability`. Volcano's webhook refuses a queue that says otherwise; where the webhook
-#   is off or old, the queue reserves what it may not use, and nobody else gets it. A resource that `deserved` does not
-#   name is compared with `capability`, and one that `capability` does not name has no limit.
+#   A queue is guaranteed some resources (`guarantee`), deserves at least as many (`deserved`), and may use at least as
+#   many again (`capability`). guarantee must be at most deserved, and deserved at most capability. Volcano's webhook
+#   refuses other queues. If the webhook is off or old, the queue reserves resources that it may not use, and no other
+#   queue gets them. If `deserved` does not name a resource, `guarantee` is compared with `capability`. A resource that
+#   `capability` does not name has no limit.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
 #     description: Volcano on the fields of a queue
 #   - ref: https://github.com/volcano-sh/volcano/blob/master/pkg/webhooks/admission/queues/validate/validate_queue.go
-#     description: What Volcano's webhook refuses
+#     description: The queues that Volcano's webhook refuses
 # schemas:
 #   - input: schema.input
 # custom:
@@ -18,9 +19,9 @@
 #   about: objects
 #   kinds: [volcanoQueue]
 #   severity: high
-#   why: GPUs are kept for a queue that may not use them.
+#   why: Volcano reserves GPUs for a queue that may not use them.
 #   closes: [S27]
-#   remediation: Make `guarantee` no more than `deserved`, and `deserved` no more than `capability`.
+#   remediation: Set `guarantee` to at most `deserved`, and `deserved` to at most `capability`.
 package usher.checks.objects.volcano_queue_capability
 
 deny contains finding if {
@@ -52,6 +53,6 @@ _guaranteed := object.get(_spec, ["guarantee", "resource"], {})
 
 _finding(place, name, amount, bound) := {
 	"path": $"/spec/{place}/{replace(name, "/", "~1")}",
-	"message": $"{amount.text} of {name} are more than its {bound}",
-	"remedy": "make guarantee no more than deserved, and deserved no more than capability",
+	"message": $"{amount.text} of {name} is more than its {bound}",
+	"remedy": "set guarantee to at most deserved, and deserved to at most capability",
 }

@@ -6,27 +6,27 @@ import data.usher.checks.objects.volcano_queue_capability as check
 found(path, message) := {{
 	"path": path,
 	"message": message,
-	"remedy": "make guarantee no more than deserved, and deserved no more than capability",
+	"remedy": "set guarantee to at most deserved, and deserved to at most capability",
 }}
 
 test_a_queue_that_deserves_more_than_it_may_have_is_found if {
 	check.deny == found(
 		"/spec/deserved/nvidia.com~1gpu",
-		"33 of nvidia.com/gpu are more than its capability of 32",
+		"33 of nvidia.com/gpu is more than its capability of 32",
 	) with input as examples.bad_queue_that_deserves_more
 }
 
 test_a_queue_that_is_guaranteed_more_than_it_deserves_is_found if {
 	check.deny == found(
 		"/spec/guarantee/resource/memory",
-		"550829555712 of memory are more than its deserved 549755813888",
+		"550829555712 of memory is more than its deserved 549755813888",
 	) with input as examples.bad_queue_that_guarantees_more
 }
 
 test_a_queue_that_is_guaranteed_more_than_it_may_have_is_found if {
 	check.deny == found(
 		"/spec/guarantee/resource/cpu",
-		"100500m of cpu are more than its capability of 100",
+		"100500m of cpu is more than its capability of 100",
 	) with input as examples.bad_queue_that_guarantees_without_deserving
 }
 
@@ -38,7 +38,7 @@ test_one_finding_is_enough_where_the_queue_deserves_something if {
 	}])
 	check.deny == found(
 		"/spec/deserved/cpu",
-		"101 of cpu are more than its capability of 100",
+		"101 of cpu is more than its capability of 100",
 	) with input as both
 }
 

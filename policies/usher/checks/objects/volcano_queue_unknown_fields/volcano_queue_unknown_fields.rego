@@ -1,10 +1,10 @@
 # METADATA
 # title: A Volcano queue has no preemption fields
 # description: |
-#   The spec of Volcano's Queue knows neither `preemptable` nor `preemptionPolicy`. kubectl refuses an object with fields
-#   that its kind does not have; other clients lose them without a word. Whether jobs of other queues may take back what
-#   this one has borrowed is said by `reclaimable`, and which jobs may be evicted by the annotation
-#   volcano.sh/preemptable of their pods; the scheduler has to run the actions `reclaim` and `preempt` for either.
+#   The spec of Volcano's Queue has no fields `preemptable` and `preemptionPolicy`. kubectl refuses an object with
+#   unknown fields; other clients drop them without an error. `reclaimable` of the queue decides whether jobs of other
+#   queues may take back what this queue has borrowed. The annotation volcano.sh/preemptable of pods decides which jobs
+#   may be evicted. The scheduler must run the actions `reclaim` and `preempt` for them.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -16,10 +16,9 @@
 #   about: objects
 #   kinds: [volcanoQueue]
 #   severity: high
-#   why: The queue is refused, or works without the protection that somebody counts on.
+#   why: The queue is refused, or works without the protection that its author expects.
 #   closes: [S27]
-#   remediation: |
-#     Remove the field. `reclaimable` of the queue says whether others may take back what it has borrowed.
+#   remediation: Remove the field. `reclaimable` of the queue decides whether others may take back what it has borrowed.
 package usher.checks.objects.volcano_queue_unknown_fields
 
 deny contains finding if {
@@ -29,6 +28,6 @@ deny contains finding if {
 	finding := {
 		"path": $"/spec/{field}",
 		"message": $"a Volcano queue has no field {field}",
-		"remedy": $"remove {field}; reclaimable says whether others may take back what the queue has borrowed",
+		"remedy": $"remove {field}; reclaimable decides whether others may take back what the queue has borrowed",
 	}
 }

@@ -6,7 +6,7 @@ import data.usher.checks.objects.volcano_queue_unknown_fields as check
 found(field) := {
 	"path": $"/spec/{field}",
 	"message": $"a Volcano queue has no field {field}",
-	"remedy": $"remove {field}; reclaimable says whether others may take back what the queue has borrowed",
+	"remedy": $"remove {field}; reclaimable decides whether others may take back what the queue has borrowed",
 }
 
 test_fields_that_do_not_exist_are_found_whatever_they_say if {

@@ -1,9 +1,9 @@
 # METADATA
-# title: A WorkloadPriorityClass has its value at the top
+# title: A WorkloadPriorityClass sets value at the top level
 # description: |
-#   Kueue's WorkloadPriorityClass has no spec: `value` stands at the top level, as in a PriorityClass. An object with
-#   `spec.value` instead is refused by an API server that validates strictly, for `value` is required; with validation
-#   relaxed the number is dropped without a word.
+#   Kueue's WorkloadPriorityClass has no spec. `value` is at the top level, as in a PriorityClass. An API server with
+#   strict validation refuses an object with `spec.value` instead, because `value` is required. With relaxed validation
+#   it drops the number without an error.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/
@@ -15,7 +15,7 @@
 #   about: objects
 #   kinds: [workloadPriorityClass]
 #   severity: high
-#   why: The class is refused, or every workload of it has priority 0.
+#   why: The API server refuses the class, or every workload of it has priority 0.
 #   closes: [S22]
 #   remediation: Move `value` from `spec` to the top level of the object.
 package usher.checks.objects.workload_priority_value_misplaced
@@ -25,7 +25,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/value",
-		"message": $"a WorkloadPriorityClass has no spec, so the value {value} is not read",
+		"message": $"a WorkloadPriorityClass has no spec, so Kueue does not read the value {value}",
 		"remedy": $"write value: {value} at the top level",
 	}
 }

@@ -6,7 +6,7 @@ import data.usher.checks.objects.workload_priority_value_misplaced as check
 test_a_value_in_spec_is_found if {
 	check.deny == {{
 		"path": "/spec/value",
-		"message": "a WorkloadPriorityClass has no spec, so the value 1000 is not read",
+		"message": "a WorkloadPriorityClass has no spec, so Kueue does not read the value 1000",
 		"remedy": "write value: 1000 at the top level",
 	}} with input as examples.bad_class
 }
@@ -14,12 +14,12 @@ test_a_value_in_spec_is_found if {
 test_it_is_found_beside_the_right_one_and_in_the_old_version if {
 	check.deny == {{
 		"path": "/spec/value",
-		"message": "a WorkloadPriorityClass has no spec, so the value 100 is not read",
+		"message": "a WorkloadPriorityClass has no spec, so Kueue does not read the value 100",
 		"remedy": "write value: 100 at the top level",
 	}} with input as examples.bad_class_with_both
 	check.deny == {{
 		"path": "/spec/value",
-		"message": "a WorkloadPriorityClass has no spec, so the value -5 is not read",
+		"message": "a WorkloadPriorityClass has no spec, so Kueue does not read the value -5",
 		"remedy": "write value: -5 at the top level",
 	}} with input as examples.bad_class_of_v1beta1
 }

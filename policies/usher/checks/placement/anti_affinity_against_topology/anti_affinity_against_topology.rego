@@ -1,10 +1,10 @@
 # METADATA
-# title: Pods that stay in one domain do not keep off each other
+# title: Anti-affinity does not contradict Kueue's topology annotation
 # description: |
-#   A Kueue annotation asks for all pods of the set in one rack, block or zone; required pod anti-affinity over the same
-#   label, or one that reaches further, keeps the second pod away from the first. Kueue reserves the domain and admits
-#   the job, and then one pod runs and the others are pending for ever. That the term selects the pods of the job
-#   themselves is assumed: its selector is not read. Anti-affinity over hosts is no contradiction.
+#   A Kueue annotation asks for all pods of the set in one rack, block or zone. Required pod anti-affinity over the same
+#   label, or over a wider one, keeps the second pod away from the first. Kueue reserves the domain and admits the job.
+#   Then one pod runs and the others stay pending. The check does not read the selector of the term; it assumes that the
+#   term selects the pods of the job. Anti-affinity over hosts does not contradict the annotation.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#inter-pod-affinity-and-anti-affinity
@@ -17,10 +17,11 @@
 #   code: USH316
 #   about: accelerator pods
 #   severity: medium
-#   why: One pod runs, and the others wait for ever with their GPUs reserved.
+#   why: One pod runs. The others wait forever with their GPUs reserved.
 #   closes: [S9, S10]
 #   remediation: |
-#     Remove the term, or give it the label `kubernetes.io/hostname`, so that the pods only keep off each other's nodes.
+#     Remove the term, or change its topologyKey to `kubernetes.io/hostname`. The term then only keeps the pods on
+#     different nodes.
 package usher.checks.placement.anti_affinity_against_topology
 
 import data.usher.lib.text
@@ -36,8 +37,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "affinity")}/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/{index}",
-		"message": $"{workload.pod_set_name(pod_set)} allows one pod for each {text.excerpt(term.topologyKey)}, and by Kueue's annotation all are to stay in one {text.excerpt(domain)}",
-		"remedy": "remove this term, or let it keep the pods off each other's kubernetes.io/hostname only",
-		"assumption": "the selector of the term, which is not read, matches the pods of the job themselves",
+		"message": $"{workload.pod_set_name(pod_set)} allows one pod per {text.excerpt(term.topologyKey)}, but Kueue's annotation requires all pods in one {text.excerpt(domain)}",
+		"remedy": "remove this term, or change its topologyKey to kubernetes.io/hostname",
+		"assumption": "usher does not read the selector of the term, and assumes that it matches the pods of the job",
 	}
 }

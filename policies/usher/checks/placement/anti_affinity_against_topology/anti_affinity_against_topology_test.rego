@@ -5,9 +5,9 @@ import data.usher.checks.placement.anti_affinity_against_topology as check
 
 found(path, name, key, domain) := {
 	"path": path,
-	"message": $"{name} allows one pod for each \"{key}\", and by Kueue's annotation all are to stay in one \"{domain}\"",
-	"remedy": "remove this term, or let it keep the pods off each other's kubernetes.io/hostname only",
-	"assumption": "the selector of the term, which is not read, matches the pods of the job themselves",
+	"message": $"{name} allows one pod per \"{key}\", but Kueue's annotation requires all pods in one \"{domain}\"",
+	"remedy": "remove this term, or change its topologyKey to kubernetes.io/hostname",
+	"assumption": "usher does not read the selector of the term, and assumes that it matches the pods of the job",
 }
 
 terms := "affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution"

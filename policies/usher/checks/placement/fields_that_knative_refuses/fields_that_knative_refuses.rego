@@ -1,11 +1,12 @@
 # METADATA
-# title: Knative templates have only the fields that it takes
+# title: Knative templates use only the fields that Knative accepts
 # description: |
-#   Knative Serving refuses most scheduling fields of its templates: tolerations, nodeSelector, affinity,
-#   topologySpreadConstraints, schedulerName, priorityClassName and runtimeClassName, each until its own feature flag is
-#   turned on, and none is by default. The API server answers "must not set the field(s)". An InferenceService in Knative
-#   mode meets the same fate, only later: it is accepted, and never becomes ready. Which flags are on stands in a
-#   ConfigMap; name them in the parameter, and what is left is certain. Until then the finding only warns.
+#   Knative Serving refuses most scheduling fields in its templates: tolerations, nodeSelector, affinity,
+#   topologySpreadConstraints, schedulerName, priorityClassName and runtimeClassName. Each field needs its own feature
+#   flag, and all these flags are off by default. The API server answers "must not set the field(s)". An
+#   InferenceService in Knative mode fails later: it is accepted, and never becomes ready. A ConfigMap holds the flags.
+#   List the flags that are on in the parameter; the other findings are then certain. While the parameter is empty, the
+#   finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://knative.dev/docs/serving/configuration/feature-flags/
@@ -16,16 +17,15 @@
 #   code: USH312
 #   about: pods
 #   severity: high
-#   why: The object is refused, or waits for ever for a revision that Knative will not take.
+#   why: The object is refused, or it waits forever for a revision that Knative refuses.
 #   closes: [S3, S43]
 #   parameters:
 #     flags:
 #       default: []
-#       description: |
-#         Feature flags of Knative Serving that are on in this cluster, such as kubernetes.podspec-tolerations.
+#       description: Knative Serving feature flags of this cluster that are on, like kubernetes.podspec-tolerations.
 #   remediation: |
-#     Take the field out; the mutations of gpu-usher give tolerations and node affinity to the pods themselves. Or turn
-#     on its flag in the ConfigMap `config-features` of Knative Serving, and name it in usher.yaml (parameters,
+#     Remove the field; the mutations of gpu-usher add tolerations and node affinity to the pods themselves. Or turn on
+#     its flag in the ConfigMap `config-features` of Knative Serving, and list the flag in usher.yaml (parameters,
 #     fields-that-knative-refuses, flags). Or run the InferenceService in Standard mode (annotation
 #     serving.kserve.io/deploymentMode).
 package usher.checks.placement.fields_that_knative_refuses
@@ -51,9 +51,9 @@ deny contains object.union(finding, _assumption) if {
 
 _flags := parameters.placement.fields_that_knative_refuses.flags
 
-_assumption := {"assumption": "whether KServe runs it on Knative is not known"} if serving.may_be_on_knative
+_assumption := {"assumption": "usher does not know whether KServe runs it on Knative"} if serving.may_be_on_knative
 
-else := {"assumption": "which feature flags of Knative are on is not known"} if _flags == []
+else := {"assumption": "usher does not know which feature flags of Knative are on"} if _flags == []
 
 else := {}
 

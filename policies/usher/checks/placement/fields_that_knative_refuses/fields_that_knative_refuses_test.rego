@@ -11,7 +11,7 @@ found_in(path, name, field, flag) := {
 
 found(path, field, flag) := found_in(path, "the pod", field, flag)
 
-unsure := {"assumption": "which feature flags of Knative are on is not known"}
+unsure := {"assumption": "usher does not know which feature flags of Knative are on"}
 
 test_scheduling_fields_are_found if {
 	check.deny == {
@@ -67,7 +67,7 @@ test_without_a_mode_knative_is_only_likely if {
 	named := {"site": {"parameters": {"placement/fields_that_knative_refuses": {"flags": ["kubernetes.podspec-affinity"]}}}}
 	check.deny == {object.union(
 		found_in("/spec/predictor/nodeSelector", "predictor", "nodeSelector", "nodeselector"),
-		{"assumption": "whether KServe runs it on Knative is not known"},
+		{"assumption": "usher does not know whether KServe runs it on Knative"},
 	)} with input as object.union(examples.bad_inference_service_without_a_mode, named)
 }
 

@@ -1,25 +1,26 @@
 # METADATA
-# title: All pods of a gang could run at once
+# title: The nodes can hold all pods of a gang at once
 # description: |
-#   Pods that must start together wait until all of them find a place. How many the nodes could hold at once, were they
-#   empty, is an upper bound: nodes by kind, times the pods that fit on one of them; and of each resource there must be
-#   enough for all. Pools of usher.yaml that scale count with maxNodes, and without it as boundless. Where nothing bounds
-#   the nodes, others may be added to those that are there, so the finding only warns.
+#   Pods that must start together wait until all of them find a place. The check computes an upper bound of how many
+#   pods the nodes hold at once when the nodes are empty. For each kind of node it multiplies the number of nodes by the
+#   pods that fit on one of them. Each resource must also be enough for all pods together. A pool of usher.yaml that
+#   scales counts with its maxNodes; without maxNodes it has no bound. Where nothing limits the number of nodes,
+#   somebody may add nodes, so the finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/gang-scheduling/
-#     description: Kubernetes on pods that are scheduled all or none
+#     description: Kubernetes on gang scheduling
 # schemas:
 #   - input: schema.input
 # custom:
 #   code: USH331
 #   about: cluster facts
 #   severity: high
-#   why: The gang waits for ever; without a gang, what runs of it holds GPUs and waits for the rest.
+#   why: The gang waits forever. Without a gang, the pods that do run hold GPUs and wait for the rest.
 #   closes: [S24]
 #   remediation: |
-#     Run fewer pods at once, or smaller ones; or add nodes. If an autoscaler does, say so in usher.yaml: scalesFromZero
-#     or maxNodes of the pool.
+#     Run fewer pods at once, use smaller pods, or add nodes. If an autoscaler adds nodes, say so in usher.yaml with
+#     scalesFromZero or maxNodes of the pool.
 package usher.checks.placement.gang_larger_than_all_nodes
 
 deny contains object.union(finding, _assumption(gang)) if {
@@ -27,13 +28,13 @@ deny contains object.union(finding, _assumption(gang)) if {
 
 	finding := {
 		"path": "",
-		"message": $"{gang.wanted} pods must start together, and the nodes hold {gang.most} of them at once if they are empty: they could never all run",
-		"remedy": $"let {gang.most} pods start together at most, or make them smaller",
+		"message": $"{gang.wanted} pods must start together, but even empty nodes hold only {gang.most} of them at once, so they can never all run",
+		"remedy": $"start at most {gang.most} pods together, or make them smaller",
 	}
 }
 
 _assumption(gang) := {} if gang.sure
 
-_assumption(gang) := {"assumption": "no nodes are added to those that are there: usher.yaml says of their pools neither maxNodes nor scalesFromZero: false"} if {
+_assumption(gang) := {"assumption": "usher assumes that the number of nodes does not grow: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"} if {
 	not gang.sure
 }

@@ -5,8 +5,8 @@ import data.usher.checks.placement.gang_larger_than_all_nodes as check
 
 found(wanted, most) := {
 	"path": "",
-	"message": $"{wanted} pods must start together, and the nodes hold {most} of them at once if they are empty: they could never all run",
-	"remedy": $"let {most} pods start together at most, or make them smaller",
+	"message": $"{wanted} pods must start together, but even empty nodes hold only {most} of them at once, so they can never all run",
+	"remedy": $"start at most {most} pods together, or make them smaller",
 }
 
 test_more_pods_than_nodes_could_hold_are_found if {
@@ -23,7 +23,7 @@ test_pod_sets_share_the_nodes if {
 
 test_nodes_that_nobody_bounds_are_assumed_to_be_all if {
 	document := json.patch(examples.bad_pytorchjob, [{"op": "replace", "path": "/cluster/nodes/gang/sure", "value": false}])
-	assumption := "no nodes are added to those that are there: usher.yaml says of their pools neither maxNodes nor scalesFromZero: false"
+	assumption := "usher assumes that the number of nodes does not grow: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"
 	check.deny == {object.union(found(4, 3), {"assumption": assumption})} with input as document
 }
 

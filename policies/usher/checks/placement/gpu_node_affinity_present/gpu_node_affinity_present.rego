@@ -1,13 +1,13 @@
 # METADATA
 # title: Accelerator pods select accelerator nodes
 # description: |
-#   A pod that asks for an accelerator should say on which nodes it may run, by its node selector or by required node
-#   affinity: the request alone lets it onto any node that offers the resource, a notebook's small GPU or a reserved
-#   pool alike. Terms of required affinity are alternatives, so each of them has to select such nodes; preferred
-#   affinity selects nothing. Workloads that Kueue places are left alone, because the flavors of its queues select the
-#   nodes; so are pods whose selectors leave no pool at all, which another check finds. Where no declared pool offers the
-#   accelerator, nothing is known of such nodes but the labels that they usually carry; then only terms are found of
-#   which some use these labels and others do not.
+#   A pod that asks for an accelerator should say on which nodes it may run, by node selector or required node affinity.
+#   The request alone lets it run on any node that offers the resource, including a notebook's small GPU or a reserved
+#   pool. The terms of required affinity are alternatives, so each term must select accelerator nodes. Preferred
+#   affinity selects nothing. The check skips workloads that Kueue places, because the flavors of its queues select the
+#   nodes. It also skips pods whose selectors leave no pool; another check finds these. Where no declared pool offers
+#   the accelerator, usher knows only the labels that accelerator nodes usually carry. It then reports only pods where
+#   some terms use these labels and other terms do not.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#node-affinity
@@ -18,12 +18,12 @@
 #   code: USH302
 #   about: accelerator pods
 #   severity: medium
-#   why: The pods take nodes that are kept for others, or GPUs that are no good for them.
+#   why: The pods take nodes that are kept for others, or GPUs that do not suit them.
 #   closes: [S6]
 #   mended_on_pods: true
 #   remediation: |
-#     Add the labels of a declared node pool to the node selector, or to every term of the required node affinity, or
-#     let the mutation gpu-node-affinity do it.
+#     Add the labels of a declared node pool to the node selector, or to every term of the required node affinity. Or
+#     let the mutation gpu-node-affinity add them.
 package usher.checks.placement.gpu_node_affinity_present
 
 import data.usher.lib.kueue
@@ -37,7 +37,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "nodeSelector"),
-		"message": $"{workload.pod_set_name(pod_set)}: neither node selector nor required node affinity picks accelerator nodes",
+		"message": $"{workload.pod_set_name(pod_set)} does not select accelerator nodes by node selector or required node affinity",
 		"remedy": $"select the nodes of pool {pool.pool}: {_labels(pool)}",
 	}
 }
@@ -50,8 +50,8 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 
 	finding := {
 		"path": _terms_path(pod_set),
-		"message": $"{workload.pod_set_name(pod_set)}: {open} of {count(terms)} OR-ed node affinity terms allow other nodes",
-		"remedy": "let every term select accelerator nodes",
+		"message": $"{workload.pod_set_name(pod_set)}: {open} of {count(terms)} alternative node affinity terms allow nodes without accelerators",
+		"remedy": "make every term select accelerator nodes",
 	}
 }
 
@@ -67,17 +67,17 @@ _open_pod_sets := [pod_set |
 	not kueue.places_pods
 	not _labelled
 
-	# Which refuses both fields in its templates: there the pods are judged alone.
+	# Knative refuses both fields in its templates; the check judges the pods instead.
 	not serving.on_knative
 ]
 
-# Kueue hands its label on to the ReplicaSets of a Deployment, which it does not queue by themselves.
+# Kueue copies its label to the ReplicaSets of a Deployment, but does not queue them.
 _labelled if {
 	input.workload.kind == "ReplicaSet"
 	input.workload.labels[kueue.queue_label] != ""
 }
 
-# Some kinds have the terms without an affinity around them.
+# Some kinds hold the terms directly, without an affinity field.
 _terms_path(pod_set) := pod_set.places.nodeSelectorTerms
 
 _terms_path(pod_set) := $"{workload.field_path(pod_set, "affinity")}/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms" if {
@@ -90,5 +90,5 @@ _assumption(pod_set) := {} if pod_set.poolsDeclared
 
 _assumption(pod_set) := {"assumption": text} if {
 	not pod_set.poolsDeclared
-	text := "usher.yaml declares no node pool that offers what the pods ask for; its nodes carry one of the usual labels"
+	text := "usher assumes the usual node labels, because usher.yaml declares no node pool that offers what the pods ask for"
 }

@@ -10,8 +10,8 @@ undeclared(example) := json.patch(example, [
 
 split := {
 	"path": "/spec/replicatedJobs/0/template/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms",
-	"message": "workers: 1 of 2 OR-ed node affinity terms allow other nodes",
-	"remedy": "let every term select accelerator nodes",
+	"message": "workers: 1 of 2 alternative node affinity terms allow nodes without accelerators",
+	"remedy": "make every term select accelerator nodes",
 }
 
 test_a_node_selector_is_enough if {
@@ -28,7 +28,7 @@ test_a_queue_that_places_no_pods_changes_nothing if {
 	])
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/nodeSelector",
-		"message": "Worker: neither node selector nor required node affinity picks accelerator nodes",
+		"message": "Worker does not select accelerator nodes by node selector or required node affinity",
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as elsewhere
 }
@@ -41,12 +41,12 @@ test_the_label_counts_where_kueue_reads_it_and_on_what_a_queued_deployment_made 
 test_another_selector_and_a_preference_pick_no_accelerator_nodes if {
 	check.deny == {{
 		"path": "/spec/nodeSelector",
-		"message": "the pod: neither node selector nor required node affinity picks accelerator nodes",
+		"message": "the pod does not select accelerator nodes by node selector or required node affinity",
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_pod
 	check.deny == {{
 		"path": "/spec/workerGroupSpecs/0/template/spec/nodeSelector",
-		"message": "gpu-group: neither node selector nor required node affinity picks accelerator nodes",
+		"message": "gpu-group does not select accelerator nodes by node selector or required node affinity",
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_raycluster
 }
@@ -71,7 +71,7 @@ test_one_term_that_selects_is_not_enough if {
 }
 
 test_without_declared_pools_terms_that_differ_rest_on_an_assumption if {
-	assumption := "usher.yaml declares no node pool that offers what the pods ask for; its nodes carry one of the usual labels"
+	assumption := "usher assumes the usual node labels, because usher.yaml declares no node pool that offers what the pods ask for"
 	check.deny == {object.union(split, {"assumption": assumption})} with input as undeclared(examples.bad_jobset)
 	check.unknown == set() with input as undeclared(examples.bad_jobset)
 }
@@ -96,7 +96,7 @@ test_what_knative_runs_is_judged_as_pods if {
 test_a_label_that_kueue_does_not_read_places_nothing if {
 	check.deny == {{
 		"path": "/spec/tasks/0/template/spec/nodeSelector",
-		"message": "worker: neither node selector nor required node affinity picks accelerator nodes",
+		"message": "worker does not select accelerator nodes by node selector or required node affinity",
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_volcano_job
 }

@@ -18,7 +18,7 @@ test_where_the_pods_fit_on_no_pool_nothing_is_found if {
 test_tolerations_of_another_value_or_effect_do_not_count if {
 	check.deny == {{
 		"path": "/spec/tolerations",
-		"message": "the pod does not tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute of pool h100; its toleration of nvidia.com/gpu and team is for another value or effect",
+		"message": "the pod does not tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute of pool h100; its toleration of nvidia.com/gpu and team has another value or effect",
 		"remedy": "tolerate nvidia.com/gpu and team with operator Exists",
 	}} with input as examples.bad_pod
 }
@@ -34,7 +34,7 @@ test_the_tolerations_of_a_task_stand_in_its_pod_template if {
 test_of_several_pools_the_one_with_the_fewest_taints_in_the_way_is_named if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/tolerations",
-		"message": "Worker does not tolerate nvidia.com/gpu:NoSchedule of pool a100, the nearest of 2 pools",
+		"message": "Worker does not tolerate nvidia.com/gpu:NoSchedule of pool a100, the closest of 2 matching pools",
 		"remedy": "tolerate nvidia.com/gpu with operator Exists",
 	}} with input as examples.bad_pytorchjob
 }
@@ -57,7 +57,7 @@ test_without_declared_pools_the_usual_taint_is_assumed if {
 		"path": "/spec/template/spec/tolerations",
 		"message": "the pod does not tolerate the taint nvidia.com/gpu",
 		"remedy": "tolerate nvidia.com/gpu with operator Exists",
-		"assumption": "no node pools are declared in usher.yaml; such nodes usually carry the taint nvidia.com/gpu",
+		"assumption": "usher assumes the usual taint nvidia.com/gpu, because usher.yaml declares no node pools",
 	}} with input as undeclared
 }
 
@@ -68,7 +68,7 @@ test_what_knative_runs_is_judged_as_pods if {
 test_what_cannot_be_added_to_a_template_is_added_to_its_pods if {
 	unchangeable := json.patch(examples.bad_pod, [{"op": "replace", "path": "/podSets/0/changeable", "value": false}])
 	every finding in check.deny {
-		finding.assumption == "its pods are given it when they are made, which this template cannot be"
+		finding.assumption == "the webhook adds the toleration to the pods; it cannot edit this template"
 	} with input as unchangeable
 	count(check.deny) == 1 with input as unchangeable
 }

@@ -1,10 +1,11 @@
 # METADATA
-# title: The GPUs of a container come from one NUMA node where kubelets insist on it
+# title: A container's GPUs fit in one NUMA node where the kubelet requires it
 # description: |
-#   A kubelet whose Topology Manager has the policy single-numa-node refuses a container whose devices and CPUs do not
-#   come from one NUMA node (TopologyAffinityError): the pod is bound, fails, and its controller makes the next one. The
-#   scheduler knows nothing of it. No object of the cluster tells the policy, so usher.yaml does: gpu.perNumaNode of a
-#   pool. Found is a container that asks for more wherever its pod fits.
+#   With the Topology Manager policy single-numa-node, a kubelet takes all devices and CPUs of a container from one NUMA
+#   node. If that is not possible, it refuses the container (TopologyAffinityError): the pod is bound, fails, and its
+#   controller makes the next one. The scheduler does not know about the policy. No object of the cluster shows the
+#   policy, so usher.yaml declares it: gpu.perNumaNode of a pool. The check finds a container that asks for more GPUs
+#   than this, wherever its pod fits.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/administer-cluster/topology-manager/
@@ -15,11 +16,11 @@
 #   code: USH332
 #   about: cluster facts
 #   severity: medium
-#   why: Every pod is bound to a node that refuses it, again and again.
+#   why: Each pod is bound to a node that refuses it, again and again.
 #   closes: [S45]
 #   remediation: |
-#     Ask for as many GPUs per container as one NUMA node has, or run such pods on a pool whose kubelets have the policy
-#     best-effort or restricted.
+#     Ask for at most as many GPUs per container as one NUMA node has. Or run these pods on a pool whose kubelets use
+#     the policy best-effort or restricted.
 package usher.checks.placement.gpus_across_numa_nodes
 
 import data.usher.lib.nodes
@@ -31,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": pod_set.specPath,
-		"message": $"a container of {workload.pod_set_name(pod_set)} asks for {crowded.asked} GPUs, and the kubelets of {crowded.place} refuse more than the {crowded.most} of one NUMA node",
-		"remedy": $"ask for {crowded.most} GPUs per container at most, or for a pool without the policy single-numa-node",
+		"message": $"a container of {workload.pod_set_name(pod_set)} asks for {crowded.asked} GPUs, but the kubelets of {crowded.place} refuse more than the {crowded.most} GPUs of one NUMA node",
+		"remedy": $"ask for at most {crowded.most} GPUs per container, or select a pool without the policy single-numa-node",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.placement.gpus_across_numa_nodes as check
 
 found(path, name, asked) := {{
 	"path": path,
-	"message": $"a container of {name} asks for {asked} GPUs, and the kubelets of pool h100 refuse more than the 4 of one NUMA node",
-	"remedy": "ask for 4 GPUs per container at most, or for a pool without the policy single-numa-node",
+	"message": $"a container of {name} asks for {asked} GPUs, but the kubelets of pool h100 refuse more than the 4 GPUs of one NUMA node",
+	"remedy": "ask for at most 4 GPUs per container, or select a pool without the policy single-numa-node",
 }}
 
 test_more_gpus_than_a_numa_node_has_are_found if {

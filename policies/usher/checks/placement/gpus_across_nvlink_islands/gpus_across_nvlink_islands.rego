@@ -1,28 +1,28 @@
 # METADATA
-# title: A pod fills whole NVLink islands
+# title: A pod uses whole NVLink islands
 # description: |
-#   On some machines NVLink connects the GPUs in islands, of four for example. A pod that asks for 6 of them gets one
-#   island and half of another: every step waits for the slow way between the two, and the two GPUs that are left over
-#   are of little use to anybody. Nothing but the label tells how large the islands are; nobody sets it by default, and
-#   a pod cannot choose its island. So this is found only for pods that select nodes by the label.
+#   On some machines NVLink connects the GPUs in islands, for example of four. A pod that asks for 6 of these GPUs gets
+#   one island and half of another. Every step then waits for the slow link between the two islands, and the two
+#   remaining GPUs are of little use to other pods. Only a node label says how large the islands are. No component sets
+#   this label by default, and a pod cannot choose its island. The check therefore looks only at pods that select nodes
+#   by this label.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-p2p-level
-#     description: NCCL on the ways between GPUs
+#     description: NCCL on the links between GPUs
 # schemas:
 #   - input: schema.input
 # custom:
 #   code: USH315
 #   about: accelerator pods
 #   severity: low
-#   why: All GPUs of the pod wait for the slow way between two islands.
+#   why: All GPUs of the pod wait for the slow link between two islands.
 #   closes: [S8]
 #   parameters:
 #     label:
 #       default: gpu.nvidia.com/nvlink-gpus-per-island
-#       description: Label of nodes that holds the number of GPUs in one NVLink island.
-#   remediation: |
-#     Ask for as many GPUs as fit into one island, or for a multiple of that.
+#       description: Node label that holds the number of GPUs in one NVLink island.
+#   remediation: Ask for at most the GPUs of one island, or for a multiple of that number.
 package usher.checks.placement.gpus_across_nvlink_islands
 
 import data.usher.lib.parameters
@@ -36,8 +36,8 @@ deny contains finding if {
 
 	finding := {
 		"path": pod_set.specPath,
-		"message": $"{workload.pod_set_name(pod_set)} asks for {asked} GPUs on nodes with NVLink islands of {concat(" or ", [format_int(size, 10) | some size in sizes])}, and so for a part of one",
-		"remedy": $"ask for {max(sizes)} GPUs or fewer, or for a multiple of that",
+		"message": $"{workload.pod_set_name(pod_set)} asks for {asked} GPUs, which splits an NVLink island: the selected nodes have islands of {concat(" or ", [format_int(size, 10) | some size in sizes])}",
+		"remedy": $"ask for at most {max(sizes)} GPUs, or for a multiple of {max(sizes)}",
 	}
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.placement.gpus_across_nvlink_islands as check
 
 found(path, name, asked, islands, largest) := {
 	"path": path,
-	"message": $"{name} asks for {asked} GPUs on nodes with NVLink islands of {islands}, and so for a part of one",
-	"remedy": $"ask for {largest} GPUs or fewer, or for a multiple of that",
+	"message": $"{name} asks for {asked} GPUs, which splits an NVLink island: the selected nodes have islands of {islands}",
+	"remedy": $"ask for at most {largest} GPUs, or for a multiple of {largest}",
 }
 
 test_a_part_of_a_second_island_is_found if {

@@ -1,10 +1,10 @@
 # METADATA
-# title: The selected nodes have as many GPUs as one pod asks for
+# title: The selected nodes have enough GPUs for one pod
 # description: |
-#   A pod runs on one node. If its node selector or required affinity names the number of GPUs that the node has, and the
-#   pod asks for more, no node will ever do. The label nvidia.com/gpu.count counts MIG devices under the strategy single,
-#   as the resource does. Where nodes share their GPUs by time-slicing, they offer more than the label says; that they
-#   do not is assumed.
+#   A pod runs on one node. If its node selector or required affinity names the node's number of GPUs, and the pod asks
+#   for more, no node can ever hold it. The label nvidia.com/gpu.count counts MIG devices under the strategy single, as
+#   the resource does. Nodes that share their GPUs by time-slicing offer more than the label says; the check assumes
+#   that they do not share.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery
@@ -15,14 +15,13 @@
 #   code: USH314
 #   about: accelerator pods
 #   severity: medium
-#   why: No node has so many GPUs, so the pods are pending for ever.
+#   why: No selected node has enough GPUs, so the pods stay pending forever.
 #   closes: [S7]
 #   parameters:
 #     labels:
 #       default: [nvidia.com/gpu.count, karpenter.k8s.aws/instance-gpu-count]
-#       description: Labels of nodes that hold the number of their NVIDIA GPUs.
-#   remediation: |
-#     Select nodes with as many GPUs as one pod asks for, or ask for fewer and run more pods.
+#       description: Node labels that hold the node's number of NVIDIA GPUs.
+#   remediation: Select nodes with as many GPUs as one pod asks for. Or ask for fewer GPUs and run more pods.
 package usher.checks.placement.more_gpus_than_selected_nodes_have
 
 import data.usher.lib.nodes
@@ -41,8 +40,8 @@ deny contains finding if {
 
 	finding := {
 		"path": placement.selection_path(pod_set),
-		"message": $"{workload.pod_set_name(pod_set)} asks for {asked} GPUs on one node and selects nodes whose label {label} is {largest} at most",
-		"remedy": $"select nodes with at least {asked} GPUs, or ask for {largest} at most",
-		"assumption": "the nodes do not share their GPUs by time-slicing",
+		"message": $"{workload.pod_set_name(pod_set)} asks for {asked} GPUs on one node, but selects nodes whose label {label} is at most {largest}",
+		"remedy": $"select nodes with at least {asked} GPUs, or ask for at most {largest}",
+		"assumption": "usher assumes that the nodes do not share their GPUs by time-slicing",
 	}
 }

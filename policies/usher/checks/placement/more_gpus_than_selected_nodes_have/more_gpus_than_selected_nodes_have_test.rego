@@ -5,9 +5,9 @@ import data.usher.checks.placement.more_gpus_than_selected_nodes_have as check
 
 found(path, name, asked, label, largest) := {
 	"path": path,
-	"message": $"{name} asks for {asked} GPUs on one node and selects nodes whose label {label} is {largest} at most",
-	"remedy": $"select nodes with at least {asked} GPUs, or ask for {largest} at most",
-	"assumption": "the nodes do not share their GPUs by time-slicing",
+	"message": $"{name} asks for {asked} GPUs on one node, but selects nodes whose label {label} is at most {largest}",
+	"remedy": $"select nodes with at least {asked} GPUs, or ask for at most {largest}",
+	"assumption": "usher assumes that the nodes do not share their GPUs by time-slicing",
 }
 
 test_more_than_the_selected_nodes_have_is_found if {

@@ -1,13 +1,14 @@
 # METADATA
-# title: Some node could hold a pod, if it were empty
+# title: Every pod fits on some empty node
 # description: |
-#   Every pod is held against all nodes of the cluster, and against the pools of usher.yaml that scale from zero: all
-#   resources, node selector and required affinity, taints, a node that is named. Pods that fit no node are pending for
-#   ever. Only what stays counts: a node that is full, cordoned, not ready or has a GPU that is ill may well do later.
-#   What DaemonSets take is not known, so that a pod that needs the last byte of a node is not found. The finding names
-#   the node or pool of which the least is missing: fewest kinds of obstacles, and then the smallest. Taints of declared
-#   pools and the taints that such nodes usually carry are the matter of gpu-toleration-present. Where no pool is
-#   declared for the pods, an autoscaler may know of nodes that are not there now, so the finding only warns.
+#   The check compares every pod with all nodes of the cluster, and with the pools of usher.yaml that scale from zero.
+#   It compares all resources, node selector and required affinity, taints, and a node that the pod names. Pods that fit
+#   no node stay pending forever. Only lasting properties count: a node that is full, cordoned, not ready or has an
+#   unhealthy GPU may fit later. usher does not know what DaemonSets use, so the check misses a pod that needs the last
+#   byte of a node. The finding names the node or pool that misses the least: fewest kinds of obstacles first, then the
+#   smallest obstacles. The check gpu-toleration-present handles the taints of declared pools and the taints that
+#   accelerator nodes usually carry. Where no pool is declared for the pods, an autoscaler may add nodes that do not
+#   exist now, so the finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/kube-scheduler/
@@ -18,11 +19,12 @@
 #   code: USH330
 #   about: cluster facts
 #   severity: high
-#   why: The pods are pending for ever, however empty the cluster is.
+#   why: The pods stay pending forever, even on an empty cluster.
 #   closes: [S3, S6, S7, S17]
 #   remediation: |
-#     Ask for what one node has, or run more and smaller pods; select labels that nodes carry; tolerate their taints. If
-#     an autoscaler makes nodes that fit, declare its pool in usher.yaml with scalesFromZero and allocatable.
+#     Ask for no more than one node has, or run more and smaller pods. Select labels that nodes carry, and tolerate
+#     their taints. If an autoscaler makes nodes that fit, declare its pool in usher.yaml with scalesFromZero and
+#     allocatable.
 package usher.checks.placement.no_node_ever_fits
 
 import data.usher.lib.nodes
@@ -36,7 +38,7 @@ deny contains object.union(finding, _assumption(pod_set, found)) if {
 
 	finding := {
 		"path": _path(pod_set, found.nearest),
-		"message": $"{workload.pod_set_name(pod_set)} fits no node of the cluster, not even an empty one: {_missing(found.nearest)}{_slices(found)}",
+		"message": $"{workload.pod_set_name(pod_set)} fits no node of the cluster, even if the node is empty: {_missing(found.nearest)}{_slices(found)}",
 		"remedy": _remedy(found),
 	}
 }
@@ -45,16 +47,16 @@ unknown contains {"path": pod_set.specPath, "reason": reason} if {
 	some pod_set in input.podSets
 	found := nodes.of(pod_set)
 	found.verdict == "unknown"
-	reason := $"whether any node can hold {workload.pod_set_name(pod_set)} is not known: {found.reason}"
+	reason := $"usher does not know whether any node can hold {workload.pod_set_name(pod_set)}: {found.reason}"
 }
 
 _missing(nearest) := concat("; ", array.concat([where], parts)) if {
 	nearest.place
-	where := $"nearest is {nearest.place}"
+	where := $"the closest match is {nearest.place}"
 	parts := array.concat(
 		array.concat(
 			[_shortage(shortage) | some shortage in nearest.shortages],
-			[$"the taint {taint} is not tolerated" | some taint in nearest.taints],
+			[$"the pods do not tolerate the taint {taint}" | some taint in nearest.taints],
 		),
 		array.concat([_label(label) | some label in nearest.labels], _other(nearest)),
 	)
@@ -65,31 +67,31 @@ _missing(nearest) := $"no node is named {nearest.node}" if {
 	nearest.node
 }
 
-_missing(nearest) := "there is no node, and no pool of usher.yaml scales from zero" if {
+_missing(nearest) := "the cluster has no nodes, and no pool of usher.yaml scales from zero" if {
 	not nearest.place
 	not nearest.node
 }
 
 _other(nearest) := array.concat(
-	["its required node affinity matches no node at all" | nearest.nowhere],
-	[$"none of its nodes is named {nearest.node}" | nearest.node],
+	["its required node affinity matches no node" | nearest.nowhere],
+	[$"no node there is named {nearest.node}" | nearest.node],
 )
 
-_shortage(shortage) := $"{shortage.most} of {shortage.resource} on one node at most, and one pod asks for {shortage.asked}" if {
+_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has at most {shortage.most}" if {
 	shortage.most != ""
 }
 
-_shortage(shortage) := $"no {shortage.resource} there, and one pod asks for {shortage.asked}" if shortage.most == ""
+_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if shortage.most == ""
 
-_label(label) := $"label {label.wants} is on other nodes" if label.elsewhere
+_label(label) := $"only other nodes have label {label.wants}" if label.elsewhere
 
 _label(label) := $"no node has label {label.wants}{_values(label)}" if not label.elsewhere
 
-_values(label) := $", values there are {concat(", ", label.there)}" if label.there != []
+_values(label) := $" (values in use: {concat(", ", label.there)})" if label.there != []
 
 _values(label) := "" if label.there == []
 
-_slices(found) := $" (if MIG divided the {found.divided.board} of {found.divided.place} so, {found.divided.mix} would fit on {found.divided.gpus} of {found.divided.of})" if {
+_slices(found) := $" (MIG can divide the {found.divided.board} GPUs of {found.divided.place}: {found.divided.mix} fit on {found.divided.gpus} of {found.divided.of})" if {
 	found.divided
 } else := ""
 
@@ -104,17 +106,17 @@ _path(pod_set, nearest) := path if {
 	nearest.shortages == []
 } else := pod_set.specPath
 
-_remedy(found) := "divide the GPUs so, or ask for slices that nodes have" if {
+_remedy(found) := "divide the GPUs in this way, or ask for slices that nodes have" if {
 	found.divided
-} else := $"ask for {shortage.most} of {shortage.resource} per pod at most, and run more pods" if {
+} else := $"ask for at most {shortage.most} of {shortage.resource} per pod, and run more pods" if {
 	[shortage] = found.nearest.shortages
 	shortage.most != ""
 	_only(found.nearest, "shortages")
 } else := $"tolerate {concat(" and ", found.nearest.taints)}" if {
 	_only(found.nearest, "taints")
-} else := "select labels as nodes carry them" if {
+} else := "select labels that nodes have" if {
 	_only(found.nearest, "labels")
-} else := "ask for what one node has, or declare the pool that is meant with scalesFromZero in usher.yaml"
+} else := "ask for no more than one node has, or declare the intended pool in usher.yaml with scalesFromZero"
 
 _only(nearest, kind) if {
 	{kind} == {each | some each in ["shortages", "taints", "labels"]; nearest[each] != []}
@@ -122,9 +124,9 @@ _only(nearest, kind) if {
 	not nearest.node
 }
 
-_assumption(pod_set, found) := {"assumption": "its pods are given tolerations when they are made, which this template cannot be"} if {
+_assumption(pod_set, found) := {"assumption": "the webhook adds tolerations to the pods; it cannot edit this template"} if {
 	not pod_set.changeable
 	found.nearest.taints != []
-} else := {"assumption": "no autoscaler adds nodes of another kind: usher.yaml declares no pool for such pods"} if {
+} else := {"assumption": "usher assumes that no autoscaler adds nodes of another kind, because usher.yaml declares no pool for these pods"} if {
 	not found.declared
 } else := {}

@@ -5,17 +5,17 @@ import data.usher.checks.placement.no_node_ever_fits as check
 
 found(path, pods, missing, remedy) := {
 	"path": path,
-	"message": $"{pods} fits no node of the cluster, not even an empty one: {missing}",
+	"message": $"{pods} fits no node of the cluster, even if the node is empty: {missing}",
 	"remedy": remedy,
 }
 
-unsure := {"assumption": "no autoscaler adds nodes of another kind: usher.yaml declares no pool for such pods"}
+unsure := {"assumption": "usher assumes that no autoscaler adds nodes of another kind, because usher.yaml declares no pool for these pods"}
 
 test_more_than_the_largest_node_has_is_found if {
 	check.deny == {found(
 		"/spec/containers/0/resources/limits/nvidia.com~1gpu", "the pod",
-		"nearest is pool h100; 8 of nvidia.com/gpu on one node at most, and one pod asks for 16",
-		"ask for 8 of nvidia.com/gpu per pod at most, and run more pods",
+		"the closest match is pool h100; one pod asks for 16 of nvidia.com/gpu, and one node has at most 8",
+		"ask for at most 8 of nvidia.com/gpu per pod, and run more pods",
 	)} with input as examples.bad_pod_of_sixteen
 }
 
@@ -23,16 +23,16 @@ test_every_pod_set_and_every_resource_counts if {
 	path := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/cpu"
 	check.deny == {found(
 		path, "Worker",
-		"nearest is pool h100; 96 of cpu on one node at most, and one pod asks for 128",
-		"ask for 96 of cpu per pod at most, and run more pods",
+		"the closest match is pool h100; one pod asks for 128 of cpu, and one node has at most 96",
+		"ask for at most 96 of cpu per pod, and run more pods",
 	)} with input as examples.bad_pytorchjob
 }
 
 test_a_pool_that_scales_from_zero_is_held_to_what_usher_yaml_says_of_it if {
 	check.deny == {found(
 		"/spec/containers/0/resources/limits/memory", "the pod",
-		"nearest is pool l40s; 512Gi of memory on one node at most, and one pod asks for 600Gi",
-		"ask for 512Gi of memory per pod at most, and run more pods",
+		"the closest match is pool l40s; one pod asks for 600Gi of memory, and one node has at most 512Gi",
+		"ask for at most 512Gi of memory per pod, and run more pods",
 	)} with input as examples.bad_memory_of_the_pool
 	check.deny == set() with input as examples.good_pool_without_nodes
 }
@@ -40,8 +40,8 @@ test_a_pool_that_scales_from_zero_is_held_to_what_usher_yaml_says_of_it if {
 test_a_label_value_that_no_node_has_is_told_with_those_that_there_are if {
 	check.deny == {found(
 		"/spec/nodeSelector", "the pod",
-		"nearest is pool h100; no node has label topology.kubernetes.io/zone=c, values there are a, b",
-		"select labels as nodes carry them",
+		"the closest match is pool h100; no node has label topology.kubernetes.io/zone=c (values in use: a, b)",
+		"select labels that nodes have",
 	)} with input as examples.bad_zone
 }
 
@@ -53,8 +53,8 @@ test_a_label_that_no_node_has_at_all_and_one_of_other_nodes_are_told_as_such if 
 	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods//nearest/labels", "value": labels}])
 	check.deny == {found(
 		"/spec/nodeSelector", "the pod",
-		"nearest is pool h100; no node has label gpu-type=h100; label team=research is on other nodes",
-		"select labels as nodes carry them",
+		"the closest match is pool h100; no node has label gpu-type=h100; only other nodes have label team=research",
+		"select labels that nodes have",
 	)} with input as document
 }
 
@@ -62,7 +62,7 @@ test_a_taint_of_nodes_that_no_pool_declares_is_found_with_doubt if {
 	check.deny == {object.union(
 		found(
 			"/spec/tolerations", "the pod",
-			"nearest is nodes such as research-0; the taint dedicated=research:NoSchedule is not tolerated",
+			"the closest match is nodes such as research-0; the pods do not tolerate the taint dedicated=research:NoSchedule",
 			"tolerate dedicated=research:NoSchedule",
 		),
 		unsure,
@@ -72,7 +72,7 @@ test_a_taint_of_nodes_that_no_pool_declares_is_found_with_doubt if {
 test_a_template_that_cannot_be_changed_may_be_given_tolerations_later if {
 	document := json.patch(examples.bad_dedicated, [{"op": "replace", "path": "/podSets/0/changeable", "value": false}])
 	assumptions := {finding.assumption | some finding in check.deny} with input as document
-	assumptions == {"its pods are given tolerations when they are made, which this template cannot be"}
+	assumptions == {"the webhook adds tolerations to the pods; it cannot edit this template"}
 }
 
 test_tolerations_that_come_later_are_no_doubt_where_no_taint_is_in_the_way if {
@@ -84,8 +84,8 @@ test_tolerations_that_come_later_are_no_doubt_where_no_taint_is_in_the_way if {
 test_slices_that_boards_could_hold_are_told_so if {
 	check.deny == {found(
 		"/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb", "the pod",
-		"nearest is pool h100; no nvidia.com/mig-3g.40gb there, and one pod asks for 2 (if MIG divided the H100-80 of pool h100 so, 2 x 3g.40gb would fit on 1 of 8)",
-		"divide the GPUs so, or ask for slices that nodes have",
+		"the closest match is pool h100; one pod asks for 2 of nvidia.com/mig-3g.40gb, and no node there offers it (MIG can divide the H100-80 GPUs of pool h100: 2 x 3g.40gb fit on 1 of 8)",
+		"divide the GPUs in this way, or ask for slices that nodes have",
 	)} with input as examples.bad_slices
 }
 
@@ -93,7 +93,7 @@ test_a_node_that_is_not_there_is_found if {
 	check.deny == {found(
 		"/spec/nodeName", "the pod",
 		"no node is named gpu-7",
-		"ask for what one node has, or declare the pool that is meant with scalesFromZero in usher.yaml",
+		"ask for no more than one node has, or declare the intended pool in usher.yaml with scalesFromZero",
 	)} with input as examples.bad_named_node
 }
 
@@ -104,12 +104,12 @@ nearest_to(document, nearest) := json.patch(
 
 nothing_missing := {"shortages": [], "taints": [], "labels": [], "nowhere": false}
 
-ask_for_less := "ask for what one node has, or declare the pool that is meant with scalesFromZero in usher.yaml"
+ask_for_less := "ask for no more than one node has, or declare the intended pool in usher.yaml with scalesFromZero"
 
 test_a_cluster_without_nodes_holds_nothing if {
 	check.deny == {found(
 		"/spec", "the pod",
-		"there is no node, and no pool of usher.yaml scales from zero",
+		"the cluster has no nodes, and no pool of usher.yaml scales from zero",
 		ask_for_less,
 	)} with input as nearest_to(examples.bad_pod_of_sixteen, {})
 }
@@ -119,8 +119,8 @@ test_a_named_node_that_is_there_is_not_told_to_be_missing if {
 	document := nearest_to(examples.bad_named_node, {"place": "node gpu-0", "shortages": [shortage]})
 	check.deny == {found(
 		"/spec", "the pod",
-		"nearest is node gpu-0; 8 of nvidia.com/gpu on one node at most, and one pod asks for 16",
-		"ask for 8 of nvidia.com/gpu per pod at most, and run more pods",
+		"the closest match is node gpu-0; one pod asks for 16 of nvidia.com/gpu, and one node has at most 8",
+		"ask for at most 8 of nvidia.com/gpu per pod, and run more pods",
 	)} with input as document
 }
 
@@ -129,7 +129,7 @@ test_what_no_node_has_at_all_is_not_asked_for_in_smaller_amounts if {
 	document := nearest_to(examples.bad_pod_of_sixteen, {"place": "pool h100", "shortages": [shortage]})
 	check.deny == {found(
 		"/spec", "the pod",
-		"nearest is pool h100; no rdma/ib there, and one pod asks for 1",
+		"the closest match is pool h100; one pod asks for 1 of rdma/ib, and no node there offers it",
 		ask_for_less,
 	)} with input as document
 }
@@ -168,16 +168,16 @@ test_several_obstacles_are_all_told if {
 	}
 	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods//nearest", "value": nearest}])
 	parts := [
-		"nearest is pool h100",
-		"96 of cpu on one node at most, and one pod asks for 128",
-		"no rdma/ib there, and one pod asks for 1",
-		"the taint a=b:NoSchedule is not tolerated",
-		"its required node affinity matches no node at all",
-		"none of its nodes is named gpu-9",
+		"the closest match is pool h100",
+		"one pod asks for 128 of cpu, and one node has at most 96",
+		"one pod asks for 1 of rdma/ib, and no node there offers it",
+		"the pods do not tolerate the taint a=b:NoSchedule",
+		"its required node affinity matches no node",
+		"no node there is named gpu-9",
 	]
 	check.deny == {found(
 		"/spec", "the pod", concat("; ", parts),
-		"ask for what one node has, or declare the pool that is meant with scalesFromZero in usher.yaml",
+		"ask for no more than one node has, or declare the intended pool in usher.yaml with scalesFromZero",
 	)} with input as document
 }
 
@@ -185,7 +185,7 @@ test_what_is_not_known_is_said_to_be_unknown if {
 	verdict := {"verdict": "unknown", "declared": true, "reason": "it claims devices"}
 	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods/", "value": verdict}])
 	check.deny == set() with input as document
-	check.unknown == {{"path": "/spec", "reason": "whether any node can hold the pod is not known: it claims devices"}} with input as document
+	check.unknown == {{"path": "/spec", "reason": "usher does not know whether any node can hold the pod: it claims devices"}} with input as document
 }
 
 test_pods_that_fit_are_good if {
@@ -217,6 +217,6 @@ test_only_what_never_fits_is_found if {
 	check.deny == set() with input as not_known
 	check.unknown == {{
 		"path": "/spec",
-		"reason": "whether any node can hold the pod is not known: nobody says why",
+		"reason": "usher does not know whether any node can hold the pod: nobody says why",
 	}} with input as not_known
 }

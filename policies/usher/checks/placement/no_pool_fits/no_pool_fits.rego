@@ -1,11 +1,12 @@
 # METADATA
-# title: Accelerator pods fit on a declared node pool
+# title: The labels that accelerator pods select match a declared node pool
 # description: |
-#   Some declared node pool has what the pods ask for, but their node selector and required node affinity let them onto
-#   none of those pools: a product that is spelled differently, two labels that no pool has together, a pool for another
-#   accelerator. Such pods are pending for ever, and no autoscaler adds a node for them. Only labels that usher.yaml
-#   declares for a pool are held against a selector; what else its nodes carry is not known, and counts as fitting.
-#   Taints are not looked at here. Where no pool has what the pods ask for, nothing is known of their nodes.
+#   A declared node pool has what the pods ask for, but their node selector and required node affinity exclude all of
+#   these pools. Examples are a misspelt product, two labels that no pool has together, or a pool for another
+#   accelerator. The pods stay pending forever, and no autoscaler adds a node for them. The check compares selectors
+#   only with labels that usher.yaml declares for a pool. usher does not know the other labels of its nodes, and counts
+#   them as matching. This check does not look at taints. Where no pool has what the pods ask for, usher knows nothing
+#   about their nodes.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
@@ -16,10 +17,10 @@
 #   code: USH307
 #   about: accelerator pods
 #   severity: medium
-#   why: The pods are pending for ever, and no autoscaler helps.
+#   why: The pods stay pending forever, and no autoscaler helps.
 #   closes: [S7]
 #   remediation: |
-#     Correct the labels that the pods select, as the pools of usher.yaml have them. If they mean a pool that is not
+#     Correct the labels that the pods select to match the pools of usher.yaml. If they select a pool that is not
 #     declared, declare it.
 package usher.checks.placement.no_pool_fits
 
@@ -35,7 +36,7 @@ deny contains finding if {
 
 	finding := {
 		"path": placement.selection_path(pod_set),
-		"message": $"{workload.pod_set_name(pod_set)} fits on no declared node pool: those that offer what it asks for lack the labels that it selects",
-		"remedy": "select labels of a pool in usher.yaml, or declare the pool that is meant",
+		"message": $"{workload.pod_set_name(pod_set)} fits on no declared node pool: the pools that offer what it asks for do not have the labels that it selects",
+		"remedy": "select the labels of a pool in usher.yaml, or declare the intended pool there",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.placement.no_pool_fits as check
 
 found(path, name) := {
 	"path": path,
-	"message": $"{name} fits on no declared node pool: those that offer what it asks for lack the labels that it selects",
-	"remedy": "select labels of a pool in usher.yaml, or declare the pool that is meant",
+	"message": $"{name} fits on no declared node pool: the pools that offer what it asks for do not have the labels that it selects",
+	"remedy": "select the labels of a pool in usher.yaml, or declare the intended pool there",
 }
 
 test_a_product_that_no_pool_has_is_found if {

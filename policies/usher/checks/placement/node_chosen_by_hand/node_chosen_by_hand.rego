@@ -1,10 +1,11 @@
 # METADATA
-# title: Accelerator pods leave the node to the scheduler
+# title: Accelerator pods let the scheduler choose their node
 # description: |
-#   A pod with `nodeName` never sees a scheduler. Taints with effect NoSchedule do not keep it off, no gang waits for its
-#   other pods, and GPUs that the scheduler has promised to somebody else are taken; if too few are left, the kubelet
-#   fails the pod. Schedulers, controllers and administrators, as the identities of usher.yaml name them, may set it,
-#   and in system namespaces anybody. Of a Pod that runs already nobody can tell who chose the node.
+#   A pod with `nodeName` bypasses the scheduler. Taints with effect NoSchedule do not keep it off, and no gang waits
+#   for its other pods. It also takes GPUs that the scheduler has promised to other pods; if too few GPUs are left, the
+#   kubelet fails the pod. The schedulers, controllers and administrators that the identities of usher.yaml name may set
+#   it. In system namespaces everybody may set it. The check skips a Pod that runs already, because nothing shows who
+#   chose its node.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename
@@ -15,11 +16,11 @@
 #   code: USH305
 #   about: accelerator pods
 #   severity: high
-#   why: It takes GPUs past taints, queues and gangs.
+#   why: The pod takes GPUs and ignores taints, queues and gangs.
 #   closes: [B15]
 #   remediation: |
-#     Remove `nodeName`. To get one node in particular, select it by its label `kubernetes.io/hostname`: then the
-#     scheduler still looks whether the GPUs are free.
+#     Remove `nodeName`. To use one particular node, select it by its label `kubernetes.io/hostname`. The scheduler then
+#     still checks that the GPUs are free.
 package usher.checks.placement.node_chosen_by_hand
 
 import data.usher.lib.placement
@@ -32,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "nodeName"),
-		"message": $"{workload.pod_set_name(pod_set)} is put on node {text.excerpt(pod_set.nodeName)} past the scheduler, so no taint, queue or gang holds it back",
-		"remedy": "remove nodeName, and select the label kubernetes.io/hostname if it has to be this node",
+		"message": $"{workload.pod_set_name(pod_set)} sets nodeName to {text.excerpt(pod_set.nodeName)} and bypasses the scheduler, so no taint, queue or gang holds it back",
+		"remedy": "remove nodeName; to use this node, select its label kubernetes.io/hostname",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.placement.node_chosen_by_hand as check
 
 found(path, name, node) := {
 	"path": path,
-	"message": $"{name} is put on node \"{node}\" past the scheduler, so no taint, queue or gang holds it back",
-	"remedy": "remove nodeName, and select the label kubernetes.io/hostname if it has to be this node",
+	"message": $"{name} sets nodeName to \"{node}\" and bypasses the scheduler, so no taint, queue or gang holds it back",
+	"remedy": "remove nodeName; to use this node, select its label kubernetes.io/hostname",
 }
 
 test_a_node_in_a_file_is_found if {

@@ -1,11 +1,11 @@
 # METADATA
-# title: Pods without accelerators leave the node to the scheduler
+# title: Pods without accelerators let the scheduler choose their node
 # description: |
-#   A pod with `nodeName` never sees a scheduler, so the taint of accelerator nodes does not keep it off: it takes CPUs
-#   and memory beside the GPUs though it tolerates nothing. Tools that look after single nodes, such as storage
-#   provisioners, do so on purpose; name their users among the identities of usher.yaml, as controllers. Schedulers,
-#   controllers and administrators may set it, and in system namespaces anybody. Of a Pod that runs already nobody can
-#   tell who chose the node.
+#   A pod with `nodeName` bypasses the scheduler, so the taint of accelerator nodes does not keep it off. It takes CPUs
+#   and memory beside the GPUs although it has no toleration. Tools that manage single nodes, for example storage
+#   provisioners, set nodeName on purpose; list their users as controllers in the identities of usher.yaml. Schedulers,
+#   controllers and administrators may set it, and in system namespaces everybody may. The check skips a Pod that runs
+#   already, because nothing shows who chose its node.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename
@@ -16,10 +16,9 @@
 #   code: USH317
 #   about: ordinary pods
 #   severity: medium
-#   why: The taint of GPU nodes does not keep it off.
+#   why: The taint of GPU nodes does not keep the pod off.
 #   closes: [B15, S5]
-#   remediation: |
-#     Remove `nodeName`. To get one node in particular, select it by its label `kubernetes.io/hostname`.
+#   remediation: Remove `nodeName`. To use one particular node, select it by its label `kubernetes.io/hostname`.
 package usher.checks.placement.ordinary_pod_names_its_node
 
 import data.usher.lib.placement
@@ -32,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "nodeName"),
-		"message": $"{workload.pod_set_name(pod_set)} is put on node {text.excerpt(pod_set.nodeName)} past the scheduler, so no taint keeps it off if that node has accelerators",
-		"remedy": "remove nodeName, and select the label kubernetes.io/hostname if it has to be this node",
+		"message": $"{workload.pod_set_name(pod_set)} sets nodeName to {text.excerpt(pod_set.nodeName)} and bypasses the scheduler, so no taint keeps it off if that node has accelerators",
+		"remedy": "remove nodeName; to use this node, select its label kubernetes.io/hostname",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.placement.ordinary_pod_names_its_node as check
 
 found(path, name, node) := {
 	"path": path,
-	"message": $"{name} is put on node \"{node}\" past the scheduler, so no taint keeps it off if that node has accelerators",
-	"remedy": "remove nodeName, and select the label kubernetes.io/hostname if it has to be this node",
+	"message": $"{name} sets nodeName to \"{node}\" and bypasses the scheduler, so no taint keeps it off if that node has accelerators",
+	"remedy": "remove nodeName; to use this node, select its label kubernetes.io/hostname",
 }
 
 test_a_node_in_a_file_is_found if {

@@ -5,8 +5,8 @@ import data.usher.checks.placement.ordinary_pod_selects_accelerator_nodes as che
 
 found(path, name) := {
 	"path": path,
-	"message": $"{name} asks for no accelerator but may run on accelerator nodes only",
-	"remedy": "select other nodes, or let it ask for the accelerator that it uses",
+	"message": $"{name} asks for no accelerator, but selects only accelerator nodes",
+	"remedy": "select other nodes, or ask for the accelerator that the pod uses",
 }
 
 test_a_selector_of_a_pool_is_found if {
@@ -41,6 +41,6 @@ test_accelerator_pods_belong_there if {
 test_without_declared_pools_the_usual_labels_are_assumed if {
 	undeclared := json.patch(examples.bad_deployment, [{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false}])
 	check.deny == {object.union(found("/spec/template/spec/nodeSelector", "the pod"), {
-		"assumption": "no node pools are declared in usher.yaml; nodes with such labels usually have accelerators",
+		"assumption": "usher assumes that nodes with these labels have accelerators, because usher.yaml declares no node pools",
 	})} with input as undeclared
 }

@@ -1,12 +1,12 @@
 # METADATA
 # title: Pods without accelerators do not tolerate the taints of accelerator nodes
 # description: |
-#   Accelerator nodes are tainted so that only pods that need them run there. A pod that asks for no accelerator and
-#   tolerates the taint takes their CPUs and memory, until a GPU stands idle because its node has no room for another
-#   pod. Where usher.yaml declares node pools, only a toleration is found that opens a pool which the pod's selectors
-#   allow; elsewhere the taints that such nodes usually carry are assumed. Launchers of MPIJobs and heads of Ray
-#   clusters are ordinary pods too. DaemonSets and system namespaces are left alone, whose pods belong on every node,
-#   and so are pods with device claims: a claim that is not known may well be for an accelerator.
+#   Accelerator nodes have taints so that only pods that need them run there. A pod that asks for no accelerator and
+#   tolerates the taint takes their CPUs and memory. In the end a GPU idles, because its node has no room for another
+#   pod. Where usher.yaml declares node pools, the check finds a toleration only if it opens a pool that the pod's
+#   selectors allow. Elsewhere it assumes the taints that accelerator nodes usually carry. Launchers of MPIJobs and
+#   heads of Ray clusters are also ordinary pods. The check skips DaemonSets and system namespaces, because their pods
+#   belong on every node. It also skips pods with device claims: an unknown claim may be for an accelerator.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -17,11 +17,11 @@
 #   code: USH303
 #   about: ordinary pods
 #   severity: medium
-#   why: Pods without GPUs fill GPU nodes, and the GPUs stand idle.
+#   why: Pods without GPUs fill GPU nodes, and the GPUs idle.
 #   closes: [S5, B18]
 #   remediation: |
-#     Remove the toleration. If the pod is to use an accelerator, let it ask for one in its limits. Where such pods have
-#     to run beside the GPUs, as some launchers do, an exception in usher.yaml says so.
+#     Remove the toleration. If the pod uses an accelerator, ask for it in the pod's limits. If these pods must run
+#     beside the GPUs, as some launchers do, add an exception to usher.yaml.
 package usher.checks.placement.ordinary_pod_tolerates_accelerator_taint
 
 import data.usher.lib.placement
@@ -36,7 +36,7 @@ deny contains object.union(finding, _assumption(pod_set, entry.taint)) if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "tolerations")}/{entry.index}",
-		"message": $"{workload.pod_set_name(pod_set)} asks for no accelerator but tolerates {entry.taint}, the taint that keeps such pods off accelerator nodes",
+		"message": $"{workload.pod_set_name(pod_set)} asks for no accelerator, but tolerates {entry.taint}, the taint that keeps ordinary pods off accelerator nodes",
 		"remedy": "remove this toleration",
 	}
 }
@@ -45,5 +45,5 @@ _assumption(pod_set, _) := {} if pod_set.poolsDeclared
 
 _assumption(pod_set, taint) := {"assumption": text} if {
 	not pod_set.poolsDeclared
-	text := $"no node pools are declared in usher.yaml; accelerator nodes usually carry the taint {taint}"
+	text := $"usher assumes that accelerator nodes carry the taint {taint}, because usher.yaml declares no node pools"
 }

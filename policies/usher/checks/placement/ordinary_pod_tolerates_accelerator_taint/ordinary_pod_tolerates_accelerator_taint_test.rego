@@ -5,7 +5,7 @@ import data.usher.checks.placement.ordinary_pod_tolerates_accelerator_taint as c
 
 found(path, name) := {
 	"path": path,
-	"message": $"{name} asks for no accelerator but tolerates nvidia.com/gpu, the taint that keeps such pods off accelerator nodes",
+	"message": $"{name} asks for no accelerator, but tolerates nvidia.com/gpu, the taint that keeps ordinary pods off accelerator nodes",
 	"remedy": "remove this toleration",
 }
 
@@ -49,6 +49,6 @@ test_what_tolerates_everything_is_found_elsewhere if {
 test_without_declared_pools_the_usual_taint_is_assumed if {
 	undeclared := json.patch(examples.bad_deployment, [{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false}])
 	check.deny == {object.union(found("/spec/template/spec/tolerations/1", "the pod"), {
-		"assumption": "no node pools are declared in usher.yaml; accelerator nodes usually carry the taint nvidia.com/gpu",
+		"assumption": "usher assumes that accelerator nodes carry the taint nvidia.com/gpu, because usher.yaml declares no node pools",
 	})} with input as undeclared
 }

@@ -1,10 +1,10 @@
 # METADATA
-# title: Tekton reads scheduling fields in pod templates only
+# title: Tekton objects set scheduling fields only in pod templates
 # description: |
 #   Tolerations, node selectors and affinity are fields of a pod template: `spec.podTemplate` of a TaskRun,
-#   `spec.taskRunTemplate.podTemplate` and `spec.taskRunSpecs[].podTemplate` of a PipelineRun. Tasks, their specs inside
-#   a run or a pipeline, and pipelines have none: Tekton's webhook refuses fields that it does not know, and without the
-#   webhook they are dropped, and the step with the GPU is pending for ever.
+#   `spec.taskRunTemplate.podTemplate` and `spec.taskRunSpecs[].podTemplate` of a PipelineRun. Tasks, pipelines, and the
+#   task specs inside a run or a pipeline do not have these fields. Tekton's webhook refuses unknown fields. Without the
+#   webhook the API server drops them, and the step with the GPU stays pending forever.
 # scope: package
 # related_resources:
 #   - ref: https://tekton.dev/docs/pipelines/podtemplates/
@@ -16,7 +16,7 @@
 #   about: objects
 #   kinds: [tektonTask, tektonTaskRun, tektonPipeline, tektonPipelineRun]
 #   severity: high
-#   why: Tekton refuses the object, or drops the toleration.
+#   why: Tekton refuses the object, or the toleration is dropped.
 #   closes: [S42]
 #   remediation: |
 #     Move the field into the pod template of the TaskRun or PipelineRun that runs the task.
@@ -36,7 +36,7 @@ deny contains finding if {
 	}
 }
 
-# What people take for a pod spec.
+# Places that people mistake for a pod spec.
 _holders := array.concat(_of_object, array.concat(_of_tasks, _of_pipelines))
 
 _of_object := [{"what": "a TaskRun", "path": "/spec", "value": spec}] if {
@@ -59,4 +59,4 @@ _pod_template := "spec.podTemplate" if {
 	tekton.version == "v1beta1"
 } else := "spec.taskRunTemplate.podTemplate" if {
 	input.object.tektonPipelineRun
-} else := "the podTemplate of what runs it"
+} else := "the podTemplate of the TaskRun or PipelineRun that runs it"

@@ -31,18 +31,18 @@ test_nor_has_a_task if {
 		"/spec",
 		"a task",
 		"tolerations",
-		"the podTemplate of what runs it",
+		"the podTemplate of the TaskRun or PipelineRun that runs it",
 	)} with input as examples.bad_task
 	check.deny == {found(
 		"/spec",
 		"a task",
 		"affinity",
-		"the podTemplate of what runs it",
+		"the podTemplate of the TaskRun or PipelineRun that runs it",
 	)} with input as examples.bad_task_of_v1beta1
 }
 
 test_nor_have_pipelines_and_their_tasks if {
-	place := "the podTemplate of what runs it"
+	place := "the podTemplate of the TaskRun or PipelineRun that runs it"
 	check.deny == {
 		found("/spec", "a pipeline", "nodeSelector", place),
 		found("/spec/tasks/0", "a task of a pipeline", "tolerations", place),

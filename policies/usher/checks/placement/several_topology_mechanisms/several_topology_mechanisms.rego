@@ -1,11 +1,11 @@
 # METADATA
-# title: One mechanism keeps a job together
+# title: Only one mechanism keeps the pods of a job together
 # description: |
 #   Kueue, Volcano and the exclusive placement of JobSet and LeaderWorkerSet each choose the rack or switch of a job by
-#   themselves, as required pod affinity does; none of them knows what another has chosen. Kueue reserves nodes in one
-#   rack, another mechanism insists on a second, and the pods are pending for ever while their quota is used. Pod
-#   affinity counts only over the same label: over hosts or zones people use it for other ends. What a controller made is
-#   left alone, because JobSet itself turns its annotation into pod affinity.
+#   themselves. Required pod affinity does so too. No mechanism knows what another one has chosen. Kueue reserves nodes
+#   in one rack, another mechanism requires a second rack, and the pods stay pending while they use their quota. Pod
+#   affinity counts only over the same label, because people use it over hosts or zones for other purposes. The check
+#   skips objects that a controller made, because JobSet itself turns its annotation into pod affinity.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -21,8 +21,8 @@
 #   why: Two schedulers choose different racks, and the job never starts.
 #   closes: [S9]
 #   remediation: |
-#     Keep one. Where Kueue admits the job and knows the topology, keep its annotation and remove the others; where
-#     Volcano places the job, keep its own.
+#     Keep one mechanism. Where Kueue admits the job and knows the topology, keep its annotation and remove the others.
+#     Where Volcano places the job, keep Volcano's own setting.
 package usher.checks.placement.several_topology_mechanisms
 
 import data.usher.lib.kueue
@@ -36,8 +36,8 @@ deny contains finding if {
 
 	finding := {
 		"path": second.path,
-		"message": $"the job is to be kept together by {concat(" and by ", [ways[0].name | some ways in asked])}, which do not know of each other",
-		"remedy": "keep one of them",
+		"message": $"the job is kept together by {concat(" and by ", [ways[0].name | some ways in asked])}, which can choose different places",
+		"remedy": "keep only one of them",
 	}
 }
 
@@ -57,7 +57,7 @@ _volcano_on_pods := [{"name": "Volcano's network topology", "path": path} |
 	path := _annotation_path(pod_set.metadataPath, topology.volcano_mode)
 ]
 
-# KubeRay reads labels, the other operators annotations.
+# KubeRay reads labels; the other operators read annotations.
 _volcano_on_object := [{"name": "Volcano's network topology", "path": $"/metadata/{list}/volcano.sh~1network-topology-mode"} |
 	some list in ["annotations", "labels"]
 	input.workload[list][topology.volcano_mode]

@@ -5,8 +5,8 @@ import data.usher.checks.placement.several_topology_mechanisms as check
 
 found(path, ways) := {
 	"path": path,
-	"message": $"the job is to be kept together by {ways}, which do not know of each other",
-	"remedy": "keep one of them",
+	"message": $"the job is kept together by {ways}, which can choose different places",
+	"remedy": "keep only one of them",
 }
 
 test_kueue_and_volcano_choose_different_racks if {

@@ -1,10 +1,10 @@
 # METADATA
-# title: Pods that stay in one domain are not spread over several
+# title: Topology spread does not contradict Kueue's topology annotation
 # description: |
-#   A Kueue annotation asks for all pods of the set in one rack, block or zone; a topology spread constraint with
-#   DoNotSchedule asks for them in several. Kueue decides first and does not look at the constraint, which then either
-#   means nothing or keeps pods pending on nodes that have been reserved for them. To spread over the hosts of a rack is
-#   no contradiction.
+#   A Kueue annotation asks for all pods of the set in one rack, block or zone. A topology spread constraint with
+#   DoNotSchedule asks for several. Kueue decides first and ignores the constraint. The constraint then has no effect,
+#   or it keeps pods pending on nodes that Kueue has reserved for them. Spreading over the hosts of a rack does not
+#   contradict the annotation.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
@@ -17,10 +17,11 @@
 #   code: USH309
 #   about: accelerator pods
 #   severity: medium
-#   why: One of the two wishes is lost, or the job waits with its GPUs reserved.
+#   why: One of the two settings has no effect, or the job waits with its GPUs reserved.
 #   closes: [S9, S10]
 #   remediation: |
-#     Decide for one of the two. Training gains from one domain; what must survive the loss of a rack has to be spread.
+#     Keep only one of the two. Training gains from one domain. A service that must survive the loss of a rack needs the
+#     spread.
 package usher.checks.placement.spread_against_topology
 
 import data.usher.lib.text
@@ -37,7 +38,7 @@ deny contains object.union(finding, topology.assumption(constraint.topologyKey, 
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "topologySpreadConstraints")}/{index}",
-		"message": $"{workload.pod_set_name(pod_set)} is to be spread over {text.excerpt(constraint.topologyKey)}, and by Kueue's annotation to stay in one {text.excerpt(domain)}",
+		"message": $"{workload.pod_set_name(pod_set)} must spread over {text.excerpt(constraint.topologyKey)}, but Kueue's annotation requires all pods in one {text.excerpt(domain)}",
 		"remedy": "remove this constraint, or the annotation kueue.x-k8s.io/podset-required-topology",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.placement.spread_against_topology as check
 
 found(path, name, key, domain) := {
 	"path": path,
-	"message": $"{name} is to be spread over \"{key}\", and by Kueue's annotation to stay in one \"{domain}\"",
+	"message": $"{name} must spread over \"{key}\", but Kueue's annotation requires all pods in one \"{domain}\"",
 	"remedy": "remove this constraint, or the annotation kueue.x-k8s.io/podset-required-topology",
 }
 
@@ -35,7 +35,7 @@ test_that_a_rack_lies_in_one_zone_is_assumed if {
 			zone,
 			rack,
 		),
-		{"assumption": "a domain of example.com/rack lies within one of topology.kubernetes.io/zone"},
+		{"assumption": "usher assumes that each domain of example.com/rack lies inside one domain of topology.kubernetes.io/zone"},
 	)} with input as examples.bad_pytorchjob
 }
 

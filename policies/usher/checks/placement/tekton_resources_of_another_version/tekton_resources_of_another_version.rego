@@ -1,9 +1,9 @@
 # METADATA
-# title: Steps of Tekton name their resources as their version does
+# title: Tekton steps use the resources field of their API version
 # description: |
-#   The field is `computeResources` in tekton.dev/v1 and `resources` in v1beta1, in steps, sidecars and the step template.
-#   Tekton's webhook refuses the one of the other version; without the webhook it is dropped, and the step runs without
-#   the GPU that it asks for. What it asks for is counted nowhere either.
+#   In steps, sidecars and the step template, the field is `computeResources` in tekton.dev/v1 and `resources` in
+#   v1beta1. Tekton's webhook refuses the field of the other version. Without the webhook the API server drops it, and
+#   the step runs without the GPU that it asks for. Quotas do not count this request either.
 # scope: package
 # related_resources:
 #   - ref: https://tekton.dev/docs/pipelines/migrating-v1beta1-to-v1/

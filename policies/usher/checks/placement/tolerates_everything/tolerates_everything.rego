@@ -1,10 +1,10 @@
 # METADATA
-# title: Tolerations name their taints
+# title: Every toleration names its taint
 # description: |
-#   A toleration with operator Exists and no key is for every taint there is. Such a pod runs on nodes that are cordoned
-#   before a repair, on nodes whose GPUs are broken, and on pools that are kept for others; without accelerators of its
-#   own it takes the room beside GPUs. That holds for pods with accelerators as well: a job that starts on a node with a
-#   broken GPU is lost. DaemonSets and system namespaces are left alone: their pods belong on every node.
+#   A toleration with operator Exists and no key matches every taint. The pod then runs on nodes that are cordoned
+#   before a repair, on nodes whose GPUs are broken, and on pools that are kept for others. A pod without accelerators
+#   takes the CPUs and memory beside GPUs. Pods with accelerators are found as well: a job that starts on a node with a
+#   broken GPU is lost. The check skips DaemonSets and system namespaces, because their pods belong on every node.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -15,10 +15,9 @@
 #   code: USH304
 #   about: pods
 #   severity: medium
-#   why: No taint keeps such a pod off broken nodes, or off those of others.
+#   why: No taint keeps the pod off broken nodes or off the nodes of other teams.
 #   closes: [B18]
-#   remediation: |
-#     Write one toleration for each taint that the pods have to tolerate, with its key.
+#   remediation: Write one toleration with a key for each taint that the pods must tolerate.
 package usher.checks.placement.tolerates_everything
 
 import data.usher.lib.placement
@@ -32,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "tolerations")}/{index}",
-		"message": $"{workload.pod_set_name(pod_set)} tolerates every taint, so nodes that are cordoned, broken or kept for others take it",
-		"remedy": "name the key of each taint that is meant",
+		"message": $"{workload.pod_set_name(pod_set)} tolerates every taint, so it can run on nodes that are cordoned, broken or kept for others",
+		"remedy": "name the key of each taint that the pods must tolerate",
 	}
 }

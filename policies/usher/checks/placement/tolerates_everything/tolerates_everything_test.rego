@@ -5,8 +5,8 @@ import data.usher.checks.placement.tolerates_everything as check
 
 found(path, name) := {
 	"path": path,
-	"message": $"{name} tolerates every taint, so nodes that are cordoned, broken or kept for others take it",
-	"remedy": "name the key of each taint that is meant",
+	"message": $"{name} tolerates every taint, so it can run on nodes that are cordoned, broken or kept for others",
+	"remedy": "name the key of each taint that the pods must tolerate",
 }
 
 test_a_toleration_without_a_key_is_found if {

@@ -1,10 +1,11 @@
 # METADATA
-# title: A toleration says whether the value matters
+# title: Tolerations of valued taints set operator Exists or a value
 # description: |
-#   A toleration without an operator is for one value, and without a value for the empty one: it does not tolerate
-#   nvidia.com/gpu=present, which GKE sets, nor nvidia.com/gpu=true. Almost always operator Exists was meant. Where
-#   usher.yaml declares the node pool, its taints are known and the check gpu-toleration-present holds the toleration to
-#   them; this one is for all others. Where another toleration of the same key is wide enough, nothing is found.
+#   A toleration without an operator matches one value; without a value it matches only the empty value. It does not
+#   tolerate nvidia.com/gpu=present, which GKE sets, or nvidia.com/gpu=true. The author almost always meant operator
+#   Exists. Where usher.yaml declares the node pool, its taints are known, and the check gpu-toleration-present compares
+#   the toleration with them. This check covers all other pods. It finds nothing where another toleration of the same
+#   key also matches a value.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -15,15 +16,15 @@
 #   code: USH313
 #   about: accelerator pods
 #   severity: medium
-#   why: The pods are pending although they seem to tolerate the taint.
+#   why: The pods stay pending although they seem to tolerate the taint.
 #   closes: [S3]
 #   parameters:
 #     keys:
 #       default: [nvidia.com/gpu, google.com/tpu, amd.com/gpu]
-#       description: Keys of the taints of accelerator nodes that have a value.
+#       description: Keys of accelerator taints that have a value.
 #   remediation: |
-#     Write `operator: Exists`, or the value that the taint has. If the taint has no value, leave its key out of the
-#     parameter keys.
+#     Write `operator: Exists`, or the value of the taint. If the taint has no value, remove its key from the parameter
+#     keys.
 package usher.checks.placement.toleration_without_operator
 
 import data.usher.lib.parameters
@@ -40,9 +41,9 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "tolerations")}/{index}",
-		"message": $"{workload.pod_set_name(pod_set)} tolerates {text.excerpt(toleration.key)} only where the taint has no value, because it says neither operator Exists nor a value",
+		"message": $"{workload.pod_set_name(pod_set)} tolerates {text.excerpt(toleration.key)} only where the taint has no value, because the toleration has neither operator Exists nor a value",
 		"remedy": "add operator: Exists",
-		"assumption": $"usher.yaml declares no node pool that offers what the pods ask for; the taint {toleration.key} usually has a value",
+		"assumption": $"usher assumes that the taint {toleration.key} has a value, because usher.yaml declares no node pool that offers what the pods ask for",
 	}
 }
 

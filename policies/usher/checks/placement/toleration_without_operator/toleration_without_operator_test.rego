@@ -5,9 +5,9 @@ import data.usher.checks.placement.toleration_without_operator as check
 
 found(path, name, key) := {
 	"path": path,
-	"message": $"{name} tolerates \"{key}\" only where the taint has no value, because it says neither operator Exists nor a value",
+	"message": $"{name} tolerates \"{key}\" only where the taint has no value, because the toleration has neither operator Exists nor a value",
 	"remedy": "add operator: Exists",
-	"assumption": $"usher.yaml declares no node pool that offers what the pods ask for; the taint {key} usually has a value",
+	"assumption": $"usher assumes that the taint {key} has a value, because usher.yaml declares no node pool that offers what the pods ask for",
 }
 
 test_a_toleration_of_no_value_is_found if {

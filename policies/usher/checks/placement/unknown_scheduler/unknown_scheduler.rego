@@ -1,10 +1,10 @@
 # METADATA
-# title: Accelerator pods name a scheduler that is known
+# title: Accelerator pods name a known scheduler
 # description: |
-#   A pod goes to the scheduler that it names and to no other. If nobody runs one of that name, it is pending for ever,
-#   without an event that says why. If a tenant runs it, it hands out GPUs by rules of its own: taints, gangs and
-#   priorities hold only as far as a scheduler heeds them. Known are the schedulers of the parameter, and those of
-#   Volcano that the routing of usher.yaml names.
+#   Only the scheduler that a pod names can place it. If no scheduler with this name runs, the pod stays pending
+#   forever, and no event says why. If a tenant runs the scheduler, it hands out GPUs by its own rules. Taints, gangs
+#   and priorities then hold only as far as that scheduler respects them. The parameter lists the known schedulers. The
+#   Volcano schedulers in the routing of usher.yaml are also known.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/extend-kubernetes/configure-multiple-schedulers/
@@ -15,7 +15,7 @@
 #   code: USH306
 #   about: accelerator pods
 #   severity: medium
-#   why: Either nobody ever places the pods, or somebody does who heeds no rule.
+#   why: The pods wait forever, or their scheduler ignores the rules of the cluster.
 #   closes: [B42]
 #   parameters:
 #     schedulers:
@@ -30,9 +30,9 @@
 #         - slurm-bridge-scheduler
 #         - topo-aware-scheduler
 #         - gke.io/optimize-utilization-scheduler
-#       description: Names of schedulers that run on this cluster, or may.
+#       description: Names of schedulers that run, or may run, on this cluster.
 #   remediation: |
-#     Correct the name, or leave it out for the default scheduler. If the scheduler is one of this cluster, list it in
+#     Correct the name, or remove it to use the default scheduler. If the scheduler belongs to this cluster, list it in
 #     usher.yaml (parameters, unknown-scheduler, schedulers).
 package usher.checks.placement.unknown_scheduler
 
@@ -49,7 +49,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "schedulerName"),
-		"message": $"{workload.pod_set_name(pod_set)} waits for the scheduler {text.excerpt(pod_set.schedulerName)}, which usher.yaml does not know",
-		"remedy": "name a scheduler that this cluster runs, or leave schedulerName out",
+		"message": $"{workload.pod_set_name(pod_set)} names the scheduler {text.excerpt(pod_set.schedulerName)}, which usher does not know",
+		"remedy": "name a scheduler that this cluster runs, or remove schedulerName",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.placement.unknown_scheduler as check
 
 found(path, name, scheduler) := {
 	"path": path,
-	"message": $"{name} waits for the scheduler \"{scheduler}\", which usher.yaml does not know",
-	"remedy": "name a scheduler that this cluster runs, or leave schedulerName out",
+	"message": $"{name} names the scheduler \"{scheduler}\", which usher does not know",
+	"remedy": "name a scheduler that this cluster runs, or remove schedulerName",
 }
 
 test_a_scheduler_that_nobody_knows_is_found if {

@@ -1,11 +1,11 @@
 # METADATA
 # title: Pods with accelerators have a priority class
 # description: |
-#   A pod without class gets the one that is the default of the cluster, or priority 0 where none is. Then any pod with a
-#   class of higher value may evict it, and a training run loses what it has not saved. Where a class is the default,
-#   Kubernetes writes it into pods before this check sees them, but not into templates. The label
-#   kueue.x-k8s.io/priority-class is taken for a choice as well: it orders the queue. System namespaces and what a
-#   controller made are left alone.
+#   A pod without a class gets the default class of the cluster, or priority 0 if the cluster has no default class. Any
+#   pod with a class of higher value may then evict it, and a training run loses its unsaved work. Kubernetes writes a
+#   default class into pods before this check sees them, but not into templates. The label kueue.x-k8s.io/priority-class
+#   also counts as a choice, because it orders the queue. The check skips system namespaces and objects that a
+#   controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/

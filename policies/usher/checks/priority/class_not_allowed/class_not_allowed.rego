@@ -1,11 +1,11 @@
 # METADATA
-# title: Pods have the priority classes of their namespace
+# title: Pods use the priority classes of their namespace
 # description: |
-#   Every namespace may use every priority class, unless a quota forbids it, so everything becomes critical by and by.
-#   Where a site lists the classes of a namespace, no pod may have another, whether it asks for accelerators or not: a pod
-#   without may evict one that does. The class of the PodGroup that an operator makes counts too. Where a class is the
-#   default of the cluster, Kubernetes writes it into pods, so the list has to hold it. Without a list every class is
-#   allowed; the classes of the system and system namespaces are for another check.
+#   Every namespace may use every priority class unless a quota forbids it. In time, everything becomes critical. Where
+#   a site lists the classes of a namespace, no pod there may have another class. This includes pods without
+#   accelerators, because they may evict pods with accelerators. The class of the PodGroup that an operator makes also
+#   counts. Kubernetes writes the default class of the cluster into pods, so the list must contain it. Without a list,
+#   every class is allowed. Another check handles the system classes and the system namespaces.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#limit-priority-class-consumption-by-default
@@ -16,12 +16,12 @@
 #   code: USH603
 #   about: pods
 #   severity: high
-#   why: Who may name any class can evict the pods of every other team.
+#   why: A user who may name any class can evict the pods of every other team.
 #   closes: [S23]
 #   parameters:
 #     allowed:
 #       default: []
-#       description: Priority classes that pods may have; without any, all of them.
+#       description: Priority classes that pods may have. An empty list allows all classes.
 #   remediation: |
 #     Name a class of your namespace, or have the class allowed in usher.yaml (parameters, class-not-allowed, allowed).
 package usher.checks.priority.class_not_allowed
@@ -41,8 +41,8 @@ deny contains finding if {
 
 	finding := {
 		"path": named.path,
-		"message": $"priority class {text.excerpt(named.class)} is not for this namespace",
-		"remedy": $"name one of its classes: {concat(", ", _allowed)}",
+		"message": $"priority class {text.excerpt(named.class)} is not allowed in this namespace",
+		"remedy": $"use one of the allowed classes: {concat(", ", _allowed)}",
 	}
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: Workloads have the priority class that is declared for them
+# title: Workloads use the priority class that usher.yaml declares for them
 # description: |
-#   Where usher.yaml declares a PriorityClass for some workloads, those that name none are given it, and those that name
-#   another one keep it: their author may have a reason. It is told all the same, because a class decides who makes room
-#   for whom. What a controller made is left alone, because its owner names the class.
+#   Where usher.yaml declares a PriorityClass for some workloads, usher adds it to workloads that name no class.
+#   Workloads that name another class keep it, because their author may have a reason. The check reports them, because a
+#   class decides which pods evict others. It skips objects that a controller made, because their owner names the class.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -14,9 +14,9 @@
 #   code: USH612
 #   about: accelerator pods
 #   severity: low
-#   why: Pods of another class than the one that is meant for them preempt others, or are preempted.
+#   why: Pods with the wrong class preempt other pods, or other pods preempt them.
 #   closes: [S23]
-#   remediation: Leave priorityClassName out, or have the class declared for these workloads under priorities.classes.
+#   remediation: Remove priorityClassName, or have the class declared for these workloads under priorities.classes.
 package usher.checks.priority.class_other_than_declared
 
 import data.usher.lib.text
@@ -30,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} has priority class {text.excerpt(pod_set.priorityClassName)}, and usher.yaml declares {declared}",
-		"remedy": "leave priorityClassName out",
+		"message": $"{workload.pod_set_name(pod_set)} has priority class {text.excerpt(pod_set.priorityClassName)}, but usher.yaml declares {declared}",
+		"remedy": "remove priorityClassName",
 	}
 }

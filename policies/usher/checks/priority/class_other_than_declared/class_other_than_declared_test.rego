@@ -6,8 +6,8 @@ import data.usher.checks.priority.class_other_than_declared as check
 test_another_class_is_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/priorityClassName",
-		"message": `the pod has priority class "inference-critical", and usher.yaml declares training-batch`,
-		"remedy": "leave priorityClassName out",
+		"message": `the pod has priority class "inference-critical", but usher.yaml declares training-batch`,
+		"remedy": "remove priorityClassName",
 	}} with input as examples.bad_job
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: Priority classes that pods name are there
+# title: Pods name an existing PriorityClass
 # description: |
-#   The API server refuses a pod whose PriorityClass does not exist; the job, the Deployment or the queue that makes such
-#   pods was accepted all the same, and nothing tells its author why no pod comes. A class that is applied a moment later
-#   mends it, so this only warns, unless usher.yaml says otherwise.
+#   The API server refuses a pod whose PriorityClass does not exist. It still accepts the job, Deployment or queue that
+#   makes the pods, and nothing tells the author why no pod starts. Somebody may create the class a moment later, so the
+#   finding only warns, unless usher.yaml says otherwise.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#pod-priority
@@ -14,9 +14,9 @@
 #   code: USH620
 #   about: cluster facts
 #   severity: medium
-#   why: The workload is accepted, and every one of its pods is refused.
+#   why: The API server accepts the workload, but refuses every one of its pods.
 #   closes: [S23]
-#   remediation: Name a PriorityClass of the cluster, or create the one that is named.
+#   remediation: Name an existing PriorityClass, or create this one.
 package usher.checks.priority.class_unknown
 
 import data.usher.lib.workload
@@ -28,14 +28,14 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} names PriorityClass {name}, which is not there, so none of its pods is accepted",
+		"message": $"{workload.pod_set_name(pod_set)} names PriorityClass {name}, which does not exist, so the API server refuses the pods",
 		"remedy": "name a class that `kubectl get priorityclasses` lists, or create this one",
 	}
 }
 
 unknown contains {
 	"path": workload.field_path(pod_set, "priorityClassName"),
-	"reason": $"whether PriorityClass {pod_set.priorityClassName} is there is not known: no classes are among the facts of the cluster",
+	"reason": $"usher does not know whether PriorityClass {pod_set.priorityClassName} exists: the facts of the cluster contain no PriorityClasses",
 } if {
 	some pod_set in input.podSets
 	class := input.cluster.priorities.classes[pod_set.priorityClassName]

@@ -1,10 +1,10 @@
 # METADATA
 # title: All pods of a gang have one priority class
 # description: |
-#   A gang is as strong as its weakest pod: when a launcher of lower priority is evicted, the workers stop as well. Kueue
-#   takes the priority of the whole job from its first template, so one without class there puts the job at the end of
-#   the queue, whatever the others say. Templates are compared with the first that asks for accelerators. The pod that
-#   submits a Ray job, which KubeRay makes up itself, is left alone.
+#   A gang is as strong as its weakest pod: when a launcher of lower priority is evicted, the workers also stop. Kueue
+#   reads the priority of the whole job from its first template. A first template without a class puts the job at the
+#   end of the queue, whatever the other templates say. The check compares every template with the first one that asks
+#   for accelerators. It skips the pod that submits a Ray job, because KubeRay makes this pod itself.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload/#priority
@@ -17,7 +17,7 @@
 #   code: USH604
 #   about: accelerator pods
 #   severity: medium
-#   why: The eviction of one cheap pod stops the job on all of its GPUs.
+#   why: Kubernetes evicts one cheap pod, and the job stops on all of its GPUs.
 #   closes: [S23]
 #   remediation: Name the same priority class in every template.
 package usher.checks.priority.classes_differ_in_gang

@@ -1,10 +1,10 @@
 # METADATA
-# title: Notebooks have no class that is for services
+# title: Notebooks do not use a priority class for services
 # description: |
-#   A notebook waits for a person most of the time. In a class that ranks with production it evicts training and services
-#   to get its GPU, and nothing can evict it while it idles. Which classes are kept from notebooks is told by their names.
-#   Notebooks are known by their kind, by the labels that Kubeflow and JupyterHub give to their pods, or by the label
-#   gpu-usher.io/role. The classes of the system are for another check.
+#   A notebook waits for a person most of the time. With a class that ranks beside production, it evicts training and
+#   services to get its GPU, and nothing can evict it while it idles. The parameter classes lists texts in class names
+#   that notebooks must not use. The check recognises notebooks by their kind, by the pod labels of Kubeflow and
+#   JupyterHub, or by the label gpu-usher.io/role. Another check handles the system classes.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -15,12 +15,12 @@
 #   code: USH606
 #   about: accelerator pods
 #   severity: medium
-#   why: An idle notebook keeps a GPU for which it has thrown out work that was running.
+#   why: An idle notebook holds a GPU after it evicted running work.
 #   closes: [S23]
 #   parameters:
 #     classes:
 #       default: [critical, inference, production]
-#       description: Texts of which none may be in the name of a notebook's class.
+#       description: Texts that must not occur in the name of a notebook's class.
 #   remediation: |
 #     Name a class of low value, or one with `preemptionPolicy: Never`, so that the notebook waits for its GPU.
 package usher.checks.priority.notebook_that_preempts
@@ -38,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} is interactive, and evicts others by priority class {text.excerpt(pod_set.priorityClassName)} to get its accelerators",
+		"message": $"{workload.pod_set_name(pod_set)} is interactive, but its priority class {text.excerpt(pod_set.priorityClassName)} lets it evict other pods to get its accelerators",
 		"remedy": "name a class of low value",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.priority.notebook_that_preempts as check
 
 found(path, class) := {{
 	"path": $"{path}/priorityClassName",
-	"message": $`the pod is interactive, and evicts others by priority class "{class}" to get its accelerators`,
+	"message": $`the pod is interactive, but its priority class "{class}" lets it evict other pods to get its accelerators`,
 	"remedy": "name a class of low value",
 }}
 

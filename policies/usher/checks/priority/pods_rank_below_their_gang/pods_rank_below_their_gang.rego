@@ -1,11 +1,12 @@
 # METADATA
-# title: Pods of a gang are worth what the gang is
+# title: Pods have the priority of their gang
 # description: |
-#   A job may name a class for its gang beside its templates: the scheduling policy of a job of kubeflow.org, the
-#   priorityClassName of a Volcano Job, a label of Ray. It puts the gang in its place in the queue, and Kubeflow's and
-#   Ray's operators give it to the PodGroup alone: pods whose template names no class run with the default one, and are
-#   evicted by everything above it. Here the values of the classes in the cluster are compared; templates that name
-#   another class are for scheduling-policy-differs and classes-differ-in-gang.
+#   A job may name a class for its gang beside its templates: in the scheduling policy of a kubeflow.org job, in
+#   priorityClassName of a Volcano Job, or in a label of Ray. This class sets the position of the gang in the queue.
+#   Kubeflow's and Ray's operators give it only to the PodGroup. If a template names no class, its pods run with the
+#   default class, and all pods with a higher priority can evict them. The check compares the values of the classes in
+#   the cluster. The checks scheduling-policy-differs and classes-differ-in-gang handle templates that name another
+#   class.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -16,9 +17,9 @@
 #   code: USH624
 #   about: cluster facts
 #   severity: medium
-#   why: The job goes before others in the queue, and its pods are the first to be evicted.
+#   why: The job goes before others in the queue, but its pods are evicted first.
 #   closes: [S23, S26]
-#   remediation: Name the class of the gang in every template as well.
+#   remediation: Also name the class of the gang in every template.
 package usher.checks.priority.pods_rank_below_their_gang
 
 import data.usher.lib.workload
@@ -33,7 +34,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"the gang has class {name} ({value}), but {workload.pod_set_name(pod_set)} names none and runs with {given}",
+		"message": $"the gang has class {name} ({value}), but {workload.pod_set_name(pod_set)} names no class and runs with {given}",
 		"remedy": $"set priorityClassName to {name} in the template",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.priority.pods_rank_below_their_gang as check
 
 found(template, pods) := {{
 	"path": $"{template}/template/spec/priorityClassName",
-	"message": $"the gang has class research-training (1000), but {pods} names none and runs with 0",
+	"message": $"the gang has class research-training (1000), but {pods} names no class and runs with 0",
 	"remedy": "set priorityClassName to research-training in the template",
 }}
 

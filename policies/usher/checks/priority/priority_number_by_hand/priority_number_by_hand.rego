@@ -1,22 +1,22 @@
 # METADATA
-# title: Priorities are given by classes
+# title: Pods set a priority class, not a priority number
 # description: |
-#   The number in `priority` is for Kubernetes to fill in from the class. When a pod comes with a number other than that
-#   of its class, which is 0 without class, it is refused, so a template with one makes no pods at all. Beside a class
-#   the number is right if it happens to be that of the class; on Pods Kubernetes has filled in both.
+#   Kubernetes fills in the number in `priority` from the class. It refuses a pod whose number differs from the value of
+#   its class (0 without a class). A template with a wrong number therefore makes no pods. A number beside a class is
+#   right only if it equals the value of the class. On Pods, Kubernetes has filled in both.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#pod-priority
 #     description: Kubernetes on how pods get their priority
 #   - ref: https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/admission/priority/admission.go
-#     description: What refuses such pods
+#     description: The admission plugin that refuses these pods
 # schemas:
 #   - input: schema.input
 # custom:
 #   code: USH607
 #   about: pods
 #   severity: high
-#   why: The API server refuses every pod of this template, one after the other.
+#   why: The API server refuses every pod of this template.
 #   closes: [S23]
 #   remediation: Remove `priority`, and name a priority class in `priorityClassName`.
 package usher.checks.priority.priority_number_by_hand
@@ -30,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priority"),
-		"message": $"{workload.pod_set_name(pod_set)} sets priority {pod_set.priority} without a class, so its pods are refused",
+		"message": $"{workload.pod_set_name(pod_set)} sets priority {pod_set.priority} without a class, so the API server refuses the pods",
 		"remedy": "remove priority, and name a priority class",
 	}
 }
@@ -41,5 +41,5 @@ unknown contains {"path": path, "reason": reason} if {
 	pod_set.priority
 	pod_set.priorityClassName != ""
 	path := workload.field_path(pod_set, "priority")
-	reason := $"whether priority class {pod_set.priorityClassName} has the value {pod_set.priority} is not known here; with any other its pods are refused"
+	reason := $"usher does not know whether priority class {pod_set.priorityClassName} has the value {pod_set.priority}; if not, the API server refuses the pods"
 }

@@ -1,11 +1,11 @@
 # METADATA
-# title: The queue and the scheduler rank a workload alike
+# title: The queue class and the pod class rank a workload alike
 # description: |
-#   A workload in Kueue may have two classes: a WorkloadPriorityClass for its place in the queue, and the PriorityClass of
-#   its pods, by which the scheduler evicts. Their values are never compared with each other, but their orders should
-#   agree: what Kueue admits first and the scheduler evicts first holds quota that its pods cannot use. This is told
-#   only where two orders contradict each other for certain: against the two classes that usher.yaml gives to such a
-#   workload, and against names that are those of a class of either kind.
+#   A workload in Kueue may have two classes. A WorkloadPriorityClass sets its position in the queue. The PriorityClass
+#   of its pods decides which pods the scheduler evicts. Kubernetes never compares the two values, but their orders
+#   should agree. If Kueue admits a workload first and the scheduler evicts it first, the workload holds quota that its
+#   pods cannot use. The check reports only a certain contradiction of the two orders. It compares with the two classes
+#   that usher.yaml gives to these workloads, and with names that exist as classes of both kinds.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/
@@ -18,7 +18,7 @@
 #   severity: medium
 #   why: Kueue gives quota to a workload whose pods the scheduler evicts first.
 #   closes: [S22, S23]
-#   remediation: Choose both classes for the same rank, or have the values of the classes put into one order.
+#   remediation: Choose two classes of the same rank, or have the values of the classes set in the same order.
 package usher.checks.priority.queue_class_contradicts_pods
 
 import data.usher.lib.priority
@@ -29,16 +29,16 @@ deny contains finding if {
 
 	finding := {
 		"path": priority.workload_class_path,
-		"message": $"queue class {_told(own.inQueue)} ranks {_compared(own.inQueue, other.inQueue)} {_told(other.inQueue)}, but its pods' class {_pods(own)} ranks {_compared(own.ofPods, other.ofPods)} {_told(other.ofPods)}",
-		"remedy": "choose both classes for the same rank",
+		"message": $"queue class {_with_value(own.inQueue)} ranks {_compared(own.inQueue, other.inQueue)} {_with_value(other.inQueue)}, but its pods' class {_pods(own)} ranks {_compared(own.ofPods, other.ofPods)} {_with_value(other.ofPods)}",
+		"remedy": "choose two classes of the same rank",
 	}
 }
 
-_told(class) := $"{class.name} ({class.value})"
+_with_value(class) := $"{class.name} ({class.value})"
 
-_pods(own) := _told(own.ofPods) if own.ofPods.name != ""
+_pods(own) := _with_value(own.ofPods) if own.ofPods.name != ""
 
-_pods(own) := $"(none, {own.ofPods.value})" if own.ofPods.name == ""
+_pods(own) := $"(no class, {own.ofPods.value})" if own.ofPods.name == ""
 
 _compared(one, other) := "above" if one.value > other.value
 

@@ -6,12 +6,12 @@ import data.usher.checks.priority.queue_class_contradicts_pods as check
 found(message) := {{
 	"path": "/metadata/labels/kueue.x-k8s.io~1priority-class",
 	"message": message,
-	"remedy": "choose both classes for the same rank",
+	"remedy": "choose two classes of the same rank",
 }}
 
 test_orders_of_names_that_contradict_each_other_are_found if {
 	check.deny == found("queue class urgent (500) ranks above research-training (100), but its pods' class spot-training (100) ranks below research-training (1000)") with input as examples.bad_pytorchjob
-	check.deny == found("queue class urgent (500) ranks above research-training (100), but its pods' class (none, 0) ranks below research-training (1000)") with input as examples.bad_job_of_no_class
+	check.deny == found("queue class urgent (500) ranks above research-training (100), but its pods' class (no class, 0) ranks below research-training (1000)") with input as examples.bad_job_of_no_class
 }
 
 test_orders_against_what_usher_yaml_gives_are_found if {

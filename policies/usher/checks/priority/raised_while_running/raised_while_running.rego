@@ -1,10 +1,10 @@
 # METADATA
 # title: A running workload keeps its priority class
 # description: |
-#   The class in the label kueue.x-k8s.io/priority-class and that of a Volcano Job may be changed while the job runs. Who
-#   got in at the end of the queue can make sure in this way that nobody evicts him. Jobs that still wait may change their
-#   class, and administrators and controllers may change every class; who they are, `identities` in usher.yaml says. In CI
-#   nobody changes anything.
+#   The class in the label kueue.x-k8s.io/priority-class, and the class of a Volcano Job, can change while the job runs.
+#   A job that was admitted with a low class can then raise its class so that no other job evicts it. A job that still
+#   waits may change its class. Administrators and controllers may change every class; `identities` in usher.yaml says
+#   who they are. In CI no object changes, so the check finds nothing there.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/
@@ -17,10 +17,9 @@
 #   code: USH610
 #   about: pods
 #   severity: medium
-#   why: A job that got its GPUs on low terms keeps them on high ones.
+#   why: A job that got its GPUs with a low class keeps them with a high class.
 #   closes: [S22]
-#   remediation: |
-#     Make the job anew in the other class, or ask an administrator to change it.
+#   remediation: Recreate the job with the other class, or ask an administrator to change the class.
 package usher.checks.priority.raised_while_running
 
 import data.usher.lib.priority
@@ -46,6 +45,6 @@ _finding(path, before, after) := finding if {
 	finding := {
 		"path": path,
 		"message": $"the priority class of a running workload changes from {text.excerpt(before)} to {text.excerpt(after)}",
-		"remedy": $"leave it at {before}, or make the workload anew",
+		"remedy": $"keep {before}, or recreate the workload",
 	}
 }

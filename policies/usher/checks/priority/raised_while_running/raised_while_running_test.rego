@@ -6,7 +6,7 @@ import data.usher.checks.priority.raised_while_running as check
 found(path, before, after) := {{
 	"path": path,
 	"message": $`the priority class of a running workload changes from "{before}" to "{after}"`,
-	"remedy": $"leave it at {before}, or make the workload anew",
+	"remedy": $"keep {before}, or recreate the workload",
 }}
 
 label := "/metadata/labels/kueue.x-k8s.io~1priority-class"

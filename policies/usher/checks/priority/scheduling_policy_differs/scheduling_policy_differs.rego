@@ -1,9 +1,10 @@
 # METADATA
-# title: The scheduling policy and the templates of a job name one class
+# title: The scheduling policy and the templates of a job name the same class
 # description: |
-#   The jobs of kubeflow.org name a priority class in two places. That of runPolicy.schedulingPolicy orders the job in
-#   Kueue's queue and in Volcano's; that of the templates decides whom its pods evict and who evicts them. Where they
-#   differ the job enters by one rank and is thrown out by the other. A template without class is for another check.
+#   The jobs of kubeflow.org name a priority class in two places. The class in runPolicy.schedulingPolicy orders the job
+#   in the queues of Kueue and Volcano. The class in the templates decides which pods they evict, and which pods evict
+#   them. If the two differ, the job enters the queue with one rank and is evicted with another. Another check handles
+#   templates without a class.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload/#priority
@@ -16,7 +17,7 @@
 #   code: USH611
 #   about: accelerator pods
 #   severity: medium
-#   why: The job waits by one priority and is evicted by another.
+#   why: The job waits with one priority and is evicted with another.
 #   closes: [S23]
 #   remediation: Name the same class in runPolicy.schedulingPolicy.priorityClass and in every template.
 package usher.checks.priority.scheduling_policy_differs
@@ -33,7 +34,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} has priority class {text.excerpt(pod_set.priorityClassName)}, but the scheduling policy of the job says {text.excerpt(class)}",
+		"message": $"{workload.pod_set_name(pod_set)} has priority class {text.excerpt(pod_set.priorityClassName)}, but the job's scheduling policy has {text.excerpt(class)}",
 		"remedy": "name the same class in both places",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.priority.scheduling_policy_differs as check
 
 found(template, class, of_policy) := {{
 	"path": $"{template}/spec/priorityClassName",
-	"message": $`Worker has priority class "{class}", but the scheduling policy of the job says "{of_policy}"`,
+	"message": $`Worker has priority class "{class}", but the job's scheduling policy has "{of_policy}"`,
 	"remedy": "name the same class in both places",
 }}
 

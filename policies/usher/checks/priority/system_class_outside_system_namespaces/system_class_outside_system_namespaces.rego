@@ -1,10 +1,10 @@
 # METADATA
-# title: System priority classes stay in system namespaces
+# title: Only system namespaces use system priority classes
 # description: |
-#   The classes system-cluster-critical and system-node-critical rank above every class that a user may make, so their
-#   pods evict any training run and any service to get a GPU. They are meant for what keeps the cluster alive.
-#   Kubernetes lets every namespace use them unless a quota forbids it; names that begin with system- are reserved.
-#   The namespaces that may are named in usher.yaml under `priorities.systemNamespaces`.
+#   The classes system-cluster-critical and system-node-critical rank above every class that a user can create. Their
+#   pods evict any training run and any service to get a GPU. They are for components that keep the cluster alive.
+#   Kubernetes lets every namespace use them unless a quota forbids it. Class names that begin with system- are
+#   reserved. usher.yaml lists the namespaces that may use them under `priorities.systemNamespaces`.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -17,10 +17,10 @@
 #   code: USH601
 #   about: pods
 #   severity: critical
-#   why: Such a pod evicts every training run and every service that stands in its way.
+#   why: The pod evicts every training run and every service in its way.
 #   closes: [S23]
 #   remediation: |
-#     Use a priority class of your own, whose value is 1000000000 at most, or name the namespace in usher.yaml under
+#     Use a priority class of your own, with a value of at most 1000000000. Or list the namespace in usher.yaml under
 #     `priorities.systemNamespaces`.
 package usher.checks.priority.system_class_outside_system_namespaces
 
@@ -33,7 +33,7 @@ deny contains object.union(finding, workload.assumption_of_agents) if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)}: priority class {pod_set.priorityClassName}, which outranks every other workload, is kept for system namespaces",
-		"remedy": "use a priority class of your own, of value 1000000000 at most",
+		"message": $"{workload.pod_set_name(pod_set)} uses priority class {pod_set.priorityClassName}, which outranks all other workloads and is only for system namespaces",
+		"remedy": "use a priority class of your own, with a value of at most 1000000000",
 	}
 }

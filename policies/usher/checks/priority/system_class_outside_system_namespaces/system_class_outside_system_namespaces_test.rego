@@ -5,8 +5,8 @@ import data.usher.checks.priority.system_class_outside_system_namespaces as chec
 
 found(path, name, class) := {
 	"path": path,
-	"message": $"{name}: priority class {class}, which outranks every other workload, is kept for system namespaces",
-	"remedy": "use a priority class of your own, of value 1000000000 at most",
+	"message": $"{name} uses priority class {class}, which outranks all other workloads and is only for system namespaces",
+	"remedy": "use a priority class of your own, with a value of at most 1000000000",
 }
 
 test_a_system_namespace_may_use_them if {
@@ -54,7 +54,7 @@ test_the_class_of_a_volcano_job_itself_is_found_where_it_stands if {
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 	undeclared := object.union(examples.good_daemonset, {"site": {"systemNamespace": false}})
 	some finding in check.deny with input as undeclared
-	finding.assumption == "it may be an agent of the node; usher.yaml names their namespaces under priorities.systemNamespaces"
+	finding.assumption == "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 	declared := object.union(undeclared, {"site": {"systemNamespacesDeclared": true}})
 	found := check.deny with input as declared
 	every each in found {

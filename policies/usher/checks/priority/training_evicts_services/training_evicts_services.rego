@@ -1,9 +1,9 @@
 # METADATA
-# title: Training evicts no services that nobody has given a class
+# title: Training does not evict services without a priority class
 # description: |
-#   Pods of a PriorityClass evict whatever has less, unless the class says preemptionPolicy Never. Services without a class
-#   have the default one, or 0, which is less than almost every class for training, so that a nightly run throws them out.
-#   The values and the policies are those of the classes in the cluster.
+#   Pods of a PriorityClass evict pods of lower priority, unless the class sets preemptionPolicy Never. Services without
+#   a class have the default class, or priority 0. Almost every class for training is higher, so a nightly run evicts
+#   these services. The check reads the values and policies of the classes in the cluster.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#non-preempting-priority-class
@@ -14,11 +14,11 @@
 #   code: USH623
 #   about: cluster facts
 #   severity: low
-#   why: A training run throws out every service to which nobody gave a class.
+#   why: A training run evicts every service that has no class.
 #   closes: [S23]
 #   remediation: |
-#     Name a class with `preemptionPolicy: Never`: it still goes before lower ones, and takes only what is free. Or give
-#     services a class of their own by globalDefault.
+#     Name a class with `preemptionPolicy: Never`. It still goes before lower classes, but uses only free capacity. Or
+#     give services a class of their own with globalDefault.
 package usher.checks.priority.training_evicts_services
 
 import data.usher.lib.priority
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} evicts pods of less than {priority.shown(own)}; services that name no class have {input.cluster.priorities.default.value}",
+		"message": $"{workload.pod_set_name(pod_set)} evicts pods below {priority.shown(own)}; services without a class have {input.cluster.priorities.default.value}",
 		"remedy": "name a class with preemptionPolicy Never",
 	}
 }

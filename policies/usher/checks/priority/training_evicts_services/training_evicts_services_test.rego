@@ -5,7 +5,7 @@ import data.usher.checks.priority.training_evicts_services as check
 
 found(path, pods) := {{
 	"path": path,
-	"message": $"{pods} evicts pods of less than training-batch (100000); services that name no class have 0",
+	"message": $"{pods} evicts pods below training-batch (100000); services without a class have 0",
 	"remedy": "name a class with preemptionPolicy Never",
 }}
 

@@ -1,10 +1,11 @@
 # METADATA
 # title: Training ranks below inference
 # description: |
-#   Services get their GPUs at once only if their class is worth more than that of every training run. Names do not tell:
-#   here the values of the classes in the cluster are compared. Pods that name no class have the default one, or 0. The
-#   values of Kueue's own classes are compared with each other in the same way. Which classes are meant for inference
-#   is told by their names; training in one of these is for training-with-inference-class.
+#   A service gets its GPUs at once only if its class has a higher value than the class of every training run. The check
+#   does not compare names, but the values of the classes in the cluster. Pods without a class have the default class,
+#   or priority 0. The check compares the values of Kueue's own classes with each other in the same way. A class is for
+#   inference if its name contains a text of the parameter. The check training-with-inference-class handles training
+#   that uses one of these classes.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -17,13 +18,13 @@
 #   code: USH622
 #   about: cluster facts
 #   severity: medium
-#   why: A service that needs a GPU cannot take it from a training run, and may lose its own to one.
+#   why: A service that needs a GPU cannot take it from a training run, and may lose its own GPU to one.
 #   closes: [S22, S23]
 #   parameters:
 #     inferenceClasses:
 #       default: [inference]
-#       description: Texts of which one is in the name of every class that is meant for inference.
-#   remediation: Name a class for training whose value is below that of every class for inference.
+#       description: Texts that mark a class as meant for inference if its name contains one of them.
+#   remediation: Name a class for training with a value below every class for inference.
 package usher.checks.priority.training_not_below_inference
 
 import data.usher.lib.parameters
@@ -40,8 +41,8 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} trains with {priority.shown(own)}, and {other.name}, which is for inference, has {other.value}",
-		"remedy": $"name a class for training of less than {other.value}",
+		"message": $"{workload.pod_set_name(pod_set)} trains with {priority.shown(own)}, but the inference class {other.name} has only {other.value}",
+		"remedy": $"name a class for training with a value below {other.value}",
 	}
 }
 
@@ -54,14 +55,14 @@ deny contains finding if {
 
 	finding := {
 		"path": priority.workload_class_path,
-		"message": $"the workload trains in queue class {name} ({value}), and {other.name}, which is for inference, has {other.value}",
-		"remedy": $"name a queue class for training of less than {other.value}",
+		"message": $"the workload trains in queue class {name} ({value}), but the inference class {other.name} has only {other.value}",
+		"remedy": $"name a queue class for training with a value below {other.value}",
 	}
 }
 
 unknown contains {
 	"path": workload.field_path(pod_set, "priorityClassName"),
-	"reason": $"PriorityClass {pod_set.priorityClassName} has no value that can be read",
+	"reason": $"usher cannot read the value of PriorityClass {pod_set.priorityClassName}",
 } if {
 	some pod_set in workload.accelerator_pod_sets
 	class := input.cluster.priorities.classes[pod_set.priorityClassName]
@@ -69,7 +70,7 @@ unknown contains {
 	not "value" in object.keys(class)
 }
 
-# The lowest that is for inference, and of several the first by name.
+# The lowest class for inference; of equal ones the first by name.
 _lowest(classes) := lowest if {
 	ranks := [[class.value, class.name] | some class in classes; _for_inference(class.name)]
 	first := sort(ranks)[0]

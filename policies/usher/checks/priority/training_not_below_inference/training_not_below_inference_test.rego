@@ -6,7 +6,7 @@ import data.usher.checks.priority.training_not_below_inference as check
 found(path, message, kind) := {{
 	"path": path,
 	"message": message,
-	"remedy": $"name a {kind} for training of less than 1000",
+	"remedy": $"name a {kind} for training with a value below 1000",
 }}
 
 worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/priorityClassName"
@@ -14,7 +14,7 @@ worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/priorityClassName"
 test_a_class_above_that_of_inference_is_found if {
 	check.deny == found(
 		worker,
-		"Worker trains with research-urgent (2000), and inference-small, which is for inference, has 1000",
+		"Worker trains with research-urgent (2000), but the inference class inference-small has only 1000",
 		"class",
 	) with input as examples.bad_pytorchjob
 }
@@ -22,7 +22,7 @@ test_a_class_above_that_of_inference_is_found if {
 test_pods_without_a_class_have_the_default_one if {
 	check.deny == found(
 		"/spec/replicatedJobs/0/template/spec/template/spec/priorityClassName",
-		"workers trains with the default class everybody (1000), and inference-small, which is for inference, has 1000",
+		"workers trains with the default class everybody (1000), but the inference class inference-small has only 1000",
 		"class",
 	) with input as examples.bad_jobset_of_no_class
 }
@@ -30,7 +30,7 @@ test_pods_without_a_class_have_the_default_one if {
 test_classes_of_kueue_are_compared_with_each_other if {
 	check.deny == found(
 		"/metadata/labels/kueue.x-k8s.io~1priority-class",
-		"the workload trains in queue class research-now (1000), and production-inference, which is for inference, has 1000",
+		"the workload trains in queue class research-now (1000), but the inference class production-inference has only 1000",
 		"queue class",
 	) with input as examples.bad_queue_class
 }
@@ -66,7 +66,7 @@ test_a_value_that_cannot_be_read_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": worker,
-		"reason": "PriorityClass research-urgent has no value that can be read",
+		"reason": "usher cannot read the value of PriorityClass research-urgent",
 	}} with input as document
 }
 

@@ -1,10 +1,10 @@
 # METADATA
-# title: Training does not run in a class for inference
+# title: Training does not use a priority class for inference
 # description: |
-#   Classes for inference rank above those for training, so that a service gets its GPUs at once. A training job in such a
-#   class evicts other training, and no service can evict it. Which classes are meant for inference is told by their
-#   names; the label of Kueue's own classes counts as well. What a workload is for is told by its kind, or by the label
-#   gpu-usher.io/role.
+#   Classes for inference rank above classes for training, so that a service gets its GPUs at once. A training job in an
+#   inference class evicts other training, and no service can evict it. A class is for inference if its name contains a
+#   text of the parameter; the label of Kueue's own classes also counts. The kind of a workload, or the label
+#   gpu-usher.io/role, says whether it is training.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -17,14 +17,14 @@
 #   code: USH605
 #   about: accelerator pods
 #   severity: medium
-#   why: The training run takes the place that is kept for services, and no service can evict it.
+#   why: The training run takes the GPUs that are kept for services, and no service can evict it.
 #   closes: [S22, S23]
 #   parameters:
 #     inferenceClasses:
 #       default: [inference]
-#       description: Texts of which one is in the name of every class that is meant for inference.
+#       description: Texts that mark a class as meant for inference if its name contains one of them.
 #   remediation: |
-#     Name a class for training. If the workload is no training, say what it is by the label gpu-usher.io/role.
+#     Name a class for training. If the workload is not training, set the label gpu-usher.io/role to what it is.
 package usher.checks.priority.training_with_inference_class
 
 import data.usher.lib.parameters

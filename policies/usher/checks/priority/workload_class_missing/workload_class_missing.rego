@@ -1,10 +1,10 @@
 # METADATA
-# title: Queued workloads have a class of the queue
+# title: Queued workloads name a WorkloadPriorityClass
 # description: |
-#   Kueue orders its queues, and chooses whom it evicts, by the class in the label kueue.x-k8s.io/priority-class. Without
-#   the label the class of the first pod template counts, whose values are on a scale of their own. Where a site requires
-#   the label, a workload in a queue has to carry it. What a controller made is left alone, because Kueue queues the
-#   outermost object.
+#   Kueue orders its queues, and chooses which workloads it evicts, by the class in the label
+#   kueue.x-k8s.io/priority-class. Without the label it uses the class of the first pod template, whose values have
+#   another scale. Where a site requires the label, every queued workload must carry it. The check skips objects that a
+#   controller made, because Kueue queues the outermost object.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/
@@ -15,13 +15,13 @@
 #   code: USH608
 #   about: accelerator pods
 #   severity: high
-#   why: The job stands somewhere in the queue, and nobody has decided where.
+#   why: The position of the job in its queue is left to chance.
 #   closes: [S22]
 #   parameters:
 #     required:
 #       default: false
 #       description: Whether queued workloads must carry the label.
-#   remediation: Set the label kueue.x-k8s.io/priority-class beside that of the queue.
+#   remediation: Set the label kueue.x-k8s.io/priority-class beside the label of the queue.
 package usher.checks.priority.workload_class_missing
 
 import data.usher.lib.kueue
@@ -36,7 +36,7 @@ deny contains finding if {
 
 	finding := {
 		"path": priority.workload_class_path,
-		"message": $"no label {priority.workload_class_label}, so the workload has no place of its own in its queue",
+		"message": $"the workload has no label {priority.workload_class_label}, so it has no priority of its own in its queue",
 		"remedy": $"set the label {priority.workload_class_label}",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.priority.workload_class_missing as check
 
 found(metadata_path) := {{
 	"path": $"{metadata_path}/labels/kueue.x-k8s.io~1priority-class",
-	"message": "no label kueue.x-k8s.io/priority-class, so the workload has no place of its own in its queue",
+	"message": "the workload has no label kueue.x-k8s.io/priority-class, so it has no priority of its own in its queue",
 	"remedy": "set the label kueue.x-k8s.io/priority-class",
 }}
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: Workloads have the queue classes of their namespace
+# title: Workloads use the queue classes of their namespace
 # description: |
-#   Whoever may make a job may name any WorkloadPriorityClass in its label, and by it overtake the jobs of all teams that
-#   share a queue, and evict them. Where a site lists the classes of a namespace, its workloads may name no other. Without
-#   a list every class is allowed.
+#   A user who may create a job may name any WorkloadPriorityClass in its label. The job can then overtake and evict the
+#   jobs of all teams that share a queue. Where a site lists the classes of a namespace, its workloads may name no other
+#   class. Without a list, every class is allowed.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload_priority_class/
@@ -14,12 +14,12 @@
 #   code: USH609
 #   about: labelled pods
 #   severity: high
-#   why: One label takes the GPUs of a team whose job was running.
+#   why: With one label, a job takes the GPUs of another team's running job.
 #   closes: [S22]
 #   parameters:
 #     allowed:
 #       default: []
-#       description: Classes that workloads may name; without any, all of them.
+#       description: Classes that workloads may name. An empty list allows all classes.
 #   remediation: |
 #     Name a class of your namespace, or have the class allowed in usher.yaml (parameters, workload-class-not-allowed,
 #     allowed).
@@ -36,8 +36,8 @@ deny contains finding if {
 
 	finding := {
 		"path": priority.workload_class_path,
-		"message": $"queue class {text.excerpt(class)} is not for this namespace",
-		"remedy": $"name one of its classes: {concat(", ", _allowed)}",
+		"message": $"queue class {text.excerpt(class)} is not allowed in this namespace",
+		"remedy": $"use one of the allowed classes: {concat(", ", _allowed)}",
 	}
 }
 

@@ -5,7 +5,7 @@ import data.usher.checks.priority.workload_class_unknown as check
 
 found(path, name) := {{
 	"path": $"{path}/labels/kueue.x-k8s.io~1priority-class",
-	"message": $"the workload names WorkloadPriorityClass \"{name}\", which is not there, so Kueue does not admit it",
+	"message": $"the workload names WorkloadPriorityClass \"{name}\", which does not exist, so Kueue does not admit it",
 	"remedy": "name a class that `kubectl get workloadpriorityclasses` lists, or create this one",
 }}
 
@@ -33,6 +33,6 @@ test_without_any_classes_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": "/metadata/labels/kueue.x-k8s.io~1priority-class",
-		"reason": `whether WorkloadPriorityClass "research-high" is there is not known: no such classes are among the facts of the cluster`,
+		"reason": `usher does not know whether WorkloadPriorityClass "research-high" exists: the facts of the cluster contain no WorkloadPriorityClasses`,
 	}} with input as document
 }

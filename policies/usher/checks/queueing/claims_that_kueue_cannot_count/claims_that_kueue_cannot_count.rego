@@ -1,13 +1,13 @@
 # METADATA
 # title: Kueue can count the device claims of queued workloads
 # description: |
-#   Kueue counts devices that pods claim from a ResourceClaimTemplate, by the device classes that its configuration maps
-#   to resources (resources.deviceClassMappings). A ResourceClaim that the pods name directly it cannot count: since
-#   version 0.18 the workload is never admitted, and before that its devices are given out beside the quota; so it is with
-#   devices of a class that is not mapped. The mappings are read from Kueue's ConfigMap where that is among the facts of the
-#   cluster, unless the parameter deviceClassesMapped says that all classes are mapped. Where neither says it, workloads
-#   with claims from templates are unknown, and so are claims of which nobody knows the device class. What a controller
-#   made is left alone.
+#   Kueue counts the devices that pods claim from a ResourceClaimTemplate. Its configuration maps their device classes
+#   to resources (resources.deviceClassMappings). Kueue cannot count a ResourceClaim that the pods name directly. Since
+#   version 0.18 it never admits the workload; older versions give out its devices outside the quota. The same is true
+#   of devices of a class that is not mapped. usher reads the mappings from Kueue's ConfigMap if the cluster facts
+#   contain it. If the parameter deviceClassesMapped is true, all classes count as mapped. If usher has neither,
+#   workloads with claims from templates are unknown. Claims with an unknown device class are also unknown. The check
+#   skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/dynamic_resource_allocation/
@@ -18,14 +18,15 @@
 #   code: USH416
 #   about: labelled pods
 #   severity: medium
-#   why: The workload waits for ever, or takes devices that nobody counted.
+#   why: The workload waits forever, or takes devices that Kueue does not count.
 #   closes: [S20, B11]
 #   parameters:
 #     deviceClassesMapped:
 #       default: false
 #       description: Whether Kueue's configuration maps the device classes of this cluster to resources.
 #   remediation: |
-#     Name a ResourceClaimTemplate instead of a ResourceClaim, and have its device class mapped in Kueue's configuration.
+#     Name a ResourceClaimTemplate instead of a ResourceClaim, and have its device class mapped in Kueue's
+#     configuration.
 package usher.checks.queueing.claims_that_kueue_cannot_count
 
 import data.usher.lib.kueue
@@ -40,7 +41,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "resourceClaims")}/{index}/resourceClaimName",
-		"message": $"{workload.pod_set_name(pod_set)} names the ResourceClaim {text.excerpt(name)} directly, which Kueue cannot count, so it never admits the workload",
+		"message": $"{workload.pod_set_name(pod_set)} names ResourceClaim {text.excerpt(name)} directly; Kueue cannot count it, so it never admits the workload",
 		"remedy": "name a ResourceClaimTemplate with resourceClaimTemplateName",
 	}
 }
@@ -53,14 +54,14 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "resourceClaims"),
-		"message": $"{workload.pod_set_name(pod_set)} claims devices of class {text.excerpt(claimed.name)}, which Kueue's configuration maps to no resource, so Kueue cannot count them",
+		"message": $"{workload.pod_set_name(pod_set)} claims devices of class {text.excerpt(claimed.name)}, but Kueue's configuration does not map this class, so Kueue cannot count them",
 		"remedy": "have the class added to resources.deviceClassMappings of Kueue's configuration",
 	}
 }
 
 unknown contains {
 	"path": workload.field_path(pod_set, "resourceClaims"),
-	"reason": $"{workload.pod_set_name(pod_set)}: whether Kueue counts its device claims is not known: resources.deviceClassMappings of Kueue's configuration says it, and the parameter deviceClassesMapped",
+	"reason": $"usher does not know whether Kueue counts the device claims of {workload.pod_set_name(pod_set)}; resources.deviceClassMappings of Kueue's configuration or the parameter deviceClassesMapped would say it",
 } if {
 	some pod_set in _claiming
 	some claim in pod_set.resourceClaims

@@ -5,13 +5,13 @@ import data.usher.checks.queueing.claims_that_kueue_cannot_count as check
 
 found(path, name, claim) := {{
 	"path": $"{path}/resourceClaims/0/resourceClaimName",
-	"message": $"{name} names the ResourceClaim {claim} directly, which Kueue cannot count, so it never admits the workload",
+	"message": $"{name} names ResourceClaim {claim} directly; Kueue cannot count it, so it never admits the workload",
 	"remedy": "name a ResourceClaimTemplate with resourceClaimTemplateName",
 }}
 
 unknown(path, name) := {{
 	"path": $"{path}/resourceClaims",
-	"reason": $"{name}: whether Kueue counts its device claims is not known: resources.deviceClassMappings of Kueue's configuration says it, and the parameter deviceClassesMapped",
+	"reason": $"usher does not know whether Kueue counts the device claims of {name}; resources.deviceClassMappings of Kueue's configuration or the parameter deviceClassesMapped would say it",
 }}
 
 mapped := {"site": {"parameters": {"queueing/claims_that_kueue_cannot_count": {"deviceClassesMapped": true}}}}
@@ -61,7 +61,7 @@ test_kueues_own_configuration_tells_which_classes_are_mapped if {
 	of_another := object.union(examples.unknown_job, claimed("mig.nvidia.com", false))
 	check.deny == {{
 		"path": "/spec/template/spec/resourceClaims",
-		"message": `the pod claims devices of class "mig.nvidia.com", which Kueue's configuration maps to no resource, so Kueue cannot count them`,
+		"message": `the pod claims devices of class "mig.nvidia.com", but Kueue's configuration does not map this class, so Kueue cannot count them`,
 		"remedy": "have the class added to resources.deviceClassMappings of Kueue's configuration",
 	}} with input as of_another
 	check.unknown == set() with input as of_another

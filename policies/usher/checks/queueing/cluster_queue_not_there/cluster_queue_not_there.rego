@@ -1,9 +1,9 @@
 # METADATA
-# title: The queue of a workload leads to a ClusterQueue
+# title: LocalQueues lead to an existing ClusterQueue
 # description: |
-#   A LocalQueue only points at a ClusterQueue, which holds the quota. Where that is not there, Kueue admits nothing through
-#   the LocalQueue, and no workload in it is told so. A ClusterQueue that is applied a moment later mends it, so this only
-#   warns, unless usher.yaml says otherwise.
+#   A LocalQueue only points at a ClusterQueue, and the ClusterQueue holds the quota. If the ClusterQueue does not
+#   exist, Kueue admits nothing through the LocalQueue, and the workloads in it do not show the reason. Somebody may
+#   create the ClusterQueue a moment later, so the finding only warns, unless usher.yaml says otherwise.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/local_queue/
@@ -14,10 +14,11 @@
 #   code: USH431
 #   about: cluster facts
 #   severity: medium
-#   why: Everything in the queue waits for ever.
+#   why: All workloads in the queue wait forever.
 #   closes: [S20]
 #   remediation: |
-#     Name another LocalQueue, or have the ClusterQueue created; a LocalQueue cannot be pointed at another one later.
+#     Name another LocalQueue, or have the ClusterQueue created. A LocalQueue cannot be changed to point at another
+#     ClusterQueue.
 package usher.checks.queueing.cluster_queue_not_there
 
 import data.usher.lib.queues
@@ -28,14 +29,14 @@ deny contains finding if {
 
 	finding := {
 		"path": queues.path,
-		"message": $"LocalQueue {queues.local_queue.name} leads to ClusterQueue {_name}, which is not there, so Kueue never starts {queues.workload_name}",
+		"message": $"LocalQueue {queues.local_queue.name} leads to ClusterQueue {_name}, which does not exist, so Kueue never starts {queues.workload_name}",
 		"remedy": "name a queue that leads to a ClusterQueue of `kubectl get clusterqueues`, or have this one created",
 	}
 }
 
 unknown contains {
 	"path": queues.path,
-	"reason": $"whether ClusterQueue {_name} could ever admit {queues.workload_name} is not known: no ClusterQueues are among the facts of the cluster",
+	"reason": $"usher does not know whether ClusterQueue {_name} could ever admit {queues.workload_name}: the facts of the cluster contain no ClusterQueues",
 } if {
 	not queues.verdict
 	not "exists" in object.keys(queues.cluster_queue)

@@ -7,7 +7,7 @@ label := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 
 found(kind) := {{
 	"path": label,
-	"message": $`LocalQueue nightly leads to ClusterQueue "gone-queue", which is not there, so Kueue never starts this {kind}`,
+	"message": $`LocalQueue nightly leads to ClusterQueue "gone-queue", which does not exist, so Kueue never starts this {kind}`,
 	"remedy": "name a queue that leads to a ClusterQueue of `kubectl get clusterqueues`, or have this one created",
 }}
 
@@ -34,7 +34,7 @@ test_without_any_cluster_queues_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": `whether ClusterQueue "research-queue" could ever admit this Job is not known: no ClusterQueues are among the facts of the cluster`,
+		"reason": `usher does not know whether ClusterQueue "research-queue" could ever admit this Job: the facts of the cluster contain no ClusterQueues`,
 	}} with input as document
 }
 

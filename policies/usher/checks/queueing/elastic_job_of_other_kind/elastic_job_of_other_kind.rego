@@ -1,10 +1,10 @@
 # METADATA
-# title: Only Jobs and Ray clusters are elastic jobs
+# title: Only Jobs and Ray's kinds are elastic jobs
 # description: |
-#   The annotation kueue.x-k8s.io/elastic-job: "true" lets a queued workload change its number of pods while it runs, of
-#   Jobs, RayClusters, RayJobs and RayServices alone. Kueue's webhooks refuse it on the other kinds that they know, where
-#   the feature is on, and elsewhere nothing reads it: the number of pods is counted once and for all. What a controller
-#   made is left alone.
+#   The annotation kueue.x-k8s.io/elastic-job: "true" lets a queued workload change its number of pods while it runs.
+#   Kueue supports this only for Jobs, RayClusters, RayJobs and RayServices. Where the feature is on, Kueue's webhooks
+#   refuse the annotation on the other kinds that they know. Elsewhere the annotation has no effect, and Kueue counts
+#   the pods only once. The check skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/elastic_workload/
@@ -15,7 +15,7 @@
 #   code: USH415
 #   about: labelled pods
 #   severity: medium
-#   why: The workload is refused, or grows beyond what Kueue counted.
+#   why: Kueue refuses the workload, or the workload grows beyond what Kueue counted.
 #   closes: [S20]
 #   remediation: |
 #     Remove the annotation, or use a Job or one of Ray's kinds.
@@ -32,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/metadata/annotations/{kueue.escaped(_elastic)}",
-		"message": $"Kueue makes no elastic jobs of {input.workload.kind}s, and refuses the annotation {_elastic} where it knows the kind",
+		"message": $"Kueue does not support elastic {input.workload.kind}s, and refuses the annotation {_elastic} where it knows the kind",
 		"remedy": "remove it, or use a Job, RayCluster, RayJob or RayService",
 	}
 }

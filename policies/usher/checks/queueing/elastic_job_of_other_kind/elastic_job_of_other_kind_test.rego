@@ -5,7 +5,7 @@ import data.usher.checks.queueing.elastic_job_of_other_kind as check
 
 found(kind) := {{
 	"path": "/metadata/annotations/kueue.x-k8s.io~1elastic-job",
-	"message": $"Kueue makes no elastic jobs of {kind}s, and refuses the annotation kueue.x-k8s.io/elastic-job where it knows the kind",
+	"message": $"Kueue does not support elastic {kind}s, and refuses the annotation kueue.x-k8s.io/elastic-job where it knows the kind",
 	"remedy": "remove it, or use a Job, RayCluster, RayJob or RayService",
 }}
 

@@ -7,7 +7,7 @@ elsewhere := "use queue open, which could admit it"
 
 found(path, queue, pods, reasons) := {
 	"path": path,
-	"message": $"no flavor of ClusterQueue {queue} takes {pods} for nvidia.com/gpu: {reasons}",
+	"message": $"no flavor of ClusterQueue {queue} matches {pods} for nvidia.com/gpu: {reasons}",
 	"remedy": elsewhere,
 }
 
@@ -35,8 +35,8 @@ test_without_another_queue_none_is_named if {
 	some finding in check.deny with input as examples.bad_pod
 	finding == {
 		"path": "",
-		"message": "no flavor of ClusterQueue open-queue takes the pod for nvidia.com/gpu: open: its nodes have pool=open",
-		"remedy": "tolerate the taints and drop what does not agree with the labels of a flavor, or use another queue",
+		"message": "no flavor of ClusterQueue open-queue matches the pod for nvidia.com/gpu: open: its nodes have pool=open",
+		"remedy": "tolerate the taints and remove selectors that contradict the labels of a flavor, or use another queue",
 	}
 }
 
@@ -47,7 +47,7 @@ test_what_rests_on_placing_by_topology_is_assumed if {
 		"the pod",
 		$"racks: it takes only pods that ask to be placed by topology; a100: {taint}",
 	)
-	assumption := {"assumption": "Kueue places pods by topology, as it does by default since 0.14"}
+	assumption := {"assumption": "usher assumes that Kueue places pods by topology, the default since version 0.14"}
 	check.deny == {object.union(of_racks, assumption)} with input as examples.bad_pod_without_topology
 }
 

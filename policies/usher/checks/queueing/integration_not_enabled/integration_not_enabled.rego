@@ -1,11 +1,12 @@
 # METADATA
-# title: Kueue's integration of the kind is switched on
+# title: Kueue's integration for the kind is enabled
 # description: |
-#   Kueue reads the queue label of a kind only when its configuration lists the kind among integrations.frameworks. The
-#   configuration that Kueue ships leaves out PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and SparkApplication: with
-#   the right label on them, in the right place, they start at once and nobody counts them. The list is read from
-#   Kueue's ConfigMap where that is among the facts of the cluster, unless the parameter frameworks says another; then
-#   every kind that is not on it is found. Where neither is known, only the kinds that are off by default are unknown. What a controller made is left alone.
+#   Kueue reads the queue label of a kind only if its configuration enables the kind in integrations.frameworks. The
+#   default configuration does not enable PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and SparkApplication. Even
+#   with a correct label these kinds start at once, and Kueue does not count them. usher reads the list from Kueue's
+#   ConfigMap if the facts of the cluster contain it, unless the parameter frameworks gives another list. The check
+#   then finds every kind that is not on the list. Without any list, only the kinds that are off by default are unknown.
+#   The check skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/installation/
@@ -18,14 +19,15 @@
 #   code: USH405
 #   about: labelled pods
 #   severity: high
-#   why: The job carries the right label and still runs outside every quota.
+#   why: The job has the correct label, but still runs outside every quota.
 #   closes: [S20, B34]
 #   parameters:
 #     frameworks:
 #       default: []
-#       description: What integrations.frameworks of Kueue's configuration lists, such as kubeflow.org/pytorchjob.
+#       description: The integrations.frameworks of Kueue's configuration, for example kubeflow.org/pytorchjob.
 #   remediation: |
-#     Add the kind to integrations.frameworks of Kueue's configuration, or use a kind that is on it, such as TrainJob.
+#     Add the kind to integrations.frameworks of Kueue's configuration, or use a kind that is on the list, for example
+#     TrainJob.
 package usher.checks.queueing.integration_not_enabled
 
 import data.usher.lib.kueue
@@ -45,14 +47,14 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.label_path(kueue.queue_label),
-		"message": $"Kueue's configuration leaves {kueue.framework} out, so nothing queues this {input.workload.kind} in {kueue.queue_name}",
-		"remedy": $"have {kueue.framework} added to Kueue's integrations, or use a kind that is among them",
+		"message": $"Kueue's configuration does not enable {kueue.framework}, so Kueue does not queue this {input.workload.kind} in {kueue.queue_name}",
+		"remedy": $"have {kueue.framework} enabled in Kueue's configuration, or use an enabled kind",
 	}
 }
 
 unknown contains {
 	"path": kueue.label_path(kueue.queue_label),
-	"reason": $"whether Kueue queues {input.workload.kind}s is not known: its default configuration leaves {kueue.framework} out; the parameter frameworks says what yours lists",
+	"reason": $"usher does not know whether Kueue queues {input.workload.kind}s: Kueue's default configuration does not enable {kueue.framework}; set the parameter frameworks to your list",
 } if {
 	_queued
 	kueue.framework in _off_by_default

@@ -7,8 +7,8 @@ path := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 
 found(framework, kind) := {{
 	"path": path,
-	"message": $"Kueue's configuration leaves {framework} out, so nothing queues this {kind} in research",
-	"remedy": $"have {framework} added to Kueue's integrations, or use a kind that is among them",
+	"message": $"Kueue's configuration does not enable {framework}, so Kueue does not queue this {kind} in research",
+	"remedy": $"have {framework} enabled in Kueue's configuration, or use an enabled kind",
 }}
 
 undeclared(document) := json.remove(document, ["/site/parameters"])
@@ -27,7 +27,7 @@ test_kinds_that_are_listed_are_good if {
 }
 
 test_without_a_list_the_kinds_that_are_off_by_default_are_unknown if {
-	reason := "whether Kueue queues TFJobs is not known: its default configuration leaves kubeflow.org/tfjob out; the parameter frameworks says what yours lists"
+	reason := "usher does not know whether Kueue queues TFJobs: Kueue's default configuration does not enable kubeflow.org/tfjob; set the parameter frameworks to your list"
 	check.deny == set() with input as undeclared(examples.bad_tfjob)
 	check.unknown == {{"path": path, "reason": reason}} with input as undeclared(examples.bad_tfjob)
 	check.unknown == set() with input as undeclared(examples.bad_deployment)

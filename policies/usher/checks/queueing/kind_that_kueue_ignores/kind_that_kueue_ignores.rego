@@ -1,13 +1,13 @@
 # METADATA
-# title: The queue label stands on a kind that Kueue reads
+# title: The queue label is on a kind that Kueue reads
 # description: |
-#   Kueue reads kueue.x-k8s.io/queue-name only on kinds that it has an integration for. On a ReplicaSet, a DaemonSet, a
-#   RayCronJob or a job of Volcano the label is legal and means nothing: the pods start at once, and nobody counts them.
-#   Some kinds pass it on from another place: a CronJob from the template of its Jobs, an Argo Workflow from its
-#   podMetadata, a Knative Service from the template of its revisions. Tekton's runs, KServe's services and notebooks
-#   hand down their own labels, and so need nothing else. What a controller made and what only describes workloads is
-#   left alone. Kinds that a controller of your own brings to Kueue are read from Kueue's ConfigMap where that is among the
-#   facts of the cluster, unless the parameter externalFrameworks names others.
+#   Kueue reads kueue.x-k8s.io/queue-name only on kinds for which it has an integration. On a ReplicaSet, a DaemonSet, a
+#   RayCronJob or a Volcano job the label is legal but has no effect: the pods start at once, and Kueue does not count
+#   them. Some kinds pass the label on from another place: a CronJob from the template of its Jobs, an Argo Workflow
+#   from its podMetadata, a Knative Service from the template of its revisions. Tekton's runs, KServe's services and
+#   notebooks pass on their own labels, so they need no other label. The check skips objects that a controller made, and
+#   objects that only describe workloads. Your own controllers may bring other kinds to Kueue. usher reads these kinds
+#   from Kueue's ConfigMap if the facts of the cluster contain it, unless the parameter externalFrameworks names others.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/
@@ -20,7 +20,7 @@
 #   code: USH404
 #   about: labelled pods
 #   severity: medium
-#   why: The workload looks queued and runs outside every quota.
+#   why: The workload looks queued, but runs outside every quota.
 #   closes: [B34, S20]
 #   parameters:
 #     externalFrameworks:
@@ -45,7 +45,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/metadata/labels/{kueue.escaped(kueue.queue_label)}",
-		"message": $"Kueue does not read {kueue.queue_label} {text.excerpt(queue)} on {input.workload.kind}s, so nothing queues this one",
+		"message": $"Kueue does not read {kueue.queue_label} {text.excerpt(queue)} on {input.workload.kind}s, so it does not queue this one",
 		"remedy": _remedy,
 	}
 }
@@ -68,6 +68,6 @@ _external_frameworks := declared if {
 
 _remedy := $"move it to {kueue.label_field}" if {
 	input.workload.queueLabelPath
-} else := "use a kind that Kueue queues, or leave the queueing to Volcano alone" if {
+} else := "use a kind that Kueue queues, or use only Volcano for queueing" if {
 	input.workload.gangNative
-} else := "use a kind that Kueue queues, or label its pod templates to have the pods queued one by one"
+} else := "use a kind that Kueue queues, or label its pod templates to queue the pods one by one"

@@ -5,11 +5,11 @@ import data.usher.checks.queueing.kind_that_kueue_ignores as check
 
 found(kind, remedy) := {{
 	"path": "/metadata/labels/kueue.x-k8s.io~1queue-name",
-	"message": $`Kueue does not read kueue.x-k8s.io/queue-name "research" on {kind}s, so nothing queues this one`,
+	"message": $`Kueue does not read kueue.x-k8s.io/queue-name "research" on {kind}s, so it does not queue this one`,
 	"remedy": remedy,
 }}
 
-of_pods := "use a kind that Kueue queues, or label its pod templates to have the pods queued one by one"
+of_pods := "use a kind that Kueue queues, or label its pod templates to queue the pods one by one"
 
 test_a_label_of_a_kind_without_integration_is_found if {
 	check.deny == found("DaemonSet", of_pods) with input as examples.bad_daemonset
@@ -17,7 +17,7 @@ test_a_label_of_a_kind_without_integration_is_found if {
 }
 
 test_a_gang_of_volcano_has_queues_of_its_own if {
-	remedy := "use a kind that Kueue queues, or leave the queueing to Volcano alone"
+	remedy := "use a kind that Kueue queues, or use only Volcano for queueing"
 	check.deny == found("Job", remedy) with input as examples.bad_volcano_job
 }
 

@@ -1,9 +1,9 @@
 # METADATA
 # title: The maximum execution time is a number of seconds
 # description: |
-#   The label kueue.x-k8s.io/max-exec-time-seconds has Kueue end a job that runs longer than that. It takes a whole
-#   number of 1 or more, no unit and no fraction; Kueue's webhooks refuse everything else. Deployments, StatefulSets and
-#   LeaderWorkerSets run for ever, and Kueue does not read the label there.
+#   With the label kueue.x-k8s.io/max-exec-time-seconds, Kueue ends a job that runs longer than this time. The value is
+#   a whole number of at least 1, without a unit or a fraction. Kueue's webhooks refuse all other values. Deployments,
+#   StatefulSets and LeaderWorkerSets run forever, and Kueue does not read the label there.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/workload/#maximum-execution-time
@@ -17,7 +17,7 @@
 #   why: Kueue refuses the workload when it is created.
 #   closes: [S20]
 #   remediation: |
-#     Write the number of seconds, such as "3600" for an hour.
+#     Write the number of seconds, for example "3600" for an hour.
 package usher.checks.queueing.max_exec_time_invalid
 
 import data.usher.lib.kueue
@@ -25,18 +25,18 @@ import data.usher.lib.text
 
 _seconds := "kueue.x-k8s.io/max-exec-time-seconds"
 
-_run_for_ever := {"Deployment", "StatefulSet", "LeaderWorkerSet"}
+_endless_kinds := {"Deployment", "StatefulSet", "LeaderWorkerSet"}
 
 deny contains finding if {
 	seconds := kueue.labels[_seconds]
-	not input.workload.kind in _run_for_ever
-	not _is_time(seconds)
+	not input.workload.kind in _endless_kinds
+	not _is_valid_time(seconds)
 
 	finding := {
 		"path": kueue.label_path(_seconds),
-		"message": $"{_seconds} {text.excerpt(seconds)} is no whole number of 1 or more, so Kueue refuses this {input.workload.kind}",
+		"message": $"{_seconds} {text.excerpt(seconds)} is not a whole number of at least 1, so Kueue refuses this {input.workload.kind}",
 		"remedy": "write the number of seconds, without a unit",
 	}
 }
 
-_is_time(seconds) if kueue.whole_number(seconds) >= 1
+_is_valid_time(seconds) if kueue.whole_number(seconds) >= 1

@@ -5,7 +5,7 @@ import data.usher.checks.queueing.max_exec_time_invalid as check
 
 found(path, seconds, kind) := {{
 	"path": $"{path}/labels/kueue.x-k8s.io~1max-exec-time-seconds",
-	"message": $"kueue.x-k8s.io/max-exec-time-seconds {seconds} is no whole number of 1 or more, so Kueue refuses this {kind}",
+	"message": $"kueue.x-k8s.io/max-exec-time-seconds {seconds} is not a whole number of at least 1, so Kueue refuses this {kind}",
 	"remedy": "write the number of seconds, without a unit",
 }}
 

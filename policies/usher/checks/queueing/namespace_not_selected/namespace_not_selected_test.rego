@@ -17,8 +17,8 @@ test_a_queue_that_does_not_select_the_namespace_is_found if {
 
 test_a_queue_without_a_selector_selects_nothing if {
 	check.deny == found(
-		"ClusterQueue nightly-queue has no namespaceSelector, which selects no namespace, so it never admits this PyTorchJob",
-		"have namespaceSelector: {} set on the ClusterQueue, or a selector that takes this namespace",
+		"ClusterQueue nightly-queue has no namespaceSelector and therefore selects no namespace, so it never admits this PyTorchJob",
+		"have the ClusterQueue's namespaceSelector set to {} or to a selector that matches this namespace",
 	) with input as examples.bad_pytorchjob
 }
 
@@ -26,7 +26,7 @@ test_a_namespace_that_kueue_does_not_manage_is_found if {
 	some finding in check.deny with input as examples.bad_pod_of_a_namespace_that_kueue_leaves_out
 	finding == {
 		"path": label,
-		"message": "managedJobsNamespaceSelector of Kueue's configuration leaves namespace ml-legacy out, so Kueue suspends this Pod and never starts it",
+		"message": "Kueue's managedJobsNamespaceSelector excludes namespace ml-legacy, so Kueue suspends this Pod and never starts it",
 		"remedy": "run it in a namespace that Kueue manages, or remove the label",
 	}
 }
@@ -57,6 +57,6 @@ test_without_the_labels_of_the_namespace_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": "whether ClusterQueue research-queue admits from namespace ml-research is not known: its labels are not among the facts of the cluster, or the selector cannot be read",
+		"reason": "usher does not know whether ClusterQueue research-queue admits from namespace ml-research: the facts of the cluster lack its labels, or usher cannot read the selector",
 	}} with input as document
 }

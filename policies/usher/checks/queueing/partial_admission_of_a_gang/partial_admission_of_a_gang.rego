@@ -1,11 +1,11 @@
 # METADATA
-# title: A gang is not admitted in part
+# title: Kueue does not admit only a part of a gang
 # description: |
-#   With the annotation kueue.x-k8s.io/job-min-parallelism Kueue may start a Job with fewer pods than it asks for. A gang
-#   that needs more of them then holds GPUs and waits for pods that nobody makes: Volcano places none until there are as
-#   many as scheduling.volcano.sh/group-min-member says, and the processes of a distributed training wait for each other.
-#   Where the gang is content with as few, partial admission is fine. How many a PodGroup of Volcano wants stands in
-#   the PodGroup, so that is unknown here.
+#   With the annotation kueue.x-k8s.io/job-min-parallelism, Kueue may start a Job with fewer pods than it asks for. If a
+#   gang needs more pods, the started pods hold GPUs and wait for pods that are never created. Volcano places no pods
+#   until as many exist as scheduling.volcano.sh/group-min-member says. The processes of a distributed training wait for
+#   each other. If the gang can run with the smaller number of pods, partial admission is fine. A Volcano PodGroup
+#   itself says how many pods it needs, so this is unknown here.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/#partial-admission
@@ -18,10 +18,10 @@
 #   code: USH417
 #   about: labelled pods
 #   severity: medium
-#   why: The job takes up its quota and never begins to work.
+#   why: The job uses its quota and never starts to work.
 #   closes: [S24]
 #   remediation: |
-#     Remove the annotation kueue.x-k8s.io/job-min-parallelism, or have the gang need no more pods than it says.
+#     Remove the annotation kueue.x-k8s.io/job-min-parallelism, or lower the minimum of the gang to its value.
 package usher.checks.queueing.partial_admission_of_a_gang
 
 import data.usher.lib.kueue
@@ -40,7 +40,7 @@ deny contains finding if {
 
 	finding := {
 		"path": _path,
-		"message": $"Kueue may start {least} of this Job's {input.workload.pods.maximum} pods, and Volcano places none until there are {wanted}",
+		"message": $"Kueue may start only {least} of this Job's {input.workload.pods.maximum} pods, but Volcano places no pods until {wanted} exist",
 		"remedy": $"remove {_minimum}, or set {_min_member} to {least}",
 	}
 }
@@ -52,14 +52,14 @@ deny contains finding if {
 
 	finding := {
 		"path": _path,
-		"message": $"Kueue may start {least} of this training's {input.workload.pods.maximum} pods, which wait for the others",
+		"message": $"Kueue may start only {least} of this training's {input.workload.pods.maximum} pods, and they wait for the others",
 		"remedy": $"remove {_minimum}",
 	}
 }
 
 unknown contains {
 	"path": _path,
-	"reason": $"whether PodGroup {group} begins with {least} of its pods is not known here: its minMember says it",
+	"reason": $"usher does not know the minMember of PodGroup {group}, so the group may wait for more than the {least} pods that Kueue starts",
 } if {
 	least := _least
 	_placed_by_volcano

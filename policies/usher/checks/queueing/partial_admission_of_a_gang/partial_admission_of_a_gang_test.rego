@@ -7,7 +7,7 @@ path := "/metadata/annotations/kueue.x-k8s.io~1job-min-parallelism"
 
 of_volcano := {{
 	"path": path,
-	"message": "Kueue may start 2 of this Job's 8 pods, and Volcano places none until there are 8",
+	"message": "Kueue may start only 2 of this Job's 8 pods, but Volcano places no pods until 8 exist",
 	"remedy": "remove kueue.x-k8s.io/job-min-parallelism, or set scheduling.volcano.sh/group-min-member to 2",
 }}
 
@@ -23,7 +23,7 @@ test_the_schedulers_of_usher_yaml_are_volcano_too if {
 test_a_training_that_waits_for_all_its_pods_is_found if {
 	check.deny == {{
 		"path": path,
-		"message": "Kueue may start 4 of this training's 8 pods, which wait for the others",
+		"message": "Kueue may start only 4 of this training's 8 pods, and they wait for the others",
 		"remedy": "remove kueue.x-k8s.io/job-min-parallelism",
 	}} with input as examples.bad_training
 }
@@ -41,7 +41,7 @@ test_a_pod_group_by_name_is_unknown if {
 	check.deny == set() with input as examples.unknown_job
 	check.unknown == {{
 		"path": path,
-		"reason": "whether PodGroup ring begins with 2 of its pods is not known here: its minMember says it",
+		"reason": "usher does not know the minMember of PodGroup ring, so the group may wait for more than the 2 pods that Kueue starts",
 	}} with input as examples.unknown_job
 }
 

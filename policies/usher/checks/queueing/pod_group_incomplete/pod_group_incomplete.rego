@@ -1,10 +1,10 @@
 # METADATA
-# title: A pod group has a name and a number of pods
+# title: A pod group has both a name and a pod count
 # description: |
-#   Kueue admits plain pods together when they carry the same kueue.x-k8s.io/pod-group-name, and it has to know how many
-#   to wait for: kueue.x-k8s.io/pod-group-total-count, a whole number of 1 or more, on every one of them. Its webhooks
-#   refuse a pod with one of the two, or with a number that is none. On a template it is the pods that are refused, when
-#   a controller makes them.
+#   Kueue admits plain pods together if they carry the same kueue.x-k8s.io/pod-group-name. It must know how many pods to
+#   wait for: every pod needs kueue.x-k8s.io/pod-group-total-count, a whole number of at least 1. Kueue's webhooks
+#   refuse a pod with only one of the two, or with an invalid number. For a template, they refuse the pods that a
+#   controller makes from it.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/#running-a-group-of-pods-to-be-admitted-together
@@ -37,7 +37,7 @@ deny contains finding if {
 
 	finding := {
 		"path": path,
-		"message": $"{workload.pod_set_name(pod_set)} is in pod group {text.excerpt(group)} and does not say how many pods that has, so Kueue refuses it",
+		"message": $"{workload.pod_set_name(pod_set)} is in pod group {text.excerpt(group)} but does not set the pod count of the group, so Kueue refuses it",
 		"remedy": $"set the annotation {_total} to the number of pods of the whole group",
 	}
 }
@@ -49,7 +49,7 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, _total),
-		"message": $"{workload.pod_set_name(pod_set)} has {_total} {text.excerpt(total)} and names no pod group, so Kueue refuses it",
+		"message": $"{workload.pod_set_name(pod_set)} has {_total} {text.excerpt(total)} but names no pod group, so Kueue refuses it",
 		"remedy": $"set the label {_group} to the name of the group",
 	}
 }
@@ -62,12 +62,12 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, _total),
-		"message": $"{workload.pod_set_name(pod_set)}: {_total} {text.excerpt(total)} is no whole number of 1 or more, so Kueue refuses it",
+		"message": $"{workload.pod_set_name(pod_set)}: {_total} {text.excerpt(total)} is not a whole number of at least 1, so Kueue refuses it",
 		"remedy": "set it to the number of pods of the whole group",
 	}
 }
 
-# Newer versions of Kueue read the annotation first, all of them the label.
+# Newer versions of Kueue read the annotation first; all versions read the label.
 _named(pod_set) := [kueue.annotation_path(pod_set, _group), pod_set.annotations[_group]] if {
 	pod_set.annotations[_group] != ""
 } else := [$"{pod_set.metadataPath}/labels/{kueue.escaped(_group)}", pod_set.labels[_group]] if {

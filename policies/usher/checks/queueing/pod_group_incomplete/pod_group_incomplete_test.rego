@@ -7,13 +7,13 @@ total := "kueue.x-k8s.io~1pod-group-total-count"
 
 without_total(path, name, group) := {{
 	"path": $"{path}/kueue.x-k8s.io~1pod-group-name",
-	"message": $"{name} is in pod group {group} and does not say how many pods that has, so Kueue refuses it",
+	"message": $"{name} is in pod group {group} but does not set the pod count of the group, so Kueue refuses it",
 	"remedy": "set the annotation kueue.x-k8s.io/pod-group-total-count to the number of pods of the whole group",
 }}
 
 no_number(path, name, value) := {{
 	"path": $"{path}/annotations/{total}",
-	"message": $"{name}: kueue.x-k8s.io/pod-group-total-count {value} is no whole number of 1 or more, so Kueue refuses it",
+	"message": $"{name}: kueue.x-k8s.io/pod-group-total-count {value} is not a whole number of at least 1, so Kueue refuses it",
 	"remedy": "set it to the number of pods of the whole group",
 }}
 
@@ -32,7 +32,7 @@ test_the_name_may_be_an_annotation if {
 test_a_total_without_a_group_is_found if {
 	check.deny == {{
 		"path": $"/spec/podMetadata/annotations/{total}",
-		"message": `train has kueue.x-k8s.io/pod-group-total-count "4" and names no pod group, so Kueue refuses it`,
+		"message": `train has kueue.x-k8s.io/pod-group-total-count "4" but names no pod group, so Kueue refuses it`,
 		"remedy": "set the label kueue.x-k8s.io/pod-group-name to the name of the group",
 	}} with input as examples.bad_workflow
 }
@@ -50,7 +50,7 @@ test_without_a_name_the_total_does_not_matter if {
 	)
 	check.deny == {{
 		"path": $"/spec/podMetadata/annotations/{total}",
-		"message": `train has kueue.x-k8s.io/pod-group-total-count "all" and names no pod group, so Kueue refuses it`,
+		"message": `train has kueue.x-k8s.io/pod-group-total-count "all" but names no pod group, so Kueue refuses it`,
 		"remedy": "set the label kueue.x-k8s.io/pod-group-name to the name of the group",
 	}} with input as worded
 }

@@ -1,9 +1,10 @@
 # METADATA
-# title: A group of pod sets has two, one of them a single pod
+# title: A pod set group has two pod sets, one of them with a single pod
 # description: |
-#   podset-group-name places two templates of a job in one domain: a leader and its workers. Kueue's webhooks refuse a
-#   group of one template or of more than two, and one in which neither template makes a single pod. The groups of a
-#   LeaderWorkerSet have one leader each, however many groups there are, so there only the templates are counted.
+#   The annotation podset-group-name places two templates of a job in one domain: a leader and its workers. Kueue's
+#   webhooks refuse a group that has one template or more than two. They also refuse a group if neither template makes a
+#   single pod. Each group of a LeaderWorkerSet has exactly one leader, whatever the number of groups, so for this kind
+#   the check counts only the templates.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -17,7 +18,7 @@
 #   why: Kueue refuses the workload when it is created.
 #   closes: [S9]
 #   remediation: |
-#     Name the group on the template of the leader and on that of its workers, and on no other.
+#     Name the group on the template of the leader and on the template of its workers, and on no other template.
 package usher.checks.queueing.pod_set_group_of_wrong_members
 
 import data.usher.lib.kueue
@@ -31,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, kueue.pod_set_group),
-		"message": $"pod set group {text.excerpt(group)} consists of {_names(members)}; Kueue refuses a group that is not exactly 2 pod sets",
+		"message": $"pod set group {text.excerpt(group)} consists of {_names(members)}, but Kueue accepts only groups of exactly 2 pod sets",
 		"remedy": "name the group on the leader and its workers only",
 	}
 }
@@ -48,7 +49,7 @@ deny contains finding if {
 	finding := {
 		"path": kueue.annotation_path(pod_set, kueue.pod_set_group),
 		"message": $"pod set group {text.excerpt(group)}: neither of {_names(members)} has a single pod, so Kueue refuses it",
-		"remedy": "give one of the two a single pod, or place them apart",
+		"remedy": "give one of the two a single pod, or place them separately",
 	}
 }
 

@@ -8,7 +8,7 @@ key := "annotations/kueue.x-k8s.io~1podset-group-name"
 test_a_group_of_one_is_found if {
 	check.deny == {{
 		"path": $"/spec/mpiReplicaSpecs/Worker/template/metadata/{key}",
-		"message": `pod set group "ring" consists of Worker; Kueue refuses a group that is not exactly 2 pod sets`,
+		"message": `pod set group "ring" consists of Worker, but Kueue accepts only groups of exactly 2 pod sets`,
 		"remedy": "name the group on the leader and its workers only",
 	}} with input as examples.bad_mpijob
 }
@@ -16,7 +16,7 @@ test_a_group_of_one_is_found if {
 test_a_group_of_three_is_found if {
 	check.deny == {{
 		"path": $"/spec/headGroupSpec/template/metadata/{key}",
-		"message": `pod set group "ring" consists of head and fast and slow; Kueue refuses a group that is not exactly 2 pod sets`,
+		"message": `pod set group "ring" consists of head and fast and slow, but Kueue accepts only groups of exactly 2 pod sets`,
 		"remedy": "name the group on the leader and its workers only",
 	}} with input as examples.bad_raycluster
 }
@@ -25,7 +25,7 @@ test_two_templates_of_several_pods_are_found if {
 	check.deny == {{
 		"path": $"/spec/replicatedJobs/0/template/spec/template/metadata/{key}",
 		"message": `pod set group "pair": neither of parameter-servers and workers has a single pod, so Kueue refuses it`,
-		"remedy": "give one of the two a single pod, or place them apart",
+		"remedy": "give one of the two a single pod, or place them separately",
 	}} with input as examples.bad_jobset
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: A group of pod sets says where it belongs together
+# title: A pod set group names its topology level
 # description: |
-#   podset-group-name says which two templates are placed together, and podset-required-topology or
-#   podset-preferred-topology says in what. Kueue's webhooks refuse a template with the one and without the other, and
-#   a group whose two templates name different levels.
+#   The annotation podset-group-name says which two templates Kueue places together. The annotation
+#   podset-required-topology or podset-preferred-topology says in which level. Kueue's webhooks refuse a template with a
+#   group but without a level. They also refuse a group whose two templates name different levels.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -33,8 +33,8 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, kueue.pod_set_group),
-		"message": $"{workload.pod_set_name(pod_set)} is in pod set group {text.excerpt(group)} and has neither {kueue.required_topology} nor {kueue.preferred_topology}, so Kueue refuses it",
-		"remedy": "name the level in which the group must be, or should be",
+		"message": $"{workload.pod_set_name(pod_set)} is in pod set group {text.excerpt(group)}, but has neither {kueue.required_topology} nor {kueue.preferred_topology}, so Kueue refuses it",
+		"remedy": "name the level that the group requires or prefers",
 	}
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.queueing.pod_set_group_without_topology as check
 
 without(path, name) := {
 	"path": $"{path}/annotations/kueue.x-k8s.io~1podset-group-name",
-	"message": $`{name} is in pod set group "ring" and has neither kueue.x-k8s.io/podset-required-topology nor kueue.x-k8s.io/podset-preferred-topology, so Kueue refuses it`,
-	"remedy": "name the level in which the group must be, or should be",
+	"message": $`{name} is in pod set group "ring", but has neither kueue.x-k8s.io/podset-required-topology nor kueue.x-k8s.io/podset-preferred-topology, so Kueue refuses it`,
+	"remedy": "name the level that the group requires or prefers",
 }
 
 differing(path, names, level) := {

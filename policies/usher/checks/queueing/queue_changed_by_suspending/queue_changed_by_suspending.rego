@@ -1,11 +1,10 @@
 # METADATA
 # title: A running job stays in its queue
 # description: |
-#   Kueue refuses to change the queue of a job that runs, but not of one that is suspended: a single change that suspends
-#   the job and names another queue, or none, passes. The job gives back what it held and goes on at the expense of
-#   another quota, or of nobody's once it is released. Controllers and administrators may do it, and the identities that
-#   the parameter names. A change of the queue alone is for Kueue to refuse, and a job that joins its first queue is
-#   welcome.
+#   Kueue refuses to change the queue of a job that runs, but not of a suspended job. One change can therefore suspend
+#   the job and name another queue or no queue. The job gives back its quota and continues at the expense of another
+#   quota, or of no quota once it is released. Controllers, administrators and the identities of the parameter may make
+#   this change. Kueue itself refuses a change of the queue alone. A job without a queue may join its first queue.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/local_queue/
@@ -16,14 +15,13 @@
 #   code: USH412
 #   about: pods
 #   severity: medium
-#   why: A job that used up one quota hops on to another.
+#   why: A job that used up one quota moves to another quota.
 #   closes: [B32]
 #   parameters:
 #     identities:
 #       default: []
-#       description: Identities of usher.yaml that may move running jobs, beside administrators and controllers.
-#   remediation: |
-#     Delete the job and create it in the other queue, or have whoever runs the queues move it.
+#       description: Identities of usher.yaml that may move running jobs, in addition to administrators and controllers.
+#   remediation: Delete the job and create it in the other queue, or ask the administrator of the queues to move it.
 package usher.checks.queueing.queue_changed_by_suspending
 
 import data.usher.lib.kueue
@@ -39,12 +37,12 @@ deny contains finding if {
 	after := object.get(input.workload.labels, kueue.queue_label, "")
 	after != before
 	not input.workload.owned
-	kueue.asked_by_none_of(array.concat(["administrators", "controllers"], _identities))
+	kueue.user_is_not_one_of(array.concat(["administrators", "controllers"], _identities))
 
 	finding := {
 		"path": _path,
 		"message": $"one change suspends the running {input.workload.kind} and moves it from queue {text.excerpt(before)} to {_queue(after)}",
-		"remedy": "delete the job and create it in the other queue, or ask whoever runs the queues",
+		"remedy": "delete the job and create it in the other queue, or ask the administrator of the queues",
 	}
 }
 
@@ -56,4 +54,4 @@ _path := kueue.label_path(kueue.queue_label) if {
 
 _queue(after) := text.excerpt(after) if after != ""
 
-_queue("") := "none"
+_queue("") := "no queue"

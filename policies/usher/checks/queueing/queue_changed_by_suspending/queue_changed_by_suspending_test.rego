@@ -6,7 +6,7 @@ import data.usher.checks.queueing.queue_changed_by_suspending as check
 found(path, kind, queues) := {{
 	"path": path,
 	"message": $"one change suspends the running {kind} and moves it from queue {queues}",
-	"remedy": "delete the job and create it in the other queue, or ask whoever runs the queues",
+	"remedy": "delete the job and create it in the other queue, or ask the administrator of the queues",
 }}
 
 label := "/metadata/labels/kueue.x-k8s.io~1queue-name"
@@ -19,13 +19,13 @@ test_suspending_and_moving_at_once_is_found if {
 }
 
 test_leaving_every_queue_is_found if {
-	check.deny == found("/metadata/labels", "PyTorchJob", `"research" to none`) with input as examples.bad_pytorchjob
+	check.deny == found("/metadata/labels", "PyTorchJob", `"research" to no queue`) with input as examples.bad_pytorchjob
 	emptied := json.patch(examples.bad_rayjob, [{
 		"op": "replace",
 		"path": "/workload/labels/kueue.x-k8s.io~1queue-name",
 		"value": "",
 	}])
-	check.deny == found(label, "RayJob", `"research" to none`) with input as emptied
+	check.deny == found(label, "RayJob", `"research" to no queue`) with input as emptied
 }
 
 test_a_job_that_was_suspended_may_move if {

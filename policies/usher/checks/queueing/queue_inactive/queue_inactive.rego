@@ -1,9 +1,10 @@
 # METADATA
 # title: The queue of a workload is active
 # description: |
-#   Kueue says of every queue whether it can admit anything (the condition Active). It cannot as long as a ResourceFlavor,
-#   a Topology or an admission check of the ClusterQueue is missing, or while the queue is being deleted. What is stopped
-#   on purpose is found by queue-stopped. It may be mended at any time, so this only warns.
+#   The condition Active of every queue says whether Kueue can admit workloads from it. Kueue cannot admit while a
+#   ResourceFlavor, a Topology or an admission check of the ClusterQueue is missing, or while the queue is being
+#   deleted. The check queue-stopped finds queues that are stopped on purpose. Somebody may repair the queue at any
+#   time, so the finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/troubleshooting/troubleshooting_queues/
@@ -14,9 +15,11 @@
 #   code: USH433
 #   about: cluster facts
 #   severity: medium
-#   why: Everything in the queue waits, and only the queue itself says why.
+#   why: All workloads in the queue wait, and only the queue itself says why.
 #   closes: [S20, S21]
-#   remediation: Have what the ClusterQueue names created; `kubectl get clusterqueue NAME -o yaml` says what is missing.
+#   remediation: |
+#     Have the objects created that the ClusterQueue names; `kubectl get clusterqueue NAME -o yaml` says which are
+#     missing.
 package usher.checks.queueing.queue_inactive
 
 import data.usher.lib.queues
@@ -24,18 +27,18 @@ import data.usher.lib.queues
 deny contains finding if {
 	some queue in queues.held
 	reason := queue.inactive
-	not reason in _said_elsewhere
+	not reason in _found_by_other_checks
 
 	finding := {
 		"path": queues.path,
-		"message": $"{queue.kind} {queue.name} is not active ({reason}{_said(queue)}), so Kueue starts nothing in it",
-		"remedy": $"have whoever runs {queue.kind} {queue.name} look at its condition Active, or name another LocalQueue",
+		"message": $"{queue.kind} {queue.name} is not active ({reason}{_detail(queue)}), so Kueue starts nothing in it",
+		"remedy": $"ask the administrator of {queue.kind} {queue.name} to check its condition Active, or name another LocalQueue",
 	}
 }
 
-# Of a stopped queue another check speaks, and what holds a ClusterQueue back is said of that.
-_said_elsewhere := {"ClusterQueueDoesNotExist", "ClusterQueueIsInactive", "Stopped"}
+# Another check finds stopped queues, and the reason of a ClusterQueue is reported for the ClusterQueue.
+_found_by_other_checks := {"ClusterQueueDoesNotExist", "ClusterQueueIsInactive", "Stopped"}
 
-_said(queue) := $": {json.marshal(substring(queue.message, 0, 200))}" if {
+_detail(queue) := $": {json.marshal(substring(queue.message, 0, 200))}" if {
 	queue.message
 } else := ""

@@ -8,7 +8,7 @@ label := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 found := {{
 	"path": label,
 	"message": `ClusterQueue nightly-queue is not active (FlavorNotFound: "Can't admit new workloads: references missing ResourceFlavor(s): spot."), so Kueue starts nothing in it`,
-	"remedy": "have whoever runs ClusterQueue nightly-queue look at its condition Active, or name another LocalQueue",
+	"remedy": "ask the administrator of ClusterQueue nightly-queue to check its condition Active, or name another LocalQueue",
 }}
 
 test_what_holds_the_cluster_queue_back_is_found_once if {

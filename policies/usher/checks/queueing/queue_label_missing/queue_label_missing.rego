@@ -1,10 +1,11 @@
 # METADATA
 # title: GPU workloads carry the label of their queue
 # description: |
-#   Kueue counts and holds back only workloads with the label kueue.x-k8s.io/queue-name. Where usher.yaml says that
-#   GPU workloads of a namespace belong into a queue, one without the label passes by the quota. Kueue reads the label
-#   on the object itself, of a CronJob on the template of its Jobs, never on a pod template of a job. What a controller
-#   made is left alone, because Kueue queues the outermost object, and so are kinds that Kueue does not know.
+#   Kueue counts and holds back only workloads with the label kueue.x-k8s.io/queue-name. If usher.yaml says that the GPU
+#   workloads of a namespace belong in a queue, a workload without the label bypasses the quota. Kueue reads the label
+#   on the object itself; for a CronJob it reads the template of its Jobs. It never reads the label on a pod template of
+#   a job. The check skips objects that a controller made, because Kueue queues the outermost object. It also skips
+#   kinds that Kueue does not know.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
@@ -15,10 +16,11 @@
 #   code: USH401
 #   about: accelerator pods
 #   severity: high
-#   why: Kueue neither counts nor holds back what names no queue.
+#   why: Kueue neither counts nor holds back a workload that names no queue.
 #   closes: [S20, B33]
 #   remediation: |
-#     Set the label kueue.x-k8s.io/queue-name to the LocalQueue of the namespace, or let the mutation queue-label do it.
+#     Set the label kueue.x-k8s.io/queue-name to the LocalQueue of the namespace, or let the mutation queue-label set
+#     it.
 package usher.checks.queueing.queue_label_missing
 
 import data.usher.lib.kueue
@@ -30,12 +32,12 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{input.workload.queueLabelPath}/labels",
-		"message": $"no label {kueue.queue_label}, so the workload passes by queue {queue} of its namespace",
+		"message": $"the workload has no label {kueue.queue_label}, so it bypasses queue {queue} of its namespace",
 		"remedy": $"set the label {kueue.queue_label}: {queue}",
 	}
 }
 
-# The label alone would not help.
+# Where Kueue ignores the kind, the label alone does not help.
 deny contains finding if {
 	queue := input.site.queue.localQueue
 	_without_queue
@@ -43,8 +45,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{input.workload.queueLabelPath}/labels",
-		"message": $"Kueue's configuration leaves {kueue.framework} out, so the workload passes by queue {queue} of its namespace",
-		"remedy": $"have {kueue.framework} added to Kueue's integrations, or use a kind that is among them",
+		"message": $"Kueue's configuration does not enable {kueue.framework}, so the workload bypasses queue {queue} of its namespace",
+		"remedy": $"have {kueue.framework} enabled in Kueue's configuration, or use an enabled kind",
 	}
 }
 

@@ -1,11 +1,11 @@
 # METADATA
-# title: The queue label stands on the job, not on its pod templates
+# title: The queue label is on the job, not on its pod templates
 # description: |
-#   Kueue makes one workload of a job whose own metadata carry kueue.x-k8s.io/queue-name, and admits it whole. On a pod
-#   template alone the label says nothing about the job: where Kueue watches plain pods it queues each of them by
-#   itself, so that half of a job may run and wait for the other half, and elsewhere it reads nothing. Pods that form a
-#   pod group of Kueue are queued together and left alone; so are Deployments, whose pods Kueue queues one by one
-#   anyhow, and what a controller made.
+#   If a job carries kueue.x-k8s.io/queue-name in its own metadata, Kueue makes one workload of it and admits it as a
+#   whole. On a pod template alone, the label does not queue the job. Where Kueue watches plain pods, it queues each pod
+#   separately, so half of a job may run and wait for the other half. Elsewhere Kueue ignores the label. The check skips
+#   pods of a Kueue pod group, because Kueue queues them together. It skips Deployments, because Kueue always queues
+#   their pods one by one. It also skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
@@ -18,7 +18,7 @@
 #   code: USH403
 #   about: labelled pods
 #   severity: medium
-#   why: Half of a job may get its GPUs and hold them idle, waiting for the other half.
+#   why: Half of a job may get its GPUs and idle while it waits for the other half.
 #   closes: [S20, B34]
 #   remediation: |
 #     Move the label kueue.x-k8s.io/queue-name from the pod templates to the metadata of the job.
@@ -42,7 +42,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{pod_set.metadataPath}/labels/{kueue.escaped(kueue.queue_label)}",
-		"message": $"{workload.pod_set_name(pod_set)}: on a pod template {kueue.queue_label} {text.excerpt(queue)} queues the pods one by one or not at all, not the {input.workload.kind} as a whole",
+		"message": $"{workload.pod_set_name(pod_set)}: {kueue.queue_label} {text.excerpt(queue)} on a pod template queues the pods one by one or not at all, never the whole {input.workload.kind}",
 		"remedy": $"move the label to {kueue.label_field}",
 	}
 }

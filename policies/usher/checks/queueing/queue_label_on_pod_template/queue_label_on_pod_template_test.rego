@@ -5,7 +5,7 @@ import data.usher.checks.queueing.queue_label_on_pod_template as check
 
 found(path, name, queue, kind) := {
 	"path": $"{path}/metadata/labels/kueue.x-k8s.io~1queue-name",
-	"message": $"{name}: on a pod template kueue.x-k8s.io/queue-name {queue} queues the pods one by one or not at all, not the {kind} as a whole",
+	"message": $"{name}: kueue.x-k8s.io/queue-name {queue} on a pod template queues the pods one by one or not at all, never the whole {kind}",
 	"remedy": "move the label to metadata.labels",
 }
 

@@ -1,10 +1,10 @@
 # METADATA
-# title: The queue is named by a label, not by an annotation
+# title: A label names the queue, not an annotation
 # description: |
-#   Kueue reads the name of the queue from the label kueue.x-k8s.io/queue-name. Early versions took an annotation of
-#   that name, and old guides still show it, often on a pod template; today nothing reads it, so the workload runs
-#   outside the quota although its author thinks it is queued. Beside the label it does no harm. What a controller made
-#   is left alone, because its owner was judged.
+#   Kueue reads the name of the queue from the label kueue.x-k8s.io/queue-name. Early versions read an annotation of the
+#   same name, and old guides still show it, often on a pod template. Today Kueue ignores the annotation, so the
+#   workload runs outside the quota although its author thinks that it is queued. Beside the label, the annotation does
+#   no harm. The check skips objects that a controller made, because it judges their owner.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/
@@ -15,10 +15,11 @@
 #   code: USH402
 #   about: labelled pods
 #   severity: medium
-#   why: The workload runs outside the quota that its author meant it to wait for.
+#   why: The workload does not wait for its quota; it runs outside the quota.
 #   closes: [S20]
 #   remediation: |
-#     Write the name as a label, where Kueue reads it: on the object itself, of a CronJob on the template of its Jobs.
+#     Write the name as a label where Kueue reads it: on the object itself, or for a CronJob on the template of its
+#     Jobs.
 package usher.checks.queueing.queue_name_as_annotation
 
 import data.usher.lib.kueue
@@ -31,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{path.metadata}/annotations/{kueue.escaped(kueue.queue_label)}",
-		"message": $"the annotation {kueue.queue_label} {text.excerpt(path.queue)} puts nothing into a queue, because Kueue reads the label of that name",
+		"message": $"the annotation {kueue.queue_label} {text.excerpt(path.queue)} does not queue the workload, because Kueue reads only the label of this name",
 		"remedy": _remedy,
 	}
 }

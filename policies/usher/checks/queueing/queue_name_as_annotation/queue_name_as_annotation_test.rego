@@ -5,7 +5,7 @@ import data.usher.checks.queueing.queue_name_as_annotation as check
 
 found(path, queue, remedy) := {
 	"path": $"{path}/annotations/kueue.x-k8s.io~1queue-name",
-	"message": $"the annotation kueue.x-k8s.io/queue-name {queue} puts nothing into a queue, because Kueue reads the label of that name",
+	"message": $"the annotation kueue.x-k8s.io/queue-name {queue} does not queue the workload, because Kueue reads only the label of this name",
 	"remedy": remedy,
 }
 

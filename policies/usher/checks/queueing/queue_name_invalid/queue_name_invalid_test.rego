@@ -6,14 +6,14 @@ import data.usher.checks.queueing.queue_name_invalid as check
 found(path, queue, kind) := {{
 	"path": $"{path}/labels/kueue.x-k8s.io~1queue-name",
 	"message": $"no LocalQueue can be named {queue}, so Kueue refuses this {kind}",
-	"remedy": "name a LocalQueue of the namespace: small letters, digits, - and . only",
+	"remedy": "name a LocalQueue of the namespace; its name has only lower-case letters, digits, - and .",
 }}
 
 empty(path, kind) := {{
 	"path": $"{path}/labels/kueue.x-k8s.io~1queue-name",
 	"message": $"the label kueue.x-k8s.io/queue-name is empty, so Kueue refuses this {kind}",
-	"remedy": "name a LocalQueue of the namespace, or leave the label out",
-	"assumption": $"Kueue watches {kind}s here",
+	"remedy": "name a LocalQueue of the namespace, or remove the label",
+	"assumption": $"usher assumes that Kueue watches {kind}s",
 }}
 
 test_a_name_that_no_object_can_have_is_found if {

@@ -1,11 +1,12 @@
 # METADATA
-# title: The queue could admit the workload, were it empty
+# title: The queue has enough quota for the workload when it is empty
 # description: |
-#   A ClusterQueue gives its nominal quota and what it can borrow: no more than its borrowingLimit, and no more than the
-#   others of its cohort have and lend. All pod sets of a workload are admitted together; each takes one flavor for the
-#   resources of a group. What asks for more than that is never refused by Kueue: it waits for ever. The numbers are those
-#   of the queues as they are configured, whatever is running now. Where something of it cannot be read or is not known, the
-#   workload is unknown, and where Kueue's own configuration is not known this only warns.
+#   A ClusterQueue can give its nominal quota and what it can borrow. Its borrowingLimit limits borrowing, and so does
+#   the quota that the other queues of its cohort have and lend. Kueue admits all pod sets of a workload together, and
+#   each pod set takes one flavor for the resources of a group. Kueue never refuses a workload that asks for more; the
+#   workload waits forever. The check uses the configured numbers of the queues, whatever runs now. If usher cannot read
+#   a part of it, or does not know it, the workload is unknown. If usher does not know Kueue's own configuration, the
+#   finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#borrowinglimit
@@ -18,10 +19,10 @@
 #   code: USH435
 #   about: cluster facts
 #   severity: high
-#   why: The workload waits for ever, and nobody says why.
+#   why: The workload waits forever, and nothing says why.
 #   closes: [S21]
 #   remediation: |
-#     Ask for less, use a queue that has enough, or have the quota raised. A Job can be content with fewer pods
+#     Ask for less, use a queue that has enough quota, or have the quota raised. A Job may accept fewer pods
 #     (kueue.x-k8s.io/job-min-parallelism).
 package usher.checks.queueing.queue_never_admissible
 
@@ -44,7 +45,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": queues.path,
-	"reason": $"whether {_queue} could ever admit {queues.workload_name} is not known: {reason}",
+	"reason": $"usher does not know whether {_queue} could ever admit {queues.workload_name}: {reason}",
 } if {
 	queues.verdict.outcome == "unknown"
 	some reason in queues.verdict.unknowns
@@ -68,7 +69,7 @@ _of(pod_set) := $" of {pod_set.name}" if pod_set.name != ""
 
 _given(shortage) := $"never give more than {_capacities(shortage)}" if not shortage.together
 
-_given(shortage) := $"give that, but in no flavor together with the other resources: {_capacities(shortage)}" if {
+_given(shortage) := $"give that, but not in one flavor together with the other resources: {_capacities(shortage)}" if {
 	shortage.together
 }
 

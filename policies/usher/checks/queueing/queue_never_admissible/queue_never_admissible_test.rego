@@ -30,11 +30,11 @@ test_all_resources_must_be_there_in_one_flavor if {
 	remedy := "have the quotas of one flavor raised for all of its resources, or ask for less"
 	check.deny == {
 		found(
-			"this Job asks for 256 cpu (4 pods x 64); ClusterQueue parted-queue can give that, but in no flavor together with the other resources: 512 of flavor h100 (512 own), 8 of flavor a100 (8 own)",
+			"this Job asks for 256 cpu (4 pods x 64); ClusterQueue parted-queue can give that, but not in one flavor together with the other resources: 512 of flavor h100 (512 own), 8 of flavor a100 (8 own)",
 			remedy,
 		),
 		found(
-			"this Job asks for 32 nvidia.com/gpu (4 pods x 8); ClusterQueue parted-queue can give that, but in no flavor together with the other resources: 256 of flavor a100 (256 own), 8 of flavor h100 (8 own)",
+			"this Job asks for 32 nvidia.com/gpu (4 pods x 8); ClusterQueue parted-queue can give that, but not in one flavor together with the other resources: 256 of flavor a100 (256 own), 8 of flavor h100 (8 own)",
 			remedy,
 		),
 	} with input as examples.bad_job_of_parted_flavors
@@ -70,7 +70,7 @@ test_without_the_configuration_of_kueue_it_is_assumed if {
 		[{"op": "replace", "path": "/cluster/kueue/configurationKnown", "value": false}],
 	)
 	some finding in check.deny with input as document
-	finding.assumption == "Kueue counts as it does by default; its ConfigMap kueue-system/kueue-manager-config is not known"
+	finding.assumption == "usher assumes that Kueue counts resources by its defaults, because it does not know the ConfigMap kueue-system/kueue-manager-config"
 }
 
 test_what_fits_into_the_empty_queue_is_good if {
@@ -92,7 +92,7 @@ test_what_is_missing_for_an_answer_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": "whether ClusterQueue research-queue could ever admit this PyTorchJob is not known: the ResourceFlavors are not known",
+		"reason": "usher does not know whether ClusterQueue research-queue could ever admit this PyTorchJob: the ResourceFlavors are not known",
 	}} with input as document
 }
 
@@ -100,6 +100,6 @@ test_where_nobody_can_read_where_a_queue_leads_it_is_unknown if {
 	check.deny == set() with input as examples.unknown_unreadable_queue
 	check.unknown == {{
 		"path": "/metadata/labels/kueue.x-k8s.io~1queue-name",
-		"reason": "whether the ClusterQueue of LocalQueue odd could ever admit this Job is not known: LocalQueue odd, spec.clusterQueue: expected a string, found a number; quote it",
+		"reason": "usher does not know whether the ClusterQueue of LocalQueue odd could ever admit this Job: LocalQueue odd, spec.clusterQueue: expected a string, found a number; quote it",
 	}} with input as examples.unknown_unreadable_queue
 }

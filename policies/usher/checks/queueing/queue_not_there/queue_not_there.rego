@@ -1,10 +1,10 @@
 # METADATA
-# title: The queue that a workload names is in its namespace
+# title: Workloads name an existing LocalQueue of their namespace
 # description: |
-#   Kueue looks a LocalQueue up in the namespace of the workload and nowhere else. One that is not there is no error: the
-#   workload is suspended, and stays so. The name of a ClusterQueue in its place is the usual slip; if a LocalQueue of the
-#   namespace leads to that ClusterQueue, it is named. A queue that is applied a moment later mends it, so this only
-#   warns, unless usher.yaml says otherwise. What a controller made is left alone.
+#   Kueue looks for a LocalQueue only in the namespace of the workload. A missing LocalQueue causes no error: Kueue
+#   suspends the workload and never starts it. Authors often write the name of a ClusterQueue instead. If a LocalQueue
+#   of the namespace leads to this ClusterQueue, the finding names it. Somebody may create the queue a moment later, so
+#   the finding only warns, unless usher.yaml says otherwise. The check skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/local_queue/
@@ -15,7 +15,7 @@
 #   code: USH430
 #   about: cluster facts
 #   severity: medium
-#   why: The workload is accepted, suspended, and never started.
+#   why: Kueue accepts the workload, suspends it, and never starts it.
 #   closes: [S20, B32]
 #   remediation: Name a LocalQueue of the workload's own namespace, or have one created there.
 package usher.checks.queueing.queue_not_there
@@ -28,14 +28,14 @@ deny contains finding if {
 
 	finding := {
 		"path": queues.path,
-		"message": $"LocalQueue {_name} is not in namespace {input.workload.namespace}, so Kueue never starts {queues.workload_name}",
+		"message": $"LocalQueue {_name} does not exist in namespace {input.workload.namespace}, so Kueue never starts {queues.workload_name}",
 		"remedy": _remedy,
 	}
 }
 
 unknown contains {
 	"path": queues.path,
-	"reason": $"whether LocalQueue {_name} is in namespace {input.workload.namespace} is not known: no LocalQueues are among the facts of the cluster",
+	"reason": $"usher does not know whether LocalQueue {_name} exists in namespace {input.workload.namespace}: the facts of the cluster contain no LocalQueues",
 } if {
 	not "exists" in object.keys(queues.local_queue)
 }
@@ -44,6 +44,6 @@ _name := text.excerpt(queues.local_queue.name)
 
 _remedy := $"name LocalQueue {queues.local_queue.leadsThere}, which leads to the ClusterQueue of that name" if {
 	queues.local_queue.leadsThere
-} else := $"name a LocalQueue of the namespace, such as {concat(", ", queues.local_queue.others)}" if {
+} else := $"name a LocalQueue of the namespace, for example {concat(", ", queues.local_queue.others)}" if {
 	queues.local_queue.others != []
-} else := $"have a LocalQueue created in namespace {input.workload.namespace}, which has none"
+} else := $"have a LocalQueue created in namespace {input.workload.namespace}, which has no LocalQueue"

@@ -7,7 +7,7 @@ label := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 
 found(queue, namespace, kind, remedy) := {{
 	"path": label,
-	"message": $`LocalQueue "{queue}" is not in namespace {namespace}, so Kueue never starts this {kind}`,
+	"message": $`LocalQueue "{queue}" does not exist in namespace {namespace}, so Kueue never starts this {kind}`,
 	"remedy": $"{remedy}",
 }}
 
@@ -16,7 +16,7 @@ test_a_queue_that_is_not_there_is_found_with_those_that_are if {
 		"reserch",
 		"ml-research",
 		"Job",
-		"name a LocalQueue of the namespace, such as nightly, research-local",
+		"name a LocalQueue of the namespace, for example nightly, research-local",
 	) with input as examples.bad_job
 	check.unknown == set() with input as examples.bad_job
 }
@@ -35,7 +35,7 @@ test_a_namespace_without_any_queue_needs_one if {
 		"research-local",
 		"sandbox",
 		"Pod",
-		"have a LocalQueue created in namespace sandbox, which has none",
+		"have a LocalQueue created in namespace sandbox, which has no LocalQueue",
 	) with input as examples.bad_pod_without_queues
 }
 
@@ -55,7 +55,7 @@ test_without_any_queues_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": `whether LocalQueue "nightly" is in namespace ml-research is not known: no LocalQueues are among the facts of the cluster`,
+		"reason": `usher does not know whether LocalQueue "nightly" exists in namespace ml-research: the facts of the cluster contain no LocalQueues`,
 	}} with input as document
 }
 

@@ -1,10 +1,10 @@
 # METADATA
-# title: Workloads wait in the queue of their namespace
+# title: Workloads name the queue that usher.yaml declares
 # description: |
-#   Kueue looks a LocalQueue up in the namespace of the workload, but any LocalQueue there will do, whatever quota it
-#   draws on: who can name another queue, or make one, spends what was meant for others. Where usher.yaml declares the
-#   queue of a namespace, another name is found. Namespaces that have several queues list the others in the parameter
-#   queues. What a controller made is left alone, because its owner names the queue.
+#   Kueue accepts any LocalQueue in the namespace of the workload, whatever quota it uses. A user who can name another
+#   queue, or create one, spends the quota of others. If usher.yaml declares the queue of a namespace, the check finds
+#   every other name. Namespaces with several queues list the others in the parameter queues. The check skips objects
+#   that a controller made, because their owner names the queue.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/local_queue/
@@ -15,14 +15,14 @@
 #   code: USH406
 #   about: accelerator pods
 #   severity: medium
-#   why: One team's jobs can spend the quota of another.
+#   why: The jobs of one team can spend the quota of another team.
 #   closes: [B32, S20]
 #   parameters:
 #     queues:
 #       default: []
-#       description: LocalQueues that workloads of the namespace may name beside the declared one.
+#       description: LocalQueues that workloads of the namespace may name in addition to the declared one.
 #   remediation: |
-#     Name the queue that usher.yaml declares for the namespace, or have the other one listed there (parameters,
+#     Name the queue that usher.yaml declares for the namespace, or have the other queue listed there (parameters,
 #     queue-other-than-declared, queues).
 package usher.checks.queueing.queue_other_than_declared
 
@@ -39,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.label_path(kueue.queue_label),
-		"message": $"queue {text.excerpt(queue)} is not the queue of namespace {input.workload.namespace}, which is {declared}",
+		"message": $"the workload names queue {text.excerpt(queue)}, but namespace {input.workload.namespace} uses queue {declared}",
 		"remedy": $"set the label {kueue.queue_label}: {declared}",
 	}
 }

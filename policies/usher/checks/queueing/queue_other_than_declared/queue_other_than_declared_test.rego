@@ -5,7 +5,7 @@ import data.usher.checks.queueing.queue_other_than_declared as check
 
 found(path, queue) := {{
 	"path": $"{path}/labels/kueue.x-k8s.io~1queue-name",
-	"message": $"queue {queue} is not the queue of namespace research-nlp, which is nlp",
+	"message": $"the workload names queue {queue}, but namespace research-nlp uses queue nlp",
 	"remedy": "set the label kueue.x-k8s.io/queue-name: nlp",
 }}
 

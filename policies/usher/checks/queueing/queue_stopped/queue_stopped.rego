@@ -1,9 +1,9 @@
 # METADATA
 # title: The queue of a workload is not stopped
 # description: |
-#   An administrator can stop a LocalQueue or a ClusterQueue (stopPolicy): with Hold it admits nothing new, with
-#   HoldAndDrain it also sends away what runs. The workload waits until somebody lets it go on. That is no fault of the
-#   workload, so this only warns.
+#   An administrator can stop a LocalQueue or a ClusterQueue with stopPolicy. With Hold it admits no new workloads; with
+#   HoldAndDrain it also evicts running workloads. The workload waits until somebody resumes the queue. The workload
+#   itself is correct, so the finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#stoppolicy
@@ -14,9 +14,9 @@
 #   code: USH432
 #   about: cluster facts
 #   severity: medium
-#   why: Nothing is admitted until somebody resumes the queue.
+#   why: Kueue admits nothing until somebody resumes the queue.
 #   closes: [S20, S21]
-#   remediation: Wait, ask whoever runs the queue, or name another one.
+#   remediation: Wait, ask the administrator of the queue, or name another queue.
 package usher.checks.queueing.queue_stopped
 
 import data.usher.lib.queues
@@ -28,6 +28,6 @@ deny contains finding if {
 	finding := {
 		"path": queues.path,
 		"message": $"{queue.kind} {queue.name} is stopped (stopPolicy {policy}), so Kueue does not start {queues.workload_name} until it is resumed",
-		"remedy": "ask whoever runs the queue how long, or name another LocalQueue",
+		"remedy": "ask the administrator of the queue how long it is stopped, or name another LocalQueue",
 	}
 }

@@ -8,7 +8,7 @@ label := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 found(queue, policy, kind) := {{
 	"path": label,
 	"message": $"{queue} is stopped (stopPolicy {policy}), so Kueue does not start this {kind} until it is resumed",
-	"remedy": "ask whoever runs the queue how long, or name another LocalQueue",
+	"remedy": "ask the administrator of the queue how long it is stopped, or name another LocalQueue",
 }}
 
 test_a_stopped_local_queue_is_found if {

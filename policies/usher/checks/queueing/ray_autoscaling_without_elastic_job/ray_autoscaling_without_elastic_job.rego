@@ -1,10 +1,10 @@
 # METADATA
 # title: A queued Ray cluster that scales itself is an elastic job
 # description: |
-#   Kueue counts a Ray cluster once, when it admits it; what Ray's autoscaler adds later would be beside the quota. So
-#   Kueue's webhooks refuse enableInTreeAutoscaling in a queue, unless the annotation kueue.x-k8s.io/elastic-job is
-#   "true": then every change of size is admitted by itself. That needs Kueue's feature ElasticJobsViaWorkloadSlices,
-#   which is on by default since version 0.18.
+#   Kueue counts a Ray cluster once, when it admits it. Pods that Ray's autoscaler adds later would be outside the
+#   quota. Kueue's webhooks therefore refuse enableInTreeAutoscaling in a queue, unless the annotation
+#   kueue.x-k8s.io/elastic-job is "true". With this annotation, Kueue admits every change of size separately. It needs
+#   Kueue's feature ElasticJobsViaWorkloadSlices, which is on by default since version 0.18.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/elastic_workload/

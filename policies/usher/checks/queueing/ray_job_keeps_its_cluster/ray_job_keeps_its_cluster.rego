@@ -1,9 +1,9 @@
 # METADATA
-# title: A queued RayJob gives its cluster back
+# title: A queued RayJob shuts down its cluster when it finishes
 # description: |
-#   A RayJob keeps its cluster when the job is done, unless shutdownAfterJobFinishes is true: the GPUs stay taken, and
-#   the quota with them. Kueue's webhook therefore refuses a RayJob in a queue that does not say so. A RayJob with
-#   clusterSelector has no cluster of its own to give back.
+#   A RayJob keeps its cluster when the job is done, unless shutdownAfterJobFinishes is true. The cluster then still
+#   holds its GPUs and its quota. Kueue's webhook therefore refuses a queued RayJob without this setting. A RayJob with
+#   clusterSelector has no cluster of its own, so the check skips it.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/rayjobs/
@@ -15,7 +15,7 @@
 #   about: objects
 #   kinds: [rayJob]
 #   severity: high
-#   why: Kueue refuses the job, because a finished one would keep its quota.
+#   why: Kueue refuses the job, because it would keep its quota after it finishes.
 #   closes: [S20]
 #   remediation: |
 #     Set spec.shutdownAfterJobFinishes to true.
@@ -31,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/shutdownAfterJobFinishes",
-		"message": "the RayJob would keep its cluster and its quota when it is done, so Kueue refuses it in a queue",
+		"message": "the RayJob would keep its cluster and its quota after it finishes, so Kueue refuses it in a queue",
 		"remedy": "set shutdownAfterJobFinishes: true",
 	}
 }

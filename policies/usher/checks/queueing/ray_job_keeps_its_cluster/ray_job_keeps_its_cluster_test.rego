@@ -5,7 +5,7 @@ import data.usher.checks.queueing.ray_job_keeps_its_cluster as check
 
 found := {{
 	"path": "/spec/shutdownAfterJobFinishes",
-	"message": "the RayJob would keep its cluster and its quota when it is done, so Kueue refuses it in a queue",
+	"message": "the RayJob would keep its cluster and its quota after it finishes, so Kueue refuses it in a queue",
 	"remedy": "set shutdownAfterJobFinishes: true",
 }}
 

@@ -1,9 +1,9 @@
 # METADATA
 # title: A RayJob on a running cluster is not queued
 # description: |
-#   With clusterSelector a RayJob makes no cluster and runs on one that is there already. Kueue does not manage such a
-#   job, whatever queue it names: it starts at once, and only the RayCluster counts, if that is in a queue itself. With a
-#   rayClusterSpec beside the selector Kueue's webhook refuses the job.
+#   With clusterSelector a RayJob does not make a cluster; it runs on an existing cluster. Kueue does not manage this
+#   job, whatever queue it names: the job starts at once. Only the RayCluster counts, if it is in a queue itself. If the
+#   job also has a rayClusterSpec, Kueue's webhook refuses it.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/rayjobs/
@@ -15,10 +15,10 @@
 #   about: objects
 #   kinds: [rayJob]
 #   severity: medium
-#   why: The job looks queued and waits for nobody.
+#   why: The job looks queued, but it does not wait for quota.
 #   closes: [B35]
 #   remediation: |
-#     Put the queue label on the RayCluster that the job runs on, and take it off the job; or let the job make a cluster
+#     Put the queue label on the RayCluster that the job uses, and remove it from the job. Or let the job make a cluster
 #     of its own.
 package usher.checks.queueing.ray_job_on_a_running_cluster
 
@@ -31,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/clusterSelector",
-		"message": $"the RayJob runs on a cluster that is there already, so Kueue does not queue it in {text.excerpt(queue)}",
+		"message": $"the RayJob runs on an existing cluster, so Kueue does not queue it in {text.excerpt(queue)}",
 		"remedy": "label the RayCluster instead, or give the job a cluster of its own",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.queueing.ray_job_on_a_running_cluster as check
 
 found := {{
 	"path": "/spec/clusterSelector",
-	"message": `the RayJob runs on a cluster that is there already, so Kueue does not queue it in "research"`,
+	"message": `the RayJob runs on an existing cluster, so Kueue does not queue it in "research"`,
 	"remedy": "label the RayCluster instead, or give the job a cluster of its own",
 }}
 

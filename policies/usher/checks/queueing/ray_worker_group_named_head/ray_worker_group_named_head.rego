@@ -1,8 +1,8 @@
 # METADATA
-# title: No worker group of a queued Ray cluster is named head
+# title: No worker group of a queued Ray cluster has the name head
 # description: |
-#   Kueue names the pod sets of a Ray cluster by its worker groups, and the one of the head is named head. A worker group
-#   of that name would be taken for it, so Kueue's webhooks refuse it in a queue.
+#   Kueue names the pod sets of a Ray cluster after its worker groups, and names the pod set of the head node head. A
+#   worker group named head has the same name, so Kueue's webhooks refuse it in a queue.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/rayclusters/
@@ -30,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{cluster.path}/workerGroupSpecs/{index}/groupName",
-		"message": $"worker group {index} of the {input.workload.kind} is named head as Kueue names the head itself, so Kueue refuses it in a queue",
+		"message": $"worker group {index} of the {input.workload.kind} is named head, like Kueue's pod set for the head node, so Kueue refuses it in a queue",
 		"remedy": "give the worker group another name",
 	}
 }

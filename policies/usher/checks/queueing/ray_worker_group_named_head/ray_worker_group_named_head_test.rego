@@ -5,7 +5,7 @@ import data.usher.checks.queueing.ray_worker_group_named_head as check
 
 found(path, index, kind) := {{
 	"path": $"{path}/workerGroupSpecs/{index}/groupName",
-	"message": $"worker group {index} of the {kind} is named head as Kueue names the head itself, so Kueue refuses it in a queue",
+	"message": $"worker group {index} of the {kind} is named head, like Kueue's pod set for the head node, so Kueue refuses it in a queue",
 	"remedy": "give the worker group another name",
 }}
 

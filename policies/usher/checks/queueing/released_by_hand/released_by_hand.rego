@@ -1,12 +1,12 @@
 # METADATA
 # title: Only controllers release a queued job
 # description: |
-#   Kueue holds a job back by suspending it and lets it go when there is quota. Whoever sets suspend to false by hand
-#   starts the pods without any: Kueue suspends the job again, but until then they hold the GPUs of somebody else. That
-#   is found on a job that is in a queue, or was in one before the same change took the label away. Controllers and
-#   administrators may do it. Name the identity as which Kueue runs in the parameter identities; as long as it is empty,
-#   a finding rests on the assumption that Kueue is among the controllers, and only warns. What a controller made is
-#   left alone.
+#   Kueue holds a job back by suspending it, and releases it when there is quota. A user who sets suspend to false
+#   starts the pods without quota. Kueue suspends the job again, but until then the pods hold GPUs of other jobs. The
+#   check looks at jobs in a queue, and at jobs that were in a queue before the same change removed the label.
+#   Controllers and administrators may release jobs. List the identity of Kueue in the parameter identities. While the
+#   parameter is empty, usher assumes that Kueue is one of the controllers, and the finding only warns. The check skips
+#   objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/admission/
@@ -22,9 +22,8 @@
 #   parameters:
 #     identities:
 #       default: []
-#       description: Identities of usher.yaml that may release jobs, beside administrators and controllers.
-#   remediation: |
-#     Leave suspend alone and wait until Kueue admits the job, or give the job a higher priority class.
+#       description: Identities of usher.yaml that may release jobs, in addition to administrators and controllers.
+#   remediation: Do not change suspend; wait until Kueue admits the job. Or give the job a higher priority class.
 package usher.checks.queueing.released_by_hand
 
 import data.usher.lib.kueue
@@ -36,12 +35,12 @@ deny contains object.union(finding, _assumption) if {
 	kueue.queued_as_one
 	queue := _queue
 	not input.workload.owned
-	kueue.asked_by_none_of(array.concat(["administrators", "controllers"], _identities))
+	kueue.user_is_not_one_of(array.concat(["administrators", "controllers"], _identities))
 
 	finding := {
 		"path": _suspend,
-		"message": $"the {input.workload.kind} is released by hand, although it is for queue {queue} to admit it",
-		"remedy": "leave suspend as it is, and wait until Kueue admits the job",
+		"message": $"the {input.workload.kind} is released by hand, but Kueue must first admit it through queue {queue}",
+		"remedy": "do not change suspend, and wait until Kueue admits the job",
 	}
 }
 
@@ -60,4 +59,4 @@ _suspend := "/spec/runPolicy/suspend" if {
 
 default _assumption := {}
 
-_assumption := {"assumption": "Kueue is among the controllers that usher.yaml knows"} if _identities == []
+_assumption := {"assumption": "usher assumes that Kueue is one of the controllers in usher.yaml"} if _identities == []

@@ -5,8 +5,8 @@ import data.usher.checks.queueing.released_by_hand as check
 
 found(path, kind) := {{
 	"path": path,
-	"message": $"the {kind} is released by hand, although it is for queue research to admit it",
-	"remedy": "leave suspend as it is, and wait until Kueue admits the job",
+	"message": $"the {kind} is released by hand, but Kueue must first admit it through queue research",
+	"remedy": "do not change suspend, and wait until Kueue admits the job",
 }}
 
 test_a_job_that_a_person_releases_is_found if {
@@ -41,7 +41,7 @@ test_kueue_administrators_and_controllers_may if {
 
 test_without_the_identity_of_kueue_it_rests_on_an_assumption if {
 	undeclared := json.remove(examples.bad_job, ["/site/parameters"])
-	expected := {object.union(finding, {"assumption": "Kueue is among the controllers that usher.yaml knows"}) |
+	expected := {object.union(finding, {"assumption": "usher assumes that Kueue is one of the controllers in usher.yaml"}) |
 		some finding in found("/spec/suspend", "Job")
 	}
 	check.deny == expected with input as undeclared

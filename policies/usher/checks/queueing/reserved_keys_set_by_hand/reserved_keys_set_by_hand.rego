@@ -1,12 +1,13 @@
 # METADATA
-# title: Keys that Kueue sets are not set by hand
+# title: Users do not set the keys that Kueue sets
 # description: |
-#   Kueue marks the pods that it admits: with the labels kueue.x-k8s.io/podset, cluster-queue-name, local-queue-name and
-#   managed, and with the annotations workload and role-hash. Set by hand they claim an admission that never was: the
-#   usage of a team is booked on another queue, pods of different sizes are counted as alike, and whoever trusts the
-#   marks is deceived. They often come from the manifest of a running job, used anew. It is told when an object is
-#   created by somebody who is neither a controller nor an administrator. What Kueue's own webhooks add to pods and some
-#   templates in the same moment cannot be told apart and is left alone, and so is what a controller made.
+#   Kueue marks the pods that it admits with the labels kueue.x-k8s.io/podset, cluster-queue-name, local-queue-name and
+#   managed, and with the annotations workload and role-hash. If a user sets them, they claim an admission that did not
+#   happen. Another queue then gets the usage of a team, Kueue counts pods of different sizes as equal, and tools that
+#   trust the keys are wrong. The keys often come from the copied manifest of a running job. The check looks at objects
+#   that a user creates who is neither a controller nor an administrator. Kueue's own webhooks add some keys to pods and
+#   to some templates at the same moment. The check cannot distinguish these keys, so it skips them. It also skips
+#   objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/
@@ -17,14 +18,13 @@
 #   code: USH419
 #   about: labelled pods
 #   severity: medium
-#   why: Pods count as admitted, or on somebody else's quota, that never were.
+#   why: Pods that Kueue never admitted count as admitted, or use the quota of another team.
 #   closes: [B31]
 #   parameters:
 #     identities:
 #       default: []
-#       description: Identities of usher.yaml that may set them, beside administrators and controllers.
-#   remediation: |
-#     Remove the keys, and write manifests from scratch rather than from a running job.
+#       description: Identities of usher.yaml that may set these keys, in addition to administrators and controllers.
+#   remediation: Remove the keys. Do not copy manifests from a running job.
 package usher.checks.queueing.reserved_keys_set_by_hand
 
 import data.usher.lib.kueue
@@ -56,7 +56,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{place.path}/{kind}s/{kueue.escaped(key)}",
-		"message": $"the {kind} {key} {text.excerpt(value)} is for Kueue to set when it admits the workload",
+		"message": $"the {kind} {key} {text.excerpt(value)} is set by hand, but only Kueue sets it when it admits the workload",
 		"remedy": "remove it",
 	}
 }
@@ -65,7 +65,7 @@ _by_hand if {
 	input.review.operation == "CREATE"
 	not input.workload.owned
 	identities := parameters.queueing.reserved_keys_set_by_hand.identities
-	kueue.asked_by_none_of(array.concat(["administrators", "controllers"], identities))
+	kueue.user_is_not_one_of(array.concat(["administrators", "controllers"], identities))
 }
 
 _places := array.concat(

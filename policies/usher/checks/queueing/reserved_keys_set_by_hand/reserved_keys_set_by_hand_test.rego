@@ -5,7 +5,7 @@ import data.usher.checks.queueing.reserved_keys_set_by_hand as check
 
 found(path, kind, key, value) := {
 	"path": $"{path}/{kind}s/kueue.x-k8s.io~1{key}",
-	"message": $"the {kind} kueue.x-k8s.io/{key} {value} is for Kueue to set when it admits the workload",
+	"message": $"the {kind} kueue.x-k8s.io/{key} {value} is set by hand, but only Kueue sets it when it admits the workload",
 	"remedy": "remove it",
 }
 

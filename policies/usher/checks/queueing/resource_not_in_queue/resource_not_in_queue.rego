@@ -1,10 +1,11 @@
 # METADATA
-# title: The queue has quota of every resource that a workload asks for
+# title: The queue has quota for every resource that the workload asks for
 # description: |
-#   A ClusterQueue admits only what its resource groups cover: a workload that asks for cpu as well waits for ever in a queue
-#   that covers GPUs alone, and so does one for a kind of GPU of which the queue has none. Kueue's configuration may leave
-#   resources out of account (excludeResourcePrefixes), count them as others (transformations) or let through what is not
-#   covered (quotaCheckStrategy); where that configuration is not known, this only warns.
+#   A ClusterQueue admits only resources that its resource groups cover. A workload that also asks for cpu waits forever
+#   in a queue that covers only GPUs. A workload also waits forever for a kind of GPU that the queue does not cover.
+#   Kueue's configuration may ignore resources (excludeResourcePrefixes), count them as other resources
+#   (transformations), or admit resources that are not covered (quotaCheckStrategy). If usher does not know this
+#   configuration, the finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#resources
@@ -15,7 +16,7 @@
 #   code: USH436
 #   about: cluster facts
 #   severity: high
-#   why: The workload waits for ever for quota that does not exist.
+#   why: The workload waits forever for quota that does not exist.
 #   closes: [S21, S20]
 #   remediation: |
 #     Use a queue that covers the resource, or have it added to coveredResources of the ClusterQueue.
@@ -30,7 +31,7 @@ deny contains finding if {
 	finding := object.union(
 		{
 			"path": object.get(uncovered, "path", queues.path),
-			"message": $"ClusterQueue {queues.cluster_queue.name} has no quota of {text.excerpt(uncovered.resource)}, so it can never admit {queues.workload_name}",
+			"message": $"ClusterQueue {queues.cluster_queue.name} has no quota for {text.excerpt(uncovered.resource)}, so it can never admit {queues.workload_name}",
 			"remedy": _remedy,
 		},
 		queues.assumption,
@@ -39,4 +40,4 @@ deny contains finding if {
 
 _remedy := $"use queue {queues.verdict.fitsIn}, which could admit it" if {
 	queues.verdict.fitsIn
-} else := "use a queue whose ClusterQueue covers the resource, or have it added there"
+} else := "use a queue whose ClusterQueue covers the resource, or have the resource added there"

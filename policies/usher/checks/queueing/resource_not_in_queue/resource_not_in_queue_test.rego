@@ -7,11 +7,11 @@ label := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 
 of_pytorchjob := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits"
 
-elsewhere := "use a queue whose ClusterQueue covers the resource, or have it added there"
+elsewhere := "use a queue whose ClusterQueue covers the resource, or have the resource added there"
 
 found(path, resource, kind, remedy) := {
 	"path": path,
-	"message": $`ClusterQueue research-queue has no quota of "{resource}", so it can never admit this {kind}`,
+	"message": $`ClusterQueue research-queue has no quota for "{resource}", so it can never admit this {kind}`,
 	"remedy": remedy,
 }
 
@@ -41,7 +41,7 @@ test_without_the_configuration_of_kueue_it_is_assumed if {
 		[{"op": "replace", "path": "/cluster/kueue/configurationKnown", "value": false}],
 	)
 	some finding in check.deny with input as document
-	finding.assumption == "Kueue counts as it does by default; its ConfigMap kueue-system/kueue-manager-config is not known"
+	finding.assumption == "usher assumes that Kueue counts resources by its defaults, because it does not know the ConfigMap kueue-system/kueue-manager-config"
 }
 
 test_resources_that_the_queue_covers_are_good if {

@@ -1,10 +1,10 @@
 # METADATA
-# title: Annotations of Kueue for topology do not exclude each other
+# title: Kueue's topology annotations do not exclude each other
 # description: |
-#   A pod template asks Kueue for one kind of placement: all pods in one domain required, or preferred, or anywhere
-#   (unconstrained). Slices are described either by podset-slice-required-topology with podset-slice-size, or by the
-#   constraints for several levels. A template that is placed together with another (podset-group-name) has no slices.
-#   Kueue's webhooks refuse a template, and a Pod, that says two of what excludes each other.
+#   A pod template asks Kueue for one kind of placement: all pods in one required domain, in one preferred domain, or
+#   anywhere (unconstrained). Slices need podset-slice-required-topology with podset-slice-size, or the constraints for
+#   several levels. A template that Kueue places together with another template (podset-group-name) has no slices.
+#   Kueue's webhooks refuse a template or a Pod with two annotations that exclude each other.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -17,8 +17,7 @@
 #   severity: high
 #   why: Kueue refuses the workload when it is created.
 #   closes: [S9]
-#   remediation: |
-#     Keep the one annotation that says what the job needs.
+#   remediation: Keep only the annotation that the job needs.
 package usher.checks.queueing.topology_annotations_conflict
 
 import data.usher.lib.kueue

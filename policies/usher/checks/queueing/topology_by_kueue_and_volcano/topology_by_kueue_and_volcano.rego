@@ -1,11 +1,11 @@
 # METADATA
-# title: Either Kueue or Volcano places pods by topology
+# title: Only Kueue or only Volcano places pods by topology
 # description: |
-#   With one of its topology annotations Kueue chooses the nodes of the pods when it admits them, and books their
-#   capacity in its own picture of the cluster. Volcano, named as the scheduler, chooses nodes by another picture and
-#   knows nothing of the first: the pods fit on one of the two and wait, while the quota is taken. Queueing by Kueue and
-#   gangs by Volcano go together as long as the template leaves the topology to one of them. Where the job asks Volcano
-#   for a topology of its own, several-topology-mechanisms tells it. What a controller made is left alone.
+#   With one of its topology annotations, Kueue chooses the nodes of the pods when it admits them, and reserves their
+#   capacity in its own accounts. Volcano, as the scheduler, chooses nodes by its own accounts and does not know Kueue's
+#   choice. The pods fit in one of the two accounts and wait, while they use the quota. Kueue can queue and Volcano can
+#   form gangs, as long as the template leaves the topology to only one of them. If the job asks Volcano for a topology
+#   of its own, the check several-topology-mechanisms finds it. This check skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -18,7 +18,7 @@
 #   code: USH418
 #   about: labelled pods
 #   severity: medium
-#   why: Two placements that do not know of each other leave the pods pending with their quota taken.
+#   why: Two independent placements leave the pods pending while they use their quota.
 #   closes: [S9, S25]
 #   remediation: |
 #     Remove the kueue.x-k8s.io/podset-*-topology annotations, or the schedulerName.
@@ -39,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, annotation),
-		"message": $"{workload.pod_set_name(pod_set)}: {annotation} has Kueue choose the nodes, and schedulerName {pod_set.schedulerName} has Volcano choose them as well",
+		"message": $"{workload.pod_set_name(pod_set)}: {annotation} makes Kueue choose the nodes, but schedulerName {pod_set.schedulerName} makes Volcano choose them too",
 		"remedy": "remove the annotation or the schedulerName",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.queueing.topology_by_kueue_and_volcano as check
 
 found(path, name, annotation, scheduler) := {
 	"path": $"{path}/annotations/kueue.x-k8s.io~1podset-{annotation}",
-	"message": $"{name}: kueue.x-k8s.io/podset-{annotation} has Kueue choose the nodes, and schedulerName {scheduler} has Volcano choose them as well",
+	"message": $"{name}: kueue.x-k8s.io/podset-{annotation} makes Kueue choose the nodes, but schedulerName {scheduler} makes Volcano choose them too",
 	"remedy": "remove the annotation or the schedulerName",
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: Topology levels that pods name are there
+# title: Pods name existing topology levels
 # description: |
-#   The topology annotations of a pod template name a level: a node label that must be among the levels of the flavor's
-#   Topology. Where none of the flavors has it, the workload is never admitted. Topologies can be added, and placing by
-#   topology can be switched off in Kueue, so this only warns, unless usher.yaml says otherwise.
+#   The topology annotations of a pod template name a level. The level is a node label that must be among the levels of
+#   the flavor's Topology. If no flavor has the level, Kueue never admits the workload. Somebody may add a Topology, or
+#   switch off Kueue's placement by topology, so the finding only warns, unless usher.yaml says otherwise.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -14,7 +14,7 @@
 #   code: USH438
 #   about: cluster facts
 #   severity: medium
-#   why: The workload waits for ever for racks or blocks that Kueue does not know.
+#   why: The workload waits forever for racks or blocks that Kueue does not know.
 #   closes: [S9, S21]
 #   remediation: Name a level that `kubectl get topologies -o yaml` lists.
 package usher.checks.queueing.topology_level_not_there
@@ -37,7 +37,7 @@ deny contains finding if {
 	}
 }
 
-# The first of the annotations that name it.
+# The first annotation that names it.
 _path(pod_set, level) := kueue.annotation_path(pod_set, keys[0]) if {
 	keys := [key |
 		some key in [kueue.required_topology, kueue.preferred_topology, kueue.slice_topology]

@@ -1,9 +1,9 @@
 # METADATA
 # title: Slices have both a topology and a size
 # description: |
-#   Kueue cuts the pods of a template into slices of podset-slice-size pods, each in one domain of the level that
-#   podset-slice-required-topology names. One of the two annotations without the other says nothing that could be done,
-#   and Kueue's webhooks refuse it.
+#   Kueue cuts the pods of a template into slices of podset-slice-size pods. It places each slice in one domain of the
+#   level that podset-slice-required-topology names. One annotation without the other is incomplete, and Kueue's
+#   webhooks refuse it.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -34,12 +34,12 @@ deny contains finding if {
 	pod_set.annotations[present]
 	not pod_set.annotations[missing]
 
-	# With the constraints for several levels another check finds it, and the other half would not help.
+	# Beside the constraints for several levels another check finds it, and adding the other half does not help.
 	not pod_set.annotations[kueue.slice_constraints]
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, present),
 		"message": $"{workload.pod_set_name(pod_set)} has {present} without {missing}, so Kueue refuses it",
-		"remedy": $"set {missing} as well, or neither",
+		"remedy": $"set {missing} too, or remove {present}",
 	}
 }

@@ -6,7 +6,7 @@ import data.usher.checks.queueing.topology_slice_half_described as check
 found(path, name, present, missing) := {
 	"path": $"{path}/annotations/kueue.x-k8s.io~1podset-{present}",
 	"message": $"{name} has kueue.x-k8s.io/podset-{present} without kueue.x-k8s.io/podset-{missing}, so Kueue refuses it",
-	"remedy": $"set kueue.x-k8s.io/podset-{missing} as well, or neither",
+	"remedy": $"set kueue.x-k8s.io/podset-{missing} too, or remove kueue.x-k8s.io/podset-{present}",
 }
 
 test_a_topology_without_a_size_is_found if {

@@ -1,9 +1,10 @@
 # METADATA
-# title: A slice has one pod or more, and no more than there are
+# title: A slice has at least one pod, and no more pods than the template makes
 # description: |
-#   podset-slice-size is the number of pods that must be in one domain. Kueue's webhooks refuse what is no whole number
-#   or less than 1, and a slice of more pods than the template makes, which no placement could fill. Of a plain Pod and
-#   of the pods of a Deployment only the number itself is judged, because others make up the group.
+#   The annotation podset-slice-size is the number of pods that must be in one domain. Kueue's webhooks refuse a value
+#   that is not a whole number or is less than 1. They also refuse a slice of more pods than the template makes, because
+#   no placement could fill it. For a plain Pod and the pods of a Deployment, the check judges only the number itself,
+#   because other pods belong to the same group.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -31,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, kueue.slice_size),
-		"message": $"{workload.pod_set_name(pod_set)}: {kueue.slice_size} {text.excerpt(size)} is no whole number of 1 or more, so Kueue refuses it",
+		"message": $"{workload.pod_set_name(pod_set)}: {kueue.slice_size} {text.excerpt(size)} is not a whole number of at least 1, so Kueue refuses it",
 		"remedy": "set it to the number of pods that must be in one domain",
 	}
 }
@@ -44,7 +45,7 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.annotation_path(pod_set, kueue.slice_size),
-		"message": $"{workload.pod_set_name(pod_set)}: slices of {size} pods are larger than the {pod_set.pods.maximum} pods that there are, so Kueue refuses it",
+		"message": $"{workload.pod_set_name(pod_set)} has slices of {size} pods, but makes at most {pod_set.pods.maximum} pods, so Kueue refuses it",
 		"remedy": $"set {kueue.slice_size} to {pod_set.pods.maximum} or less",
 	}
 }

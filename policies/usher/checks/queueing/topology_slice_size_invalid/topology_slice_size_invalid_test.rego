@@ -7,7 +7,7 @@ key := "annotations/kueue.x-k8s.io~1podset-slice-size"
 
 no_number(path, name, size) := {{
 	"path": $"{path}/{key}",
-	"message": $"{name}: kueue.x-k8s.io/podset-slice-size {size} is no whole number of 1 or more, so Kueue refuses it",
+	"message": $"{name}: kueue.x-k8s.io/podset-slice-size {size} is not a whole number of at least 1, so Kueue refuses it",
 	"remedy": "set it to the number of pods that must be in one domain",
 }}
 
@@ -32,7 +32,7 @@ test_numbers_of_other_forms_are_found if {
 test_a_slice_of_more_pods_than_there_are_is_found if {
 	check.deny == {{
 		"path": $"/spec/replicatedJobs/0/template/spec/template/metadata/{key}",
-		"message": "workers: slices of 8 pods are larger than the 4 pods that there are, so Kueue refuses it",
+		"message": "workers has slices of 8 pods, but makes at most 4 pods, so Kueue refuses it",
 		"remedy": "set kueue.x-k8s.io/podset-slice-size to 4 or less",
 	}} with input as examples.bad_jobset
 }
@@ -45,7 +45,7 @@ test_the_smallest_and_the_longest_number_are_numbers if {
 	check.deny == set() with input as sized(examples.bad_job, "1")
 	check.deny == {{
 		"path": $"/spec/template/metadata/{key}",
-		"message": "the pod: slices of 123456789 pods are larger than the 8 pods that there are, so Kueue refuses it",
+		"message": "the pod has slices of 123456789 pods, but makes at most 8 pods, so Kueue refuses it",
 		"remedy": "set kueue.x-k8s.io/podset-slice-size to 8 or less",
 	}} with input as sized(examples.bad_job, "123456789")
 }

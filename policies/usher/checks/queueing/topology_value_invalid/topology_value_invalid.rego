@@ -1,9 +1,9 @@
 # METADATA
-# title: Annotations of Kueue for topology have values that it understands
+# title: Kueue's topology annotations have valid values
 # description: |
-#   podset-required-topology, podset-preferred-topology and podset-slice-required-topology name a node label;
-#   podset-unconstrained-topology is true or false; podset-slice-required-topology-constraints is a JSON array of one to
-#   three levels; podset-group-name is no number. Kueue's webhooks refuse everything else.
+#   podset-required-topology, podset-preferred-topology and podset-slice-required-topology name a node label.
+#   podset-unconstrained-topology is true or false. podset-slice-required-topology-constraints is a JSON array of one to
+#   three levels. podset-group-name is not a number. Kueue's webhooks refuse all other values.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -19,7 +19,7 @@
 #   why: Kueue refuses the workload when it is created.
 #   closes: [S9]
 #   remediation: |
-#     Name the node label of a level of the flavor's Topology, such as cloud.provider.com/topology-rack.
+#     Name the node label of a level of the flavor's Topology, for example cloud.provider.com/topology-rack.
 package usher.checks.queueing.topology_value_invalid
 
 import data.usher.lib.kueue
@@ -35,7 +35,7 @@ _expected := {
 	kueue.pod_set_group: "a name with a letter in it",
 }
 
-# What Go takes for true or false.
+# The values that Go reads as true or false.
 _flags := {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"}
 
 deny contains finding if {

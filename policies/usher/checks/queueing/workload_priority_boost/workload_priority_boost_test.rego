@@ -5,7 +5,7 @@ import data.usher.checks.queueing.workload_priority_boost as check
 
 found(boost) := {{
 	"path": "/metadata/annotations/kueue.x-k8s.io~1priority-boost",
-	"message": $"kueue.x-k8s.io/priority-boost {boost} is set by hand and changes the priority of the Workload past its class",
+	"message": $"kueue.x-k8s.io/priority-boost {boost} is set by hand and changes the priority of the Workload regardless of its class",
 	"remedy": "remove kueue.x-k8s.io/priority-boost, and give the job a priority class",
 }}
 

@@ -1,9 +1,10 @@
 # METADATA
-# title: Accelerators are not for init containers alone
+# title: Accelerators are not only for init containers
 # description: |
-#   What an init container asks for is reserved as long as the pod lives. Where no other container asks for accelerators,
-#   the device that converted or warmed something up in the first minutes idles from then on, and nobody else gets it.
-#   What runs beside the app containers (restartPolicy: Always) is none of these.
+#   Kubernetes reserves what an init container asks for as long as the pod lives. If no other container asks for
+#   accelerators, the device is used in the first minutes only, for example to convert or warm something up. It then
+#   idles, and no other pod gets it. An init container with restartPolicy: Always runs beside the app containers, so it
+#   counts as one of them.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
@@ -14,11 +15,11 @@
 #   code: USH113
 #   about: accelerator pods
 #   severity: medium
-#   why: A GPU is held idle for the whole life of the pod, after a few minutes of use.
+#   why: A GPU is used for a few minutes, then idles for the whole life of the pod.
 #   closes: [B21]
 #   remediation: |
-#     Do that step in a Job of its own, before the workload, or ask for the accelerator in the container that goes on
-#     using it.
+#     Move this step into a Job of its own, before the workload. Or ask for the accelerator in the container that
+#     continues to use it.
 package usher.checks.resources.accelerator_only_in_init_container
 
 import data.usher.lib.workload
@@ -32,8 +33,8 @@ deny contains finding if {
 
 	finding := {
 		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} asks for accelerators, but nothing that runs after it does, so they idle for the rest of the pod's life",
-		"remedy": "do this step in a Job of its own, or ask for them where they are used on",
+		"message": $"{workload.container_name(pod_set, container)} asks for accelerators, but no later container does, so they idle for the rest of the pod's life",
+		"remedy": "move this step into a Job of its own, or ask for them in the container that continues to use them",
 	}
 }
 

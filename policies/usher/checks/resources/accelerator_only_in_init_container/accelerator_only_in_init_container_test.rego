@@ -3,12 +3,12 @@ package usher.checks.resources.accelerator_only_in_init_container_test
 import data.examples.checks.resources.accelerator_only_in_init_container as examples
 import data.usher.checks.resources.accelerator_only_in_init_container as check
 
-remedy := "do this step in a Job of its own, or ask for them where they are used on"
+remedy := "move this step into a Job of its own, or ask for them in the container that continues to use them"
 
 test_an_init_container_that_alone_asks_is_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/initContainers/0",
-		"message": "init container convert asks for accelerators, but nothing that runs after it does, so they idle for the rest of the pod's life",
+		"message": "init container convert asks for accelerators, but no later container does, so they idle for the rest of the pod's life",
 		"remedy": remedy,
 	}} with input as examples.bad_deployment
 }
@@ -16,7 +16,7 @@ test_an_init_container_that_alone_asks_is_found if {
 test_each_pod_set_is_looked_at_by_itself if {
 	check.deny == {{
 		"path": "/spec/tasks/0/template/spec/initContainers/0",
-		"message": "init container embed of prepare asks for accelerators, but nothing that runs after it does, so they idle for the rest of the pod's life",
+		"message": "init container embed of prepare asks for accelerators, but no later container does, so they idle for the rest of the pod's life",
 		"remedy": remedy,
 	}} with input as examples.bad_volcano_job
 }
@@ -25,12 +25,12 @@ test_several_init_containers_are_found_each if {
 	check.deny == {
 		{
 			"path": "/spec/initContainers/0",
-			"message": "init container tune asks for accelerators, but nothing that runs after it does, so they idle for the rest of the pod's life",
+			"message": "init container tune asks for accelerators, but no later container does, so they idle for the rest of the pod's life",
 			"remedy": remedy,
 		},
 		{
 			"path": "/spec/initContainers/1",
-			"message": "init container measure asks for accelerators, but nothing that runs after it does, so they idle for the rest of the pod's life",
+			"message": "init container measure asks for accelerators, but no later container does, so they idle for the rest of the pod's life",
 			"remedy": remedy,
 		},
 	} with input as examples.bad_pod

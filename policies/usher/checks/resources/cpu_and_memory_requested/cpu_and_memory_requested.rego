@@ -1,11 +1,11 @@
 # METADATA
 # title: Containers with accelerators ask for cpu and memory
 # description: |
-#   A container that asks for GPUs and for nothing else is scheduled as if it needed neither cpu nor memory. The node
-#   fills up with others, data loading starves the GPUs, and under memory pressure such a pod is among the first to be
-#   evicted. Quotas and queues do not see what it uses. A limit stands in for a missing request, and so does what
-#   the pod as a whole asks for in `spec.resources`. A LimitRange of the namespace fills requests in too, and runtimes
-#   and operators have defaults of their own; that is seen only in the Pods that come out of it.
+#   A container that asks only for GPUs is scheduled as if it needed no cpu and no memory. Other pods fill the node,
+#   data loading becomes too slow for the GPUs, and under memory pressure the pod is among the first to be evicted.
+#   Quotas and queues do not count what it uses. A limit replaces a missing request, and so does a request of the whole
+#   pod in `spec.resources`. A LimitRange of the namespace can also add requests, and runtimes and operators have their
+#   own defaults. Only the resulting Pods show these.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
@@ -19,8 +19,8 @@
 #   why: The GPUs wait for data while other pods use the cores beside them, or the pod is evicted.
 #   closes: [S11, B22, S43]
 #   remediation: |
-#     Set requests of cpu and memory for every container that asks for accelerators; the share of the node that belongs
-#     to its GPUs is a good start.
+#     Set requests of cpu and memory for every container that asks for accelerators. A good start is the share of the
+#     node that belongs to its GPUs.
 package usher.checks.resources.cpu_and_memory_requested
 
 import data.usher.lib.workload
@@ -38,7 +38,7 @@ deny contains object.union(finding, _assumption) if {
 
 	finding := {
 		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} asks for accelerators, but for no {concat(" and no ", missing)}",
+		"message": $"{workload.container_name(pod_set, container)} asks for accelerators, but not for {concat(" or ", missing)}",
 		"remedy": $"set requests of {concat(" and ", missing)}",
 	}
 }
@@ -49,12 +49,12 @@ _asked(pod_set, _, resource) if pod_set.podRequests[resource]
 
 _asked(pod_set, _, resource) if pod_set.podLimits[resource]
 
-# What the API server sends of a Pod has been through LimitRanges and operators.
-_assumption := {} if _final
+# LimitRanges and operators have already changed a Pod that the API server sends.
+_assumption := {} if _has_all_defaults
 
-_assumption := {"assumption": "nothing fills it in, such as a LimitRange or defaults of an operator"} if not _final
+_assumption := {"assumption": "usher assumes that no LimitRange or operator default adds it"} if not _has_all_defaults
 
-_final if {
+_has_all_defaults if {
 	input.review
 	input.workload.kind == "Pod"
 }

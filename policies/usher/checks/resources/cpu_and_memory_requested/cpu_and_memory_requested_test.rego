@@ -3,19 +3,19 @@ package usher.checks.resources.cpu_and_memory_requested_test
 import data.examples.checks.resources.cpu_and_memory_requested as examples
 import data.usher.checks.resources.cpu_and_memory_requested as check
 
-assumption := "nothing fills it in, such as a LimitRange or defaults of an operator"
+assumption := "usher assumes that no LimitRange or operator default adds it"
 
 test_each_container_with_accelerators_is_told_what_it_does_not_ask_for if {
 	check.deny == {
 		{
 			"path": "/spec/template/spec/initContainers/0",
-			"message": "init container convert asks for accelerators, but for no memory",
+			"message": "init container convert asks for accelerators, but not for memory",
 			"remedy": "set requests of memory",
 			"assumption": assumption,
 		},
 		{
 			"path": "/spec/template/spec/containers/0",
-			"message": "container server asks for accelerators, but for no cpu and no memory",
+			"message": "container server asks for accelerators, but not for cpu or memory",
 			"remedy": "set requests of cpu and memory",
 			"assumption": assumption,
 		},
@@ -25,7 +25,7 @@ test_each_container_with_accelerators_is_told_what_it_does_not_ask_for if {
 test_a_predictor_is_held_to_it_as_well if {
 	check.deny == {{
 		"path": "/spec/predictor/model",
-		"message": "container kserve-container of predictor asks for accelerators, but for no cpu",
+		"message": "container kserve-container of predictor asks for accelerators, but not for cpu",
 		"remedy": "set requests of cpu",
 		"assumption": assumption,
 	}} with input as examples.bad_inferenceservice
@@ -34,7 +34,7 @@ test_a_predictor_is_held_to_it_as_well if {
 test_what_the_pod_as_a_whole_asks_for_counts_for_that_resource_alone if {
 	check.deny == {{
 		"path": "/spec/containers/0",
-		"message": "container notebook asks for accelerators, but for no memory",
+		"message": "container notebook asks for accelerators, but not for memory",
 		"remedy": "set requests of memory",
 		"assumption": assumption,
 	}} with input as examples.bad_pod
@@ -43,7 +43,7 @@ test_what_the_pod_as_a_whole_asks_for_counts_for_that_resource_alone if {
 test_of_a_pod_that_the_api_server_sends_nothing_has_to_be_assumed if {
 	check.deny == {{
 		"path": "/spec/containers/0",
-		"message": "container notebook asks for accelerators, but for no memory",
+		"message": "container notebook asks for accelerators, but not for memory",
 		"remedy": "set requests of memory",
 	}} with input as examples.bad_pod_at_admission
 }
@@ -51,7 +51,7 @@ test_of_a_pod_that_the_api_server_sends_nothing_has_to_be_assumed if {
 test_a_template_may_be_filled_in_later_even_at_admission if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0",
-		"message": "container tokenize asks for accelerators, but for no memory",
+		"message": "container tokenize asks for accelerators, but not for memory",
 		"remedy": "set requests of memory",
 		"assumption": assumption,
 	}} with input as examples.bad_job_at_admission

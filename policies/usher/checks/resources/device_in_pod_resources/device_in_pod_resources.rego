@@ -1,10 +1,10 @@
 # METADATA
-# title: Devices are asked for by containers
+# title: Containers ask for devices, not the pod as a whole
 # description: |
-#   What a pod asks for as a whole (`spec.resources`) is cpu, memory and huge pages, and nothing else. An API server that
-#   knows the field, as it does from Kubernetes 1.34 on, refuses a pod that names an accelerator or another device there;
-#   an older one drops the field without a word, and the pod starts without its GPUs. In the templates of custom
-#   resources it is the operator that fails, once it makes the pods.
+#   A pod as a whole (`spec.resources`) can ask only for cpu, memory and huge pages. An API server that knows the field
+#   (Kubernetes 1.34 or later) refuses a pod that names an accelerator or another device there. An older API server
+#   drops the field silently, and the pod starts without its GPUs. In the templates of custom resources, the operator
+#   fails later, when it makes the pods.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources/
@@ -17,7 +17,7 @@
 #   code: USH111
 #   about: pods
 #   severity: high
-#   why: The pod is refused, or it starts without the devices that it was meant to get.
+#   why: The pod is refused, or it starts without its devices.
 #   closes: [B22]
 #   remediation: Move the device into `resources.limits` of the container that uses it.
 package usher.checks.resources.device_in_pod_resources
@@ -40,7 +40,7 @@ deny contains _finding(pod_set, "limits", name) if {
 # Only names of devices have a domain before a slash.
 _finding(pod_set, list, name) := {
 	"path": $"{workload.field_path(pod_set, "resources")}/{list}/{_escaped(name)}",
-	"message": $"{workload.pod_set_name(pod_set)} asks for {text.excerpt(name)} as a whole, where only cpu, memory and huge pages can stand",
+	"message": $"{workload.pod_set_name(pod_set)} asks for {text.excerpt(name)} in the resources of the whole pod, which allow only cpu, memory and huge pages",
 	"remedy": "move it into resources.limits of the container that uses it",
 }
 

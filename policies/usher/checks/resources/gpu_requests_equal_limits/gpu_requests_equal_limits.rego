@@ -1,9 +1,9 @@
 # METADATA
-# title: GPU requests must equal limits
+# title: GPU requests equal GPU limits
 # description: |
-#   Accelerators cannot be overcommitted. The API server refuses a Pod whose requests and limits differ, but accepts
-#   the same inside a PyTorchJob or RayJob template; its operator then fails to create the pods, and the job waits for
-#   ever. A request without a limit is refused in the same way; a limit without a request counts for both.
+#   Accelerators cannot be overcommitted. The API server refuses a Pod whose requests and limits differ. It accepts the
+#   same values inside a PyTorchJob or RayJob template; the operator then fails to create the pods, and the job waits
+#   forever. A request without a limit is also refused. A limit without a request counts for both.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
@@ -13,10 +13,10 @@
 # custom:
 #   code: USH103
 #   about: accelerator pods
-#   why: Its pods are refused when their operator makes them, and the job waits for ever.
+#   why: The API server refuses the pods when the operator makes them, and the job waits forever.
 #   closes: [S1, B21, B44]
 #   severity: critical
-#   remediation: Set requests and limits of the accelerator to the same number, or leave the request out.
+#   remediation: Set requests and limits of the accelerator to the same number, or remove the request.
 package usher.checks.resources.gpu_requests_equal_limits
 
 import data.usher.lib.workload
@@ -29,8 +29,8 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.resource_path(entry.container, "limits", entry.name),
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: {entry.name} requests {requests.text}, limits {limits.text}",
-		"remedy": "set both to the same number",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} requests {requests.text} of {entry.name}, but limits it to {limits.text}",
+		"remedy": "set both to the same amount",
 	}
 }
 
@@ -41,7 +41,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.resource_path(entry.container, "requests", entry.name),
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: {entry.name} requests {requests.text} and sets no limit",
-		"remedy": $"set limits of {entry.name} to {requests.text} as well",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} requests {requests.text} of {entry.name}, but sets no limit",
+		"remedy": $"set the limit of {entry.name} to {requests.text} too",
 	}
 }

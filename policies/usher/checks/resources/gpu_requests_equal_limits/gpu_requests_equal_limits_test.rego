@@ -12,13 +12,13 @@ test_other_limits_and_a_missing_limit_are_found_in_all_containers if {
 	check.deny == {
 		{
 			"path": $"{worker}/containers/0/resources/limits/nvidia.com~1gpu",
-			"message": "container pytorch of Worker: nvidia.com/gpu requests 8, limits 4",
-			"remedy": "set both to the same number",
+			"message": "container pytorch of Worker requests 8 of nvidia.com/gpu, but limits it to 4",
+			"remedy": "set both to the same amount",
 		},
 		{
 			"path": $"{worker}/initContainers/0/resources/requests/nvidia.com~1mig-1g.10gb",
-			"message": "init container download of Worker: nvidia.com/mig-1g.10gb requests 1 and sets no limit",
-			"remedy": "set limits of nvidia.com/mig-1g.10gb to 1 as well",
+			"message": "init container download of Worker requests 1 of nvidia.com/mig-1g.10gb, but sets no limit",
+			"remedy": "set the limit of nvidia.com/mig-1g.10gb to 1 too",
 		},
 	} with input as examples.bad_pytorchjob
 }
@@ -26,16 +26,16 @@ test_other_limits_and_a_missing_limit_are_found_in_all_containers if {
 test_a_request_without_limit_is_found_in_a_worker_group if {
 	check.deny == {{
 		"path": "/spec/rayClusterSpec/workerGroupSpecs/0/template/spec/containers/0/resources/requests/nvidia.com~1gpu",
-		"message": "container ray-worker of gpu-group: nvidia.com/gpu requests 1 and sets no limit",
-		"remedy": "set limits of nvidia.com/gpu to 1 as well",
+		"message": "container ray-worker of gpu-group requests 1 of nvidia.com/gpu, but sets no limit",
+		"remedy": "set the limit of nvidia.com/gpu to 1 too",
 	}} with input as examples.bad_rayjob
 }
 
 test_templates_of_templates_are_judged_too if {
 	check.deny == {{
 		"path": "/spec/jobTemplate/spec/template/spec/containers/0/resources/requests/nvidia.com~1gpu",
-		"message": "container embed: nvidia.com/gpu requests 2 and sets no limit",
-		"remedy": "set limits of nvidia.com/gpu to 2 as well",
+		"message": "container embed requests 2 of nvidia.com/gpu, but sets no limit",
+		"remedy": "set the limit of nvidia.com/gpu to 2 too",
 	}} with input as examples.bad_cronjob
 }
 

@@ -1,11 +1,11 @@
 # METADATA
-# title: Pods of training have guaranteed cpu and memory
+# title: Training pods have guaranteed cpu and memory
 # description: |
-#   Only where requests and limits of cpu and memory are equal in all containers, init containers and sidecars included,
-#   a pod is of the QoS class Guaranteed. It is then the last to be evicted, and kubelets with the policies static and
-#   single-numa-node place its cores beside its GPUs. One exporter without a limit is enough to lose that for the whole
-#   pod. Where the pod as a whole asks for resources (`spec.resources`), those alone decide. What containers with
-#   accelerators do not ask for at all, another check finds.
+#   A pod has the QoS class Guaranteed only if requests and limits of cpu and memory are equal in all its containers.
+#   Init containers and sidecars count too. Kubernetes evicts a Guaranteed pod last. Kubelets with the policies static
+#   and single-numa-node place its cores beside its GPUs. One exporter without a limit makes the whole pod lose this. If
+#   the pod as a whole asks for resources (`spec.resources`), only those decide. Another check finds containers with
+#   accelerators that do not ask for cpu or memory.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
@@ -18,11 +18,11 @@
 #   code: USH106
 #   about: accelerator pods
 #   severity: low
-#   why: A training run can be evicted, or starved of cores, by whatever else is on its node.
+#   why: Other pods on the node can evict a training run or take its cores.
 #   closes: [S13, B22, B23]
 #   remediation: |
-#     Set requests and limits of cpu and memory to the same amounts in every container, or only limits, which stand for
-#     both; or give the pod as a whole such limits in `spec.resources`.
+#     In every container, set requests and limits of cpu and memory to the same amounts, or set only limits. Or set
+#     limits for the pod as a whole in `spec.resources`.
 package usher.checks.resources.guaranteed_training_pods
 
 import data.usher.lib.amounts
@@ -60,7 +60,7 @@ deny contains finding if {
 	finding := {
 		"path": workload.field_path(pod_set, "resources"),
 		"message": $"the resources of {workload.pod_set_name(pod_set)} as a whole have {concat(" and ", reasons)}, so it is not Guaranteed",
-		"remedy": "set limits of cpu and memory there, and the same requests or none",
+		"remedy": "set limits of cpu and memory there, and equal requests or no requests",
 	}
 }
 

@@ -5,7 +5,7 @@ import data.usher.checks.resources.guaranteed_training_pods as check
 
 remedy := "set requests and limits of cpu and memory to the same amounts"
 
-remedy_of_whole_pod := "set limits of cpu and memory there, and the same requests or none"
+remedy_of_whole_pod := "set limits of cpu and memory there, and equal requests or no requests"
 
 test_every_container_that_is_not_guaranteed_is_found if {
 	spec := "/spec/pytorchReplicaSpecs/Worker/template/spec"

@@ -1,10 +1,10 @@
 # METADATA
 # title: A container asks for one type of accelerator
 # description: |
-#   The programs of a container use one type of device. CUDA sees either whole GPUs or a single slice by MIG, so of
-#   whole GPUs, shares of them and slices of several profiles in one container only one type is ever used, and which one
-#   NVIDIA's device plugin leaves open; all of them are taken and paid for. Accelerators of two vendors are on no node
-#   together, so that the pod waits for ever.
+#   The programs of a container use one type of device. CUDA sees either whole GPUs or one MIG slice. If a container
+#   asks for whole GPUs, GPU shares and slices of several profiles, it ever uses only one type. NVIDIA's device plugin
+#   does not say which one, but all of them are reserved and paid for. No node has accelerators of two vendors, so a pod
+#   that asks for both waits forever.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
@@ -19,7 +19,7 @@
 #   severity: medium
 #   why: The pod waits for a node that does not exist, or holds devices that it cannot use.
 #   closes: [S17]
-#   remediation: Ask for one type in each container; what needs several types is several containers or pods.
+#   remediation: Ask for one type of accelerator in each container. Use several containers or pods for several types.
 package usher.checks.resources.mixed_accelerators
 
 import data.usher.lib.amounts
@@ -37,12 +37,12 @@ deny contains finding if {
 
 	finding := {
 		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} asks for {concat(" and ", types)} at once, {_effect(types)}",
+		"message": $"{workload.container_name(pod_set, container)} asks for {concat(" and ", types)}, {_effect(types)}",
 		"remedy": "ask for one type of accelerator in each container",
 	}
 }
 
-# Others are amounts of memory or cores that belong to a device beside them.
+# Other resources are amounts of memory or cores of a device.
 _is_type_of_device(name) if name in {
 	"amd.com/gpu",
 	"aws.amazon.com/neuron",
@@ -56,9 +56,9 @@ _is_type_of_device(name) if name in {
 
 _is_type_of_device(name) if startswith(name, "nvidia.com/mig-")
 
-_effect(types) := "of which its programs can use only one type" if _of_one_vendor(types)
+_effect(types) := "but its programs can use only one type" if _of_one_vendor(types)
 
-_effect(types) := "which no node offers together" if not _of_one_vendor(types)
+_effect(types) := "but no node offers them together" if not _of_one_vendor(types)
 
 _of_one_vendor(types) if {
 	vendors := {split(name, "/")[0] | some name in types}

@@ -8,7 +8,7 @@ remedy := "ask for one type of accelerator in each container"
 test_whole_gpus_and_slices_are_found_in_one_container if {
 	check.deny == {{
 		"path": "/spec/containers/0",
-		"message": "container compare asks for nvidia.com/gpu and nvidia.com/mig-3g.40gb at once, of which its programs can use only one type",
+		"message": "container compare asks for nvidia.com/gpu and nvidia.com/mig-3g.40gb, but its programs can use only one type",
 		"remedy": remedy,
 	}} with input as examples.bad_pod
 }
@@ -17,12 +17,12 @@ test_slices_of_two_profiles_and_devices_of_two_vendors_are_found if {
 	check.deny == {
 		{
 			"path": "/spec/template/spec/initContainers/0",
-			"message": "init container convert asks for amd.com/gpu and nvidia.com/gpu.shared at once, which no node offers together",
+			"message": "init container convert asks for amd.com/gpu and nvidia.com/gpu.shared, but no node offers them together",
 			"remedy": remedy,
 		},
 		{
 			"path": "/spec/template/spec/containers/0",
-			"message": "container server asks for nvidia.com/mig-1g.10gb and nvidia.com/mig-2g.20gb at once, of which its programs can use only one type",
+			"message": "container server asks for nvidia.com/mig-1g.10gb and nvidia.com/mig-2g.20gb, but its programs can use only one type",
 			"remedy": remedy,
 		},
 	} with input as examples.bad_deployment
@@ -31,7 +31,7 @@ test_slices_of_two_profiles_and_devices_of_two_vendors_are_found if {
 test_devices_of_other_vendors_are_known if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0",
-		"message": "container benchmark asks for aws.amazon.com/neuron and google.com/tpu and gpu.intel.com/i915 and gpu.intel.com/xe and habana.ai/gaudi at once, which no node offers together",
+		"message": "container benchmark asks for aws.amazon.com/neuron and google.com/tpu and gpu.intel.com/i915 and gpu.intel.com/xe and habana.ai/gaudi, but no node offers them together",
 		"remedy": remedy,
 	}} with input as examples.bad_job
 }

@@ -1,11 +1,11 @@
 # METADATA
-# title: Memory holds the model and something to spare
+# title: Memory is larger than the model
 # description: |
-#   While a model is loaded its weights pass through the memory of the container, and what reads them needs some as well.
-#   How large the model is, nobody can see in a manifest: the annotation gpu-usher.io/model-size says it, on the pod
-#   template or on the object, as a quantity such as 28Gi, and it means what one pod loads. Of several containers with
-#   accelerators the one with the most memory is taken for the one that loads it. Its limit of memory counts, or that of
-#   the pod as a whole, or else what is requested. Where nothing says anything of memory, another check does.
+#   The weights of a model pass through the memory of the container while the model loads, and the loading program also
+#   needs memory. A manifest does not show the size of the model. The annotation gpu-usher.io/model-size declares what
+#   one pod loads, as a quantity like 28Gi, on the pod template or on the object. Of several containers with
+#   accelerators, the check takes the one with the most memory as the one that loads the model. It uses the memory limit
+#   of that container or of the pod as a whole, or else the request. Where no memory is set, another check reports it.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/configure-pod-container/assign-memory-resource/
@@ -16,14 +16,14 @@
 #   code: USH108
 #   about: accelerator pods
 #   severity: medium
-#   why: The container is killed while it loads, again and again, with its GPUs idle.
+#   why: The container is killed again and again while it loads, and its GPUs idle.
 #   closes: [S12]
 #   parameters:
 #     bufferPercent:
 #       default: 20
-#       description: What there must be beyond the size of the model, in percent of it.
+#       description: Memory that must remain beyond the size of the model, in percent of that size.
 #   remediation: |
-#     Raise the limit of memory, or correct the annotation gpu-usher.io/model-size where it says more than one pod loads.
+#     Raise the memory limit. Or correct the annotation gpu-usher.io/model-size if it declares more than one pod loads.
 package usher.checks.resources.model_memory_buffer
 
 import data.usher.lib.amounts
@@ -50,14 +50,14 @@ deny contains finding if {
 
 	finding := {
 		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} has {amounts.bytes(largest)} of memory to load a model of {amounts.bytes(size)}; with {_buffer} % to spare it needs {amounts.bytes(needed)}",
-		"remedy": $"raise its limit of memory to {ceil(needed / _gi)}Gi or more",
+		"message": $"{workload.container_name(pod_set, container)} has {amounts.bytes(largest)} of memory to load a model of {amounts.bytes(size)}; with a buffer of {_buffer} % it needs {amounts.bytes(needed)}",
+		"remedy": $"raise its memory limit to {ceil(needed / _gi)}Gi or more",
 	}
 }
 
 unknown contains {
 	"path": $"{holder.metadataPath}/annotations/gpu-usher.io~1model-size",
-	"reason": $"{text.excerpt(holder.annotations[_annotation])} is no size of a model; write a quantity such as 28Gi",
+	"reason": $"{text.excerpt(holder.annotations[_annotation])} is not a model size; write a quantity like 28Gi",
 } if {
 	some pod_set in workload.accelerator_pod_sets
 	holder := _holder(pod_set)
@@ -66,7 +66,7 @@ unknown contains {
 
 _buffer := parameters.resources.model_memory_buffer.bufferPercent
 
-# What holds the annotation: the template, or else the object.
+# The template holds the annotation, or else the object.
 _holder(pod_set) := pod_set if pod_set.annotations[_annotation]
 
 _holder(pod_set) := object.union(input.workload, {"metadataPath": "/metadata"}) if {

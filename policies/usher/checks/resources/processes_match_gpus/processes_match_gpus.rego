@@ -1,12 +1,13 @@
 # METADATA
-# title: A process for every GPU
+# title: Distributed training starts one process for each GPU
 # description: |
-#   Distributed training starts one process for each GPU of a pod. With fewer, GPUs are paid for and idle; with more,
-#   the processes that find none crash or share one. How many are started is told by --nproc-per-node of torchrun and
-#   the variables PET_NPROC_PER_NODE and NPROC_PER_NODE, read in commands as far as they are plain, and by nprocPerNode
-#   of PyTorchJobs, slotsPerWorker of MPIJobs (1 where it is missing) and numProcPerNode of TrainJobs. Where the number
-#   is left to the launcher (auto, gpu) it is right. Only devices that one process uses whole are compared: not MIG, not
-#   shares, and not accelerators with several cores, such as Neuron and TPUs.
+#   Distributed training starts one process for each GPU of a pod. With fewer processes, GPUs are paid for and idle.
+#   With more processes, some find no GPU and crash, or share one. The check reads the number of processes from
+#   --nproc-per-node of torchrun, and from the variables PET_NPROC_PER_NODE and NPROC_PER_NODE, in commands that are
+#   plain enough. It also reads nprocPerNode of PyTorchJobs, slotsPerWorker of MPIJobs (1 if it is missing) and
+#   numProcPerNode of TrainJobs. A number that the launcher chooses (auto, gpu) is right. The check compares only
+#   devices that one process uses as a whole. It skips MIG, shares, and accelerators with several cores, like Neuron
+#   and TPUs.
 # scope: package
 # related_resources:
 #   - ref: https://docs.pytorch.org/docs/stable/elastic/run.html
@@ -19,28 +20,29 @@
 #   code: USH109
 #   about: accelerator pods
 #   severity: medium
-#   why: GPUs are held that no process uses, or the job crashes for want of some.
+#   why: The pod holds GPUs that no process uses, or the job crashes because it has too few GPUs.
 #   closes: [S48]
 #   remediation: |
-#     Start as many processes as the pod has GPUs: leave the number to the launcher (auto), or keep both in step.
+#     Start as many processes as the pod has GPUs. Let the launcher choose the number (auto), or keep both numbers
+#     equal.
 package usher.checks.resources.processes_match_gpus
 
 import data.usher.lib.amounts
 import data.usher.lib.workload
 
 deny contains finding if {
-	some entry in _told
+	some entry in _process_counts
 	gpus := _gpus(entry.podSet, entry.container)
 	effect := _effect(entry.number, gpus)
 
 	finding := {
 		"path": entry.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} starts {amounts.number_of(entry.number, "process", "processes")} and has {amounts.number_of(gpus, "GPU", "GPUs")}, so {effect}",
-		"remedy": $"start one process for every GPU, or ask for {amounts.number_of(entry.number, "GPU", "GPUs")}",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} starts {amounts.number_of(entry.number, "process", "processes")} but has {amounts.number_of(gpus, "GPU", "GPUs")}, so {effect}",
+		"remedy": $"start one process for each GPU, or ask for {amounts.number_of(entry.number, "GPU", "GPUs")}",
 	}
 }
 
-_told := array.concat(_by_container, _by_object)
+_process_counts := array.concat(_by_container, _by_object)
 
 _by_container := [entry |
 	some pod_set in workload.accelerator_pod_sets
@@ -50,35 +52,35 @@ _by_container := [entry |
 	entry := {"podSet": pod_set, "container": container, "number": processes.number, "path": processes.path}
 ]
 
-# What a container says itself counts before this.
+# A number in the container takes precedence.
 _by_object := [entry |
 	some pod_set in workload.accelerator_pod_sets
-	_said_for(pod_set)
+	_object_number_applies(pod_set)
 	_has_one_user(pod_set)
 	some container in pod_set.containers
 	container.asksAccelerators
 	not container.processes
 
-	entry := {"podSet": pod_set, "container": container, "number": _said.number, "path": _said.path}
+	entry := {"podSet": pod_set, "container": container, "number": _number_of_object.number, "path": _number_of_object.path}
 ]
 
-_said := {"number": number, "path": "/spec/nprocPerNode"} if {
+_number_of_object := {"number": number, "path": "/spec/nprocPerNode"} if {
 	number := _number(input.object.pytorchJob.spec.nprocPerNode)
 }
 
-_said := {"number": number, "path": "/spec/slotsPerWorker"} if {
+_number_of_object := {"number": number, "path": "/spec/slotsPerWorker"} if {
 	number := object.get(input.object.mpiJob, ["spec", "slotsPerWorker"], 1)
 }
 
-_said := {"number": number, "path": "/spec/trainer/numProcPerNode"} if {
+_number_of_object := {"number": number, "path": "/spec/trainer/numProcPerNode"} if {
 	number := _number(input.object.trainJob.spec.trainer.numProcPerNode)
 }
 
-_said_for(_) if not input.object.mpiJob
+_object_number_applies(_) if not input.object.mpiJob
 
-_said_for(pod_set) if lower(pod_set.name) == "worker"
+_object_number_applies(pod_set) if lower(pod_set.name) == "worker"
 
-# Neither `auto` nor `gpu` is one.
+# `auto` and `gpu` are not numbers.
 _number(text) := to_number(text) if trim(text, "0123456789") == ""
 
 _gpus(_, container) := amounts.effective(resource).value if {
@@ -102,7 +104,7 @@ _has_one_user(pod_set) if {
 	count(users) == 1
 }
 
-# None where they match.
+# Undefined where they match.
 _effect(number, gpus) := "the other GPUs idle" if number < gpus
 
-_effect(number, gpus) := "some of them find no GPU of their own" if number > gpus
+_effect(number, gpus) := "some processes find no GPU of their own" if number > gpus

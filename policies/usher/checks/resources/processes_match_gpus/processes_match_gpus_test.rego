@@ -3,12 +3,12 @@ package usher.checks.resources.processes_match_gpus_test
 import data.examples.checks.resources.processes_match_gpus as examples
 import data.usher.checks.resources.processes_match_gpus as check
 
-remedy(number) := $"start one process for every GPU, or ask for {number}"
+remedy(number) := $"start one process for each GPU, or ask for {number}"
 
 test_more_processes_than_gpus_are_found_at_the_flag if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/command/2",
-		"message": "container server starts 8 processes and has 4 GPUs, so some of them find no GPU of their own",
+		"message": "container server starts 8 processes but has 4 GPUs, so some processes find no GPU of their own",
 		"remedy": remedy("8 GPUs"),
 	}} with input as examples.bad_deployment
 }
@@ -17,12 +17,12 @@ test_a_variable_of_the_container_counts_before_the_number_of_the_job if {
 	check.deny == {
 		{
 			"path": "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/env/0",
-			"message": "container pytorch of Master starts 2 processes and has 8 GPUs, so the other GPUs idle",
+			"message": "container pytorch of Master starts 2 processes but has 8 GPUs, so the other GPUs idle",
 			"remedy": remedy("2 GPUs"),
 		},
 		{
 			"path": "/spec/nprocPerNode",
-			"message": "container pytorch of Worker starts 4 processes and has 8 GPUs, so the other GPUs idle",
+			"message": "container pytorch of Worker starts 4 processes but has 8 GPUs, so the other GPUs idle",
 			"remedy": remedy("4 GPUs"),
 		},
 	} with input as examples.bad_pytorchjob
@@ -31,7 +31,7 @@ test_a_variable_of_the_container_counts_before_the_number_of_the_job if {
 test_slots_are_for_the_workers_of_an_mpijob_alone if {
 	check.deny == {{
 		"path": "/spec/slotsPerWorker",
-		"message": "container worker of Worker starts 16 processes and has 8 GPUs, so some of them find no GPU of their own",
+		"message": "container worker of Worker starts 16 processes but has 8 GPUs, so some processes find no GPU of their own",
 		"remedy": remedy("16 GPUs"),
 	}} with input as examples.bad_mpijob
 	check.deny == set() with input as examples.good_mpijob
@@ -40,7 +40,7 @@ test_slots_are_for_the_workers_of_an_mpijob_alone if {
 test_without_slots_each_worker_has_one if {
 	check.deny == {{
 		"path": "/spec/slotsPerWorker",
-		"message": "container mpi of worker starts 1 process and has 8 GPUs, so the other GPUs idle",
+		"message": "container mpi of worker starts 1 process but has 8 GPUs, so the other GPUs idle",
 		"remedy": remedy("1 GPU"),
 	}} with input as examples.bad_mpijob_without_slots
 }
@@ -48,7 +48,7 @@ test_without_slots_each_worker_has_one if {
 test_a_trainjob_tells_the_number_for_its_nodes if {
 	check.deny == {{
 		"path": "/spec/trainer/numProcPerNode",
-		"message": "container node of node starts 2 processes and has 4 GPUs, so the other GPUs idle",
+		"message": "container node of node starts 2 processes but has 4 GPUs, so the other GPUs idle",
 		"remedy": remedy("2 GPUs"),
 	}} with input as examples.bad_trainjob
 	check.deny == set() with input as examples.good_trainjob
@@ -103,7 +103,7 @@ trainer := {
 test_gpus_of_a_device_claim_are_compared_as_well if {
 	check.deny == {{
 		"path": "/spec/containers/0/command/1",
-		"message": "container train starts 4 processes and has 8 GPUs, so the other GPUs idle",
+		"message": "container train starts 4 processes but has 8 GPUs, so the other GPUs idle",
 		"remedy": remedy("4 GPUs"),
 	}} with input as pod_with_claim([request("gpu.nvidia.com", 8, 8)], [trainer, {"asksAccelerators": false}])
 	check.deny == set() with input as pod_with_claim([request("gpu.amd.com", 4, 4)], [trainer])

@@ -1,11 +1,11 @@
 # METADATA
-# title: Ray hands out the GPUs that its pods have
+# title: Ray's GPU numbers match the GPUs of its pods
 # description: |
-#   Ray schedules by logical resources. KubeRay works out how many GPUs a node of a cluster has from the limits of the
-#   first container of its group, unless rayStartParams or `resources` of the group say another number: then that is what
-#   Ray believes. With more than there are, tasks that need a GPU run where there is none, or share one; with fewer,
-#   GPUs are held that no task can ever get. Tasks that share a GPU ask for a part of it (num_gpus=0.5) and need no
-#   such lie. What device claims and accelerators that are no GPUs amount to is not compared.
+#   Ray schedules by logical resources. KubeRay reads the number of GPUs of a Ray node from the limits of the first
+#   container of its group. If rayStartParams or `resources` of the group set another number, Ray uses that number
+#   instead. If the number is too high, tasks that need a GPU run where there is no GPU, or share one. If it is too low,
+#   the pods hold GPUs that no task can get. Tasks that share a GPU can ask for a part of it (num_gpus=0.5), so they do
+#   not need a false number. The check does not compare device claims, or accelerators other than GPUs.
 # scope: package
 # related_resources:
 #   - ref: https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/config.html
@@ -19,10 +19,10 @@
 #   about: objects
 #   kinds: [rayCluster, rayJob, rayService]
 #   severity: medium
-#   why: Tasks crash for want of a GPU that Ray promised them, or GPUs idle that Ray knows nothing of.
+#   why: Tasks crash because a GPU that Ray promised is missing, or GPUs idle because Ray does not know them.
 #   closes: [B36]
 #   remediation: |
-#     Remove num-gpus from rayStartParams and GPU from `resources`, so that KubeRay takes the number from the limits of
+#     Remove num-gpus from rayStartParams, and GPU from `resources`. KubeRay then reads the number from the limits of
 #     the container.
 package usher.checks.resources.ray_logical_gpus
 
@@ -41,8 +41,8 @@ deny contains finding if {
 
 	finding := {
 		"path": logical.path,
-		"message": $"Ray is told of {amounts.number_of(logical.number, "GPU", "GPUs")} in {workload.container_name(pod_set, container)}, which has {amounts.number_of(gpus, "GPU", "GPUs")}: {effect}",
-		"remedy": "remove it, so that KubeRay takes the number from the limits of the container",
+		"message": $"Ray counts {amounts.number_of(logical.number, "GPU", "GPUs")} in {workload.container_name(pod_set, container)}, but it has {amounts.number_of(gpus, "GPU", "GPUs")}: {effect}",
+		"remedy": "remove it; KubeRay then reads the number from the limits of the container",
 	}
 }
 
@@ -61,7 +61,7 @@ _cluster := {"path": "/spec/rayClusterSpec", "spec": input.object.rayJob.spec.ra
 
 _cluster := {"path": "/spec/rayClusterConfig", "spec": input.object.rayService.spec.rayClusterConfig}
 
-# `resources` of the group counts before the start parameters.
+# `resources` of the group takes precedence over the start parameters.
 _logical(group) := {"path": $"{group.path}/resources/{name}", "number": number} if {
 	some name in ["GPU", "gpu"]
 	number := _number(group.spec.resources[name])
@@ -82,19 +82,19 @@ _by_resources(container) if not container.asksAccelerators
 
 _by_resources(container) if count(container.accelerators) > 0
 
-# Not memory or cores of a GPU, and not TPUs and their like, which Ray knows by names of their own.
+# Excludes memory and cores of a GPU, and accelerators like TPUs, which have their own names in Ray.
 _counts_gpus(name) if endswith(name, "/gpu")
 
 _counts_gpus(name) if endswith(name, ".shared")
 
 _counts_gpus(name) if startswith(name, "nvidia.com/mig-")
 
-# None where they match.
-_effect(logical, gpus) := "tasks get GPUs that are not there" if logical > gpus
+# Undefined where they match.
+_effect(logical, gpus) := "tasks get GPUs that do not exist" if logical > gpus
 
-_effect(logical, gpus) := "no task can get the others" if {
+_effect(logical, gpus) := "no task can get the other GPUs" if {
 	logical < gpus
 	logical > 0
 }
 
-_effect(0, gpus) := "no task can get any" if gpus > 0
+_effect(0, gpus) := "no task can get a GPU" if gpus > 0

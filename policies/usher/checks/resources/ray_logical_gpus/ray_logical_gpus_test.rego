@@ -3,23 +3,23 @@ package usher.checks.resources.ray_logical_gpus_test
 import data.examples.checks.resources.ray_logical_gpus as examples
 import data.usher.checks.resources.ray_logical_gpus as check
 
-remedy := "remove it, so that KubeRay takes the number from the limits of the container"
+remedy := "remove it; KubeRay then reads the number from the limits of the container"
 
 test_more_and_fewer_than_there_are_is_found_in_every_group if {
 	check.deny == {
 		{
 			"path": "/spec/headGroupSpec/rayStartParams/num-gpus",
-			"message": "Ray is told of 1 GPU in container ray-head of head, which has 0 GPUs: tasks get GPUs that are not there",
+			"message": "Ray counts 1 GPU in container ray-head of head, but it has 0 GPUs: tasks get GPUs that do not exist",
 			"remedy": remedy,
 		},
 		{
 			"path": "/spec/workerGroupSpecs/0/rayStartParams/num-gpus",
-			"message": "Ray is told of 8 GPUs in container ray-worker of large, which has 4 GPUs: tasks get GPUs that are not there",
+			"message": "Ray counts 8 GPUs in container ray-worker of large, but it has 4 GPUs: tasks get GPUs that do not exist",
 			"remedy": remedy,
 		},
 		{
 			"path": "/spec/workerGroupSpecs/1/rayStartParams/num-gpus",
-			"message": "Ray is told of 0 GPUs in container ray-worker of small, which has 1 GPU: no task can get any",
+			"message": "Ray counts 0 GPUs in container ray-worker of small, but it has 1 GPU: no task can get a GPU",
 			"remedy": remedy,
 		},
 	} with input as examples.bad_raycluster
@@ -28,12 +28,12 @@ test_more_and_fewer_than_there_are_is_found_in_every_group if {
 test_resources_of_the_group_count_before_the_start_parameters if {
 	check.deny == {{
 		"path": "/spec/rayClusterSpec/workerGroupSpecs/0/resources/GPU",
-		"message": "Ray is told of 2 GPUs in container ray-worker of gpu, which has 4 GPUs: no task can get the others",
+		"message": "Ray counts 2 GPUs in container ray-worker of gpu, but it has 4 GPUs: no task can get the other GPUs",
 		"remedy": remedy,
 	}} with input as examples.bad_rayjob
 	check.deny == {{
 		"path": "/spec/rayClusterConfig/headGroupSpec/resources/gpu",
-		"message": "Ray is told of 0 GPUs in container ray-head of head, which has 2 GPUs: no task can get any",
+		"message": "Ray counts 0 GPUs in container ray-head of head, but it has 2 GPUs: no task can get a GPU",
 		"remedy": remedy,
 	}} with input as examples.bad_rayservice
 }

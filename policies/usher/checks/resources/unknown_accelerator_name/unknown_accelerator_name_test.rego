@@ -3,9 +3,9 @@ package usher.checks.resources.unknown_accelerator_name_test
 import data.examples.checks.resources.unknown_accelerator_name as examples
 import data.usher.checks.resources.unknown_accelerator_name as check
 
-remedy := "correct the name, or say in usher.yaml under accelerators what it is"
+remedy := "correct the name, or declare it in usher.yaml under accelerators"
 
-assumption := "the name alone tells; what the resource is, nobody has said"
+assumption := "usher judges by the name alone, because usher.yaml does not declare the resource"
 
 test_known_accelerators_and_other_devices_are_good if {
 	check.deny == set() with input as examples.good_pod

@@ -1,10 +1,10 @@
 # METADATA
-# title: Training asks for whole cores
+# title: Training asks for whole CPUs
 # description: |
-#   A kubelet with the CPU manager policy static gives a container cores of its own, near its GPUs, if its pod is
-#   Guaranteed and it asks for a whole number of them. With 7500m it shares cores with everything else on the node.
-#   Nothing is said of containers whose requests and limits differ: they get no cores of their own in any case, as
-#   another check tells.
+#   A kubelet with the CPU manager policy static gives a container its own cores, near its GPUs. The pod must be
+#   Guaranteed, and the container must ask for a whole number of cpus. With 7500m the container shares its cores with
+#   all other pods on the node. The check skips containers whose requests and limits differ: they never get their own
+#   cores, and another check reports them.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
@@ -15,9 +15,9 @@
 #   code: USH107
 #   about: accelerator pods
 #   severity: low
-#   why: The processes that feed the GPUs are moved from core to core, away from their memory.
+#   why: The processes that feed the GPUs move from core to core, away from their memory.
 #   closes: [S13]
-#   remediation: Ask for a whole number of cpus, in requests and limits alike.
+#   remediation: Ask for a whole number of cpus, the same in requests and limits.
 package usher.checks.resources.whole_cpus_for_training
 
 import data.usher.lib.workload

@@ -12,12 +12,12 @@ test_equal_fractions_of_requests_and_limits_are_found_once_in_each_container if 
 	check.deny == {
 		{
 			"path": "/spec/template/spec/initContainers/0/resources/limits/nvidia.com~1gpu.shared",
-			"message": "init container warm-up: limits 1500m of nvidia.com/gpu.shared, which is given out whole; shares need MIG, time-slicing or DRA",
+			"message": "init container warm-up sets limits of nvidia.com/gpu.shared to 1500m, but only whole units exist; shares need MIG, time-slicing or DRA",
 			"remedy": "ask for 2, or for a resource that is a share of a GPU",
 		},
 		{
 			"path": "/spec/template/spec/containers/0/resources/requests/nvidia.com~1gpu",
-			"message": "container server: requests 250m of nvidia.com/gpu, which is given out whole; shares need MIG, time-slicing or DRA",
+			"message": "container server sets requests of nvidia.com/gpu to 250m, but only whole units exist; shares need MIG, time-slicing or DRA",
 			"remedy": "ask for 1, or for a resource that is a share of a GPU",
 		},
 	} with input as examples.bad_deployment
@@ -26,7 +26,7 @@ test_equal_fractions_of_requests_and_limits_are_found_once_in_each_container if 
 test_a_fraction_of_a_mig_profile_is_found_where_only_the_limit_has_it if {
 	check.deny == {{
 		"path": "/spec/replicatedJobs/0/template/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-3g.40gb",
-		"message": "container train of workers: limits 1500m of nvidia.com/mig-3g.40gb, which is given out whole; shares need MIG, time-slicing or DRA",
+		"message": "container train of workers sets limits of nvidia.com/mig-3g.40gb to 1500m, but only whole units exist; shares need MIG, time-slicing or DRA",
 		"remedy": "ask for 2, or for a resource that is a share of a GPU",
 	}} with input as examples.bad_jobset
 }
@@ -34,7 +34,7 @@ test_a_fraction_of_a_mig_profile_is_found_where_only_the_limit_has_it if {
 test_a_fraction_is_found_in_a_worker_group if {
 	check.deny == {{
 		"path": "/spec/workerGroupSpecs/0/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-		"message": "container ray-worker of gpu-group: limits 500m of nvidia.com/gpu, which is given out whole; shares need MIG, time-slicing or DRA",
+		"message": "container ray-worker of gpu-group sets limits of nvidia.com/gpu to 500m, but only whole units exist; shares need MIG, time-slicing or DRA",
 		"remedy": "ask for 1, or for a resource that is a share of a GPU",
 	}} with input as examples.bad_raycluster
 }

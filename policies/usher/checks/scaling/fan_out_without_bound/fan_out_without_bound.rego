@@ -1,10 +1,10 @@
 # METADATA
-# title: Workflows bound how many GPU pods run at once
+# title: Workflows bound the number of GPU pods that run at once
 # description: |
-#   A step with withParam, or with withSequence of a number that is worked out on the way, runs once for every item, all
-#   of them at the same time; a template that runs itself again goes on for ever. How many items there will be, only the
-#   run tells. Where their pods ask for accelerators, `parallelism` of the workflow, or of the template whose steps fan
-#   out, is what keeps a long list from taking the whole cluster.
+#   A step with withParam runs once for every item, and all items run at the same time. The same holds for withSequence
+#   if the workflow computes its number. A template that calls itself may run forever. The number of items is known
+#   only at run time. `parallelism` of the workflow, or of the template that fans out, limits how many GPU pods run at
+#   once. Without it, a long list takes the whole cluster.
 # scope: package
 # related_resources:
 #   - ref: https://argo-workflows.readthedocs.io/en/latest/parallelism/
@@ -17,10 +17,9 @@
 #   code: USH1102
 #   about: accelerator pods
 #   severity: medium
-#   why: A list that is longer than somebody thought takes all GPUs of the cluster.
+#   why: A list that is longer than expected takes all GPUs of the cluster.
 #   closes: [S41]
-#   remediation: |
-#     Set `parallelism` in the spec of the workflow, or in the template whose steps or tasks fan out.
+#   remediation: Set `parallelism` in the spec of the workflow, or in the template whose steps or tasks fan out.
 package usher.checks.scaling.fan_out_without_bound
 
 import data.usher.lib.argo
@@ -35,7 +34,7 @@ deny contains finding if {
 
 	finding := {
 		"path": pod_set.path,
-		"message": $"nothing bounds how many pods of {workload.pod_set_name(pod_set)} run at once, and each asks for accelerators",
+		"message": $"the number of pods of {workload.pod_set_name(pod_set)} that run at once has no bound, and each asks for accelerators",
 		"remedy": $"set {substring(replace(argo.path, "/", "."), 1, -1)}.parallelism, or parallelism of the template that fans out",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.scaling.fan_out_without_bound as check
 
 found(path, name, field) := {{
 	"path": path,
-	"message": $"nothing bounds how many pods of {name} run at once, and each asks for accelerators",
+	"message": $"the number of pods of {name} that run at once has no bound, and each asks for accelerators",
 	"remedy": $"set {field}.parallelism, or parallelism of the template that fans out",
 }}
 

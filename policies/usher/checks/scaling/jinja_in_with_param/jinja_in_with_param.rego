@@ -1,9 +1,9 @@
 # METADATA
-# title: Lists of items are not written in Jinja
+# title: withParam does not contain Jinja statements
 # description: |
-#   Argo fills parameters in ({{...}}) and then reads withParam as a list in JSON. It knows no statements: a loop such as
-#   {% for i in range(12) %} is not run but taken as it stands, which is no JSON, and the workflow ends in an error as
-#   soon as it comes to the step.
+#   Argo replaces parameters ({{...}}) and then reads withParam as a JSON list. Argo does not run statements, for
+#   example the loop {% for i in range(12) %}. It keeps them as text, so withParam is not valid JSON, and the workflow
+#   fails at this step.
 # scope: package
 # related_resources:
 #   - ref: https://argo-workflows.readthedocs.io/en/latest/walk-through/loops/
@@ -15,11 +15,11 @@
 #   about: objects
 #   kinds: [workflow, cronWorkflow, workflowTemplate, clusterWorkflowTemplate]
 #   severity: high
-#   why: The workflow ends in an error when it comes to this step, after all the hours before it.
+#   why: The workflow fails when it reaches this step, after hours of earlier steps.
 #   closes: [S41]
 #   remediation: |
-#     Write the list itself in withItems, count with withSequence, or let an earlier step print a list in JSON and name
-#     its result.
+#     Write the list itself in withItems, or count with withSequence. Or let an earlier step print a JSON list and refer
+#     to its result.
 package usher.checks.scaling.jinja_in_with_param
 
 import data.usher.lib.argo
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": param.path,
-		"message": $"Argo runs no Jinja, so {text.excerpt(param.value)} is no list of items",
+		"message": $"Argo does not run Jinja, so {text.excerpt(param.value)} is not a JSON list",
 		"remedy": "write the list in withItems, or count with withSequence",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.scaling.jinja_in_with_param as check
 
 jinja(path, value) := {{
 	"path": path,
-	"message": $"Argo runs no Jinja, so {value} is no list of items",
+	"message": $"Argo does not run Jinja, so {value} is not a JSON list",
 	"remedy": "write the list in withItems, or count with withSequence",
 }}
 

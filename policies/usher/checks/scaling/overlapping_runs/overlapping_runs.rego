@@ -1,9 +1,9 @@
 # METADATA
 # title: Runs of a schedule do not overlap
 # description: |
-#   With concurrencyPolicy Allow, which is the default of CronJobs, of Argo's CronWorkflows and of Volcano's CronJobs, the
-#   next run starts whether or not the one before it has ended. Where GPUs are scarce runs wait for them, and every run
-#   that waits is joined by the next: in the end a schedule holds all that becomes free.
+#   With concurrencyPolicy Allow, the next run starts even if the last run has not ended. Allow is the default of
+#   CronJobs, of Argo's CronWorkflows and of Volcano's CronJobs. If GPUs are scarce, runs wait for them, and more runs
+#   join the wait. In the end one schedule takes all GPUs that become free.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#concurrency-policy
@@ -16,9 +16,10 @@
 #   code: USH1103
 #   about: accelerator pods
 #   severity: medium
-#   why: Runs that wait for GPUs pile up, and take all that becomes free.
+#   why: Runs that wait for GPUs pile up and take all GPUs that become free.
 #   remediation: |
-#     Set concurrencyPolicy to Forbid, which skips a run while there is another, or to Replace, which ends the older one.
+#     Set concurrencyPolicy to Forbid, which skips a run while another one is active, or to Replace, which ends the
+#     older run.
 package usher.checks.scaling.overlapping_runs
 
 import data.usher.lib.argo
@@ -31,14 +32,14 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/concurrencyPolicy",
-		"message": "concurrencyPolicy is Allow, as it is by default, so runs that wait for accelerators pile up",
+		"message": "concurrencyPolicy is Allow (the default), so runs that wait for accelerators pile up",
 		"remedy": "set concurrencyPolicy to Forbid or Replace",
 	}
 }
 
 _overlap if argo.runs_overlap
 
-# Of these nothing else can be without bound.
+# A CronJob has no other source of an unbounded number of pods.
 _overlap if {
 	input.workload.kind == "CronJob"
 	some pod_set in workload.accelerator_pod_sets

@@ -5,7 +5,7 @@ import data.usher.checks.scaling.overlapping_runs as check
 
 overlapping := {{
 	"path": "/spec/concurrencyPolicy",
-	"message": "concurrencyPolicy is Allow, as it is by default, so runs that wait for accelerators pile up",
+	"message": "concurrencyPolicy is Allow (the default), so runs that wait for accelerators pile up",
 	"remedy": "set concurrencyPolicy to Forbid or Replace",
 }}
 

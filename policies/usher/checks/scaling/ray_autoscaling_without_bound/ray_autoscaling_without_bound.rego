@@ -1,9 +1,9 @@
 # METADATA
-# title: Ray's autoscaler has an upper bound
+# title: Ray worker groups with autoscaling set maxReplicas
 # description: |
-#   With enableInTreeAutoscaling Ray asks KubeRay for as many workers as its tasks and actors could use. maxReplicas of a
-#   worker group is what holds it back. Where it is missing the group has no bound: the number of 2147483647 that the
-#   CRD fills in is none.
+#   With enableInTreeAutoscaling, Ray asks KubeRay for as many workers as its tasks and actors could use. Only
+#   maxReplicas of a worker group limits them. Without it the group has no bound. The CRD fills in 2147483647, which is
+#   not a bound either.
 # scope: package
 # related_resources:
 #   - ref: https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/configuring-autoscaling.html
@@ -16,7 +16,7 @@
 #   severity: medium
 #   why: One loop over many tasks makes Ray ask for every GPU of the cluster.
 #   closes: [B35, S36]
-#   remediation: Set `maxReplicas` of the worker group to the most that it may have.
+#   remediation: Set `maxReplicas` of the worker group to the largest number of workers that it may have.
 package usher.checks.scaling.ray_autoscaling_without_bound
 
 import data.usher.lib.workload

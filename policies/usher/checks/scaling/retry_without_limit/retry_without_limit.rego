@@ -1,9 +1,10 @@
 # METADATA
-# title: Retries of GPU steps come to an end
+# title: Retries of GPU steps have a limit
 # description: |
-#   A retryStrategy without `limit` tries again for ever, and a step that fails because of its own mistake never succeeds:
-#   it takes its GPUs again and again. What ends it are a limit, backoff.maxDuration, activeDeadlineSeconds of the whole
-#   workflow, or an expression that says when to go on. What templateDefaults say counts for every template.
+#   A retryStrategy without `limit` retries forever. A step with an error in its own program never succeeds and takes
+#   its GPUs again and again. Any of these ends it: a limit, backoff.maxDuration, activeDeadlineSeconds of the whole
+#   workflow, or an expression that decides about the next retry. The fields of templateDefaults count for every
+#   template.
 # scope: package
 # related_resources:
 #   - ref: https://argo-workflows.readthedocs.io/en/latest/retries/
@@ -29,27 +30,27 @@ deny contains finding if {
 	some pod_set in workload.accelerator_pod_sets
 	some strategy in _strategies
 	strategy.template == pod_set.path
-	not strategy.says.limit
-	not strategy.says.expression
-	not strategy.says.backoff.maxDuration
+	not strategy.fields.limit
+	not strategy.fields.expression
+	not strategy.fields.backoff.maxDuration
 
 	finding := {
 		"path": strategy.path,
-		"message": $"{workload.pod_set_name(pod_set)} asks for accelerators and is tried again for ever: its retryStrategy has no limit",
+		"message": $"{workload.pod_set_name(pod_set)} asks for accelerators and retries forever, because its retryStrategy has no limit",
 		"remedy": "set limit of the retryStrategy",
 	}
 }
 
 _strategies := array.concat(_own, _by_default)
 
-_own := [{"template": path, "path": $"{path}/retryStrategy", "says": object.union(_default, own)} |
+_own := [{"template": path, "path": $"{path}/retryStrategy", "fields": object.union(_default, own)} |
 	some index, template in argo.spec.templates
 	path := $"{argo.path}/templates/{index}"
 	own := template.retryStrategy
 ]
 
-_by_default := [{"template": path, "path": $"{argo.path}/templateDefaults/retryStrategy", "says": says} |
-	says := argo.spec.templateDefaults.retryStrategy
+_by_default := [{"template": path, "path": $"{argo.path}/templateDefaults/retryStrategy", "fields": fields} |
+	fields := argo.spec.templateDefaults.retryStrategy
 	some index, template in argo.spec.templates
 	not template.retryStrategy
 	path := $"{argo.path}/templates/{index}"

@@ -1,10 +1,10 @@
 # METADATA
-# title: A rollout does not need accelerators beside those that it replaces
+# title: A rollout does not need extra accelerators
 # description: |
-#   A Deployment rolls out by making new pods beside the old ones, a quarter of them unless maxSurge says otherwise, and
-#   at least one. Of few replicas the default of maxUnavailable, a quarter rounded down, is none: no old pod may go
-#   before a new one is ready, and the new ones wait for accelerators that nobody has. On a full cluster, or at the limit
-#   of a quota, such a rollout never ends.
+#   A Deployment rolls out by making new pods beside the old ones. maxSurge sets how many: a quarter by default, and at
+#   least one. maxUnavailable sets how many old pods may stop first: by default a quarter rounded down, which is 0 for
+#   few replicas. Then no old pod stops before a new pod is ready, and the new pods wait for accelerators that are not
+#   free. On a full cluster, or at the limit of a quota, this rollout never ends.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment
@@ -15,10 +15,10 @@
 #   code: USH1105
 #   about: accelerator pods
 #   severity: low
-#   why: On a full cluster a new version of the service waits for GPUs for ever.
+#   why: On a full cluster a new version of the service waits for GPUs forever.
 #   remediation: |
-#     Set strategy.rollingUpdate to maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate; or keep that
-#     many accelerators free.
+#     Set strategy.rollingUpdate to maxSurge 0 and maxUnavailable 1, or set the type of the strategy to Recreate. Or
+#     keep this many accelerators free.
 package usher.checks.scaling.rollout_waits_for_accelerators
 
 import data.usher.lib.workload
@@ -33,8 +33,8 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/strategy",
-		"message": $"a rollout needs accelerators for {_pods(surge)} before any of the old ones goes, and stands still where none are free",
-		"remedy": "keep them free, or let an old pod go first: maxSurge 0 and maxUnavailable 1",
+		"message": $"a rollout needs free accelerators for {_pods(surge)} before an old pod stops, else it stalls",
+		"remedy": "keep them free, or stop an old pod first with maxSurge 0 and maxUnavailable 1",
 	}
 }
 

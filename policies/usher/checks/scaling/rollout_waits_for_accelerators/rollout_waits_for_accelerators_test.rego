@@ -5,8 +5,8 @@ import data.usher.checks.scaling.rollout_waits_for_accelerators as check
 
 waits(pods) := {{
 	"path": "/spec/strategy",
-	"message": $"a rollout needs accelerators for {pods} before any of the old ones goes, and stands still where none are free",
-	"remedy": "keep them free, or let an old pod go first: maxSurge 0 and maxUnavailable 1",
+	"message": $"a rollout needs free accelerators for {pods} before an old pod stops, else it stalls",
+	"remedy": "keep them free, or stop an old pod first with maxSurge 0 and maxUnavailable 1",
 }}
 
 of(replicas, surge, unavailable) := json.patch(examples.bad_deployment_of_eight, [

@@ -1,8 +1,8 @@
 # METADATA
-# title: What KEDA starts has an upper bound
+# title: A ScaledJob sets maxReplicaCount
 # description: |
-#   A ScaledJob starts a Job for every piece of work that its triggers count. Where it gives no maxReplicaCount KEDA lets
-#   a hundred of them run at once, which is more GPUs than most clusters have, and nobody has thought of that number.
+#   A ScaledJob starts a Job for every piece of work that its triggers count. Without maxReplicaCount, KEDA runs up to
+#   100 of them at once. Most clusters have fewer GPUs than that, and the author did not choose this number.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/reference/scaledjob-spec/
@@ -13,9 +13,9 @@
 #   code: USH1110
 #   about: accelerator pods
 #   severity: medium
-#   why: A long queue starts a hundred GPU jobs at once.
+#   why: A long queue starts 100 GPU jobs at once.
 #   closes: [S36, B25]
-#   remediation: Set `maxReplicaCount` to as many Jobs as may run at once.
+#   remediation: Set `maxReplicaCount` to the number of Jobs that may run at once.
 package usher.checks.scaling.scaled_job_without_bound
 
 import data.usher.lib.autoscaling

@@ -1,11 +1,11 @@
 # METADATA
-# title: What Knative scales has an upper bound
+# title: Knative services with accelerators set an upper bound
 # description: |
-#   Knative makes as many pods as there are requests for, and its default for max-scale is no bound at all: one burst
-#   takes every GPU of the cluster. A Knative Service says its bound in the annotation autoscaling.knative.dev/max-scale
-#   of its template, where 0 is none; an InferenceService in maxReplicas of each component, for KServe drops the
-#   annotation. Which mode an InferenceService without the annotation serving.kserve.io/deploymentMode runs in, the
-#   configuration of KServe decides; as it is shipped it is Knative.
+#   Knative makes as many pods as the requests need, and by default max-scale has no bound. One burst of requests then
+#   takes every GPU of the cluster. A Knative Service sets the bound in the annotation autoscaling.knative.dev/max-scale
+#   of its template; 0 means no bound. An InferenceService sets it in maxReplicas of each component, because KServe
+#   drops the annotation. Without the annotation serving.kserve.io/deploymentMode, the configuration of KServe decides
+#   the mode of an InferenceService; its default is Knative.
 # scope: package
 # related_resources:
 #   - ref: https://knative.dev/docs/serving/autoscaling/scale-bounds/
@@ -16,11 +16,11 @@
 #   code: USH1101
 #   about: accelerator pods
 #   severity: medium
-#   why: One burst of requests takes all GPUs of the cluster, and nobody else gets any.
+#   why: One burst of requests takes all GPUs of the cluster from other users.
 #   closes: [S36, S43]
 #   remediation: |
-#     Set the annotation autoscaling.knative.dev/max-scale of the template, or maxReplicas of the component, to as many
-#     pods as the service may have.
+#     Set the annotation autoscaling.knative.dev/max-scale of the template, or maxReplicas of the component, to the
+#     largest number of pods that the service may have.
 package usher.checks.scaling.serverless_without_bound
 
 import data.usher.lib.serving
@@ -52,6 +52,6 @@ _remedy := "set maxReplicas" if {
 	input.object.inferenceService
 } else := "set the annotation autoscaling.knative.dev/max-scale"
 
-_assumption := "KServe runs it on Knative, and no max-scale is set for the whole cluster" if {
+_assumption := "KServe runs the service on Knative, and Knative's configuration sets no max-scale for the whole cluster" if {
 	serving.may_be_on_knative
 } else := "Knative's configuration sets no max-scale for the whole cluster"

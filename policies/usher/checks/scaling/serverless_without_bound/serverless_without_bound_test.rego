@@ -5,7 +5,7 @@ import data.usher.checks.scaling.serverless_without_bound as check
 
 on_knative := "Knative's configuration sets no max-scale for the whole cluster"
 
-perhaps_on_knative := "KServe runs it on Knative, and no max-scale is set for the whole cluster"
+perhaps_on_knative := "KServe runs the service on Knative, and Knative's configuration sets no max-scale for the whole cluster"
 
 service(path) := {{
 	"path": $"{path}",

@@ -1,8 +1,8 @@
 # METADATA
-# title: A service has no more pods at least than at most
+# title: The minimum of a service is not above its maximum
 # description: |
-#   KServe refuses an InferenceService with a component of which minReplicas is more than maxReplicas, and Knative a
-#   Service whose template has a min-scale above its max-scale. Of both 0 is no maximum at all.
+#   KServe refuses an InferenceService if minReplicas of a component is more than its maxReplicas. Knative refuses a
+#   Service if min-scale of its template is more than its max-scale. For both, a maximum of 0 means no maximum.
 # scope: package
 # related_resources:
 #   - ref: https://knative.dev/docs/serving/autoscaling/scale-bounds/
@@ -13,7 +13,7 @@
 #   code: USH1109
 #   about: accelerator pods
 #   severity: high
-#   why: The service is refused.
+#   why: KServe or Knative refuses the service.
 #   closes: [S36]
 #   remediation: Lower the minimum, or raise the maximum.
 package usher.checks.scaling.service_minimum_above_maximum
@@ -28,7 +28,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/{name}/minReplicas",
-		"message": $"KServe refuses a {name} with a minimum of {component.minReplicas} and a maximum of {component.maxReplicas}",
+		"message": $"minReplicas {component.minReplicas} of the {name} is more than its maxReplicas {component.maxReplicas}, so KServe refuses the service",
 		"remedy": "lower minReplicas, or raise maxReplicas",
 	}
 }
@@ -43,12 +43,12 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{pod_set.metadataPath}/annotations",
-		"message": $"Knative refuses a min-scale of {text.excerpt(minimum)} and a max-scale of {text.excerpt(maximum)}",
+		"message": $"min-scale {text.excerpt(minimum)} is more than max-scale {text.excerpt(maximum)}, so Knative refuses the service",
 		"remedy": "lower autoscaling.knative.dev/min-scale, or raise max-scale",
 	}
 }
 
-# Of two spellings the first counts.
+# Knative uses the first of the two spellings.
 _scale(annotations, end) := value if {
 	value := annotations[$"autoscaling.knative.dev/{end}-scale"]
 } else := annotations[$"autoscaling.knative.dev/{end}Scale"]

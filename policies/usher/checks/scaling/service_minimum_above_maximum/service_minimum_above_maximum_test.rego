@@ -5,13 +5,13 @@ import data.usher.checks.scaling.service_minimum_above_maximum as check
 
 component(name, minimum, maximum) := {{
 	"path": $"/spec/{name}/minReplicas",
-	"message": $"KServe refuses a {name} with a minimum of {minimum} and a maximum of {maximum}",
+	"message": $"minReplicas {minimum} of the {name} is more than its maxReplicas {maximum}, so KServe refuses the service",
 	"remedy": "lower minReplicas, or raise maxReplicas",
 }}
 
 service(path, minimum, maximum) := {{
 	"path": $"{path}/annotations",
-	"message": $"Knative refuses a min-scale of {minimum} and a max-scale of {maximum}",
+	"message": $"min-scale {minimum} is more than max-scale {maximum}, so Knative refuses the service",
 	"remedy": "lower autoscaling.knative.dev/min-scale, or raise max-scale",
 }}
 

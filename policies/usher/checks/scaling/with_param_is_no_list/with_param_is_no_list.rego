@@ -1,9 +1,9 @@
 # METADATA
-# title: Lists of items are lists in JSON
+# title: withParam holds a JSON list
 # description: |
-#   withParam is a text that holds a list in JSON, once its parameters are filled in. One that has no parameters and is no
-#   such list, as a few words with commas between them, makes the workflow end in an error as soon as it comes to the
-#   step. Lists that stand in the manifest are better written in withItems, which takes them as they are.
+#   withParam is a text that holds a JSON list after Argo has replaced its parameters. If it has no parameters and is
+#   not a JSON list, for example a few words with commas between them, the workflow fails at this step. A list in the
+#   manifest is easier to write in withItems, which takes it directly.
 # scope: package
 # related_resources:
 #   - ref: https://argo-workflows.readthedocs.io/en/latest/walk-through/loops/
@@ -15,7 +15,7 @@
 #   about: objects
 #   kinds: [workflow, cronWorkflow, workflowTemplate, clusterWorkflowTemplate]
 #   severity: high
-#   why: The workflow ends in an error when it comes to this step, after all the hours before it.
+#   why: The workflow fails when it reaches this step, after hours of earlier steps.
 #   closes: [S41]
 #   remediation: Write the list in withItems, or as JSON in withParam.
 package usher.checks.scaling.with_param_is_no_list
@@ -32,12 +32,12 @@ deny contains finding if {
 
 	finding := {
 		"path": param.path,
-		"message": $"withParam {text.excerpt(param.value)} is no list in JSON",
+		"message": $"withParam {text.excerpt(param.value)} is not a JSON list",
 		"remedy": "write the list in withItems",
 	}
 }
 
-# Argo takes null for a list of nothing.
+# Argo reads null as an empty list.
 _is_list(value) if trim_space(value) == "null"
 
 _is_list(value) if {

@@ -5,7 +5,7 @@ import data.usher.checks.scaling.with_param_is_no_list as check
 
 no_list(path, value) := {{
 	"path": path,
-	"message": $"withParam {value} is no list in JSON",
+	"message": $"withParam {value} is not a JSON list",
 	"remedy": "write the list in withItems",
 }}
 

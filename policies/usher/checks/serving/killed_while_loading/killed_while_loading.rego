@@ -1,10 +1,10 @@
 # METADATA
-# title: Liveness probes leave the model time to load
+# title: Liveness probes give the model time to load
 # description: |
-#   A liveness probe kills the container when it has failed often enough: after initialDelaySeconds and failureThreshold
-#   times periodSeconds, which is 30 seconds where nothing is said. A model server that is still loading by then starts
-#   from the beginning, for ever, and holds its GPUs all the while. A startup probe keeps the liveness probe back until
-#   the model is there. What KServe merges with a runtime or a preset, where such a probe may stand, is left alone.
+#   A liveness probe kills the container after initialDelaySeconds plus failureThreshold times periodSeconds. By default
+#   that is 30 seconds. A model server that is still loading then starts again, forever, and holds its GPUs all the
+#   while. A startup probe keeps the liveness probe inactive until the model is loaded. The check ignores probes that
+#   KServe merges with a runtime or a preset, because a startup probe may be there.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/#startup-probe
@@ -15,15 +15,15 @@
 #   code: USH1002
 #   about: accelerator pods
 #   severity: medium
-#   why: The server restarts in a loop before its model is loaded, while its GPUs do nothing.
+#   why: The server restarts in a loop before its model is loaded, and its GPUs do nothing.
 #   closes: [S33]
 #   parameters:
 #     loadSeconds:
 #       default: 120
 #       description: Seconds that a model may take to load.
 #   remediation: |
-#     Add a startupProbe that leaves the model time to load (failureThreshold times periodSeconds), or raise
-#     initialDelaySeconds of the livenessProbe. If all models of the namespace load faster, say so in usher.yaml
+#     Add a startupProbe that gives the model time to load (failureThreshold times periodSeconds), or raise
+#     initialDelaySeconds of the livenessProbe. If all models of the namespace load faster, set the time in usher.yaml
 #     (parameters, killed-while-loading, loadSeconds).
 package usher.checks.serving.killed_while_loading
 
@@ -41,8 +41,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.container.path}/livenessProbe",
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: the liveness probe kills it after {seconds} seconds, but a model may take {_load_seconds} to load",
-		"remedy": "add a startupProbe, which keeps the liveness probe back until the model is loaded",
+		"message": $"the liveness probe kills {workload.container_name(entry.podSet, entry.container)} after {seconds} seconds, but a model may take {_load_seconds} seconds to load",
+		"remedy": "add a startupProbe, which keeps the liveness probe inactive until the model is loaded",
 	}
 }
 

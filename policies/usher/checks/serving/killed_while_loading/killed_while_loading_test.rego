@@ -5,8 +5,8 @@ import data.usher.checks.serving.killed_while_loading as check
 
 killed(path, name, seconds, load) := {{
 	"path": $"{path}/livenessProbe",
-	"message": $"{name}: the liveness probe kills it after {seconds} seconds, but a model may take {load} to load",
-	"remedy": "add a startupProbe, which keeps the liveness probe back until the model is loaded",
+	"message": $"the liveness probe kills {name} after {seconds} seconds, but a model may take {load} seconds to load",
+	"remedy": "add a startupProbe, which keeps the liveness probe inactive until the model is loaded",
 }}
 
 test_the_defaults_leave_half_a_minute if {

@@ -1,11 +1,13 @@
 # METADATA
-# title: Model servers say when they are ready
+# title: Model servers have a readiness probe or a startup probe
 # description: |
-#   A model server loads its weights for minutes before it can answer. Without a readiness probe or a startup probe its
-#   pod counts as ready as soon as the process runs: requests go to a server that has no model yet, and a rollout takes
-#   the old pods away before the new ones can replace them. Of a group of pods that share a model the leader answers, so
-#   its workers need no probe. KServe, Knative, KubeRay and the operators of NVIDIA and vLLM add probes of their own;
-#   their kinds are left alone, and so are containers of Deployments and StatefulSets that declare no port.
+#   A model server loads its weights for minutes before it can answer. Without a readiness probe or a startup probe, its
+#   pod counts as ready as soon as the process runs. Requests then go to a server without a model, and a rollout removes
+#   the old pods before the new ones can replace them.
+#
+#   In a group of pods that share a model only the leader answers, so its workers need no probe. KServe, Knative,
+#   KubeRay and the operators of NVIDIA and vLLM add their own probes, so the check ignores their kinds. It also ignores
+#   containers of Deployments and StatefulSets that declare no port, unless the role of the workload is inference.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/
@@ -18,17 +20,17 @@
 #   code: USH1001
 #   about: accelerator pods
 #   severity: medium
-#   why: Users get errors for minutes after every restart, because requests reach a server without a model.
+#   why: After every restart users get errors for minutes, because requests reach a server without a model.
 #   closes: [S33]
 #   remediation: |
-#     Give the container a readinessProbe on a path that answers once the model is loaded (of vLLM, SGLang and TGI
-#     /health), and a startupProbe that leaves the model time to load.
+#     Give the container a readinessProbe on a path that answers once the model is loaded (/health for vLLM, SGLang and
+#     TGI). Also give it a startupProbe that gives the model time to load.
 package usher.checks.serving.readiness_missing
 
 import data.usher.lib.serving
 import data.usher.lib.workload
 
-# For the kinds of all others something adds probes.
+# The operators of all other kinds add probes.
 _groups := {"", "apps", "leaderworkerset.x-k8s.io", "disaggregatedset.x-k8s.io"}
 
 deny contains finding if {

@@ -42,7 +42,7 @@ test_a_container_without_ports_may_be_no_server if {
 	check.deny == set() with input as examples.good_queue_worker
 }
 
-test_an_empty_list_of_ports_is_none if {
+test_an_empty_list_of_ports_does_not_count if {
 	without := json.patch(examples.bad_statefulset, [{
 		"op": "replace",
 		"path": "/object/statefulSet/spec/template/spec/containers/0/ports",
@@ -56,7 +56,7 @@ test_kinds_that_get_probes_from_their_operators_are_left_alone if {
 	check.deny == set() with input as examples.good_rayservice
 }
 
-test_what_is_said_to_be_no_service_is_left_alone if {
+test_a_workload_with_another_role_is_left_alone if {
 	check.deny == set() with input as json.patch(examples.bad_deployment, [{
 		"op": "replace",
 		"path": "/workload/role",

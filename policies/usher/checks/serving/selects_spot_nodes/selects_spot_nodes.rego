@@ -1,9 +1,9 @@
 # METADATA
-# title: What answers requests does not live on spot nodes
+# title: Services do not run only on spot nodes
 # description: |
-#   A cloud takes spot nodes back whenever it likes, with half a minute to two minutes of warning, and a model server
-#   takes longer than that to start elsewhere. What users wait for needs a base of nodes that stay. A node selector says
-#   it, and so does usher.yaml where all node pools that the pods could run on are spot pools by their labels.
+#   A cloud can take spot nodes back at any time, with half a minute to two minutes of warning. A model server takes
+#   longer than that to start elsewhere. A service for users needs some replicas on nodes that stay. The check reads the
+#   node selector. It also reports pods that can run only on node pools of usher.yaml whose labels say spot.
 # scope: package
 # related_resources:
 #   - ref: https://karpenter.sh/docs/concepts/scheduling/
@@ -16,7 +16,7 @@
 #   code: USH1004
 #   about: accelerator pods
 #   severity: medium
-#   why: The service is gone whenever the cloud wants its nodes back, often in all zones at once.
+#   why: The service stops whenever the cloud takes its nodes back, often in all zones at once.
 #   closes: [S34]
 #   parameters:
 #     spotKeys:
@@ -27,10 +27,11 @@
 #         - cloud.google.com/gke-provisioning
 #         - kubernetes.azure.com/scalesetpriority
 #         - eks.amazonaws.com/capacityType
-#       description: Labels of spot nodes; spot, true and preemptible are the values that mean it.
+#       description: Labels of spot nodes. The check reads the values spot, true and preemptible as spot.
 #   remediation: |
-#     Select nodes that stay (karpenter.sh/capacity-type: on-demand, for example) for the replicas that must always be
-#     there. What may go away at any time can be a second workload on spot nodes, with the label gpu-usher.io/role: batch.
+#     Select nodes that stay (for example karpenter.sh/capacity-type: on-demand) for the replicas that must always run.
+#     Run replicas that may stop at any time as a second workload on spot nodes, with the label gpu-usher.io/role:
+#     batch.
 package usher.checks.serving.selects_spot_nodes
 
 import data.usher.lib.parameters
@@ -45,8 +46,8 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "nodeSelector"),
-		"message": $"{workload.pod_set_name(pod_set)} answers requests from spot nodes only ({key}: {value}), which the cloud may take back at any time",
-		"remedy": "select nodes that stay, or keep a base of replicas on such nodes",
+		"message": $"{workload.pod_set_name(pod_set)} answers requests and runs on spot nodes only ({key}: {value}), but the cloud may take them back at any time",
+		"remedy": "select nodes that stay, at least for some replicas",
 	}
 }
 
@@ -62,8 +63,8 @@ deny contains finding if {
 
 	finding := {
 		"path": pod_set.specPath,
-		"message": $"{workload.pod_set_name(pod_set)} answers requests from the spot nodes of pool {pools[0].pool} only, which the cloud may take back at any time",
-		"remedy": "let it run on a pool of nodes that stay as well",
+		"message": $"{workload.pod_set_name(pod_set)} answers requests and runs only on the spot nodes of pool {pools[0].pool}, but the cloud may take them back at any time",
+		"remedy": "let it also run on a pool whose nodes stay",
 	}
 }
 

@@ -5,14 +5,14 @@ import data.usher.checks.serving.selects_spot_nodes as check
 
 spot(path, name, label) := {{
 	"path": $"{path}/nodeSelector",
-	"message": $"{name} answers requests from spot nodes only ({label}), which the cloud may take back at any time",
-	"remedy": "select nodes that stay, or keep a base of replicas on such nodes",
+	"message": $"{name} answers requests and runs on spot nodes only ({label}), but the cloud may take them back at any time",
+	"remedy": "select nodes that stay, at least for some replicas",
 }}
 
 in_spot_pool := {{
 	"path": "/spec/template/spec",
-	"message": "the pod answers requests from the spot nodes of pool spot-l4 only, which the cloud may take back at any time",
-	"remedy": "let it run on a pool of nodes that stay as well",
+	"message": "the pod answers requests and runs only on the spot nodes of pool spot-l4, but the cloud may take them back at any time",
+	"remedy": "let it also run on a pool whose nodes stay",
 }}
 
 test_a_selector_of_spot_nodes_is_found_by_every_cloud if {
@@ -33,7 +33,7 @@ test_without_a_selector_the_declared_pools_tell if {
 	check.deny == in_spot_pool with input as examples.bad_deployment_in_a_spot_pool
 }
 
-test_what_the_selector_says_is_not_said_again if {
+test_pools_are_not_reported_beside_the_selector if {
 	both := json.patch(examples.bad_deployment_in_a_spot_pool, [{
 		"op": "add",
 		"path": "/podSets/0/nodeSelector/karpenter.sh~1capacity-type",
@@ -73,7 +73,7 @@ test_training_may_live_on_spot_nodes if {
 	}])
 }
 
-test_the_labels_of_spot_nodes_can_be_told if {
+test_a_parameter_names_the_labels_of_spot_nodes if {
 	check.deny == set() with input as json.patch(examples.bad_deployment, [{
 		"op": "add",
 		"path": "/site/parameters",

@@ -1,10 +1,10 @@
 # METADATA
-# title: Startup probes leave the model time to load
+# title: Startup probes give the model time to load
 # description: |
-#   A startup probe kills the container when it has failed often enough: after initialDelaySeconds and failureThreshold
-#   times periodSeconds, which is 30 seconds where nothing is said. A model server that is still loading by then starts
-#   from the beginning, for ever, and holds its GPUs all the while. What KServe merges with a runtime or a preset, where
-#   the other half of the probe may stand, is left alone.
+#   A startup probe kills the container after initialDelaySeconds plus failureThreshold times periodSeconds. By default
+#   that is 30 seconds. A model server that is still loading then starts again, forever, and holds its GPUs all the
+#   while. The check ignores probes that KServe merges with a runtime or a preset, because the rest of the probe may be
+#   there.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/#startup-probe
@@ -15,7 +15,7 @@
 #   code: USH1003
 #   about: accelerator pods
 #   severity: medium
-#   why: The server restarts in a loop before its model is loaded, while its GPUs do nothing.
+#   why: The server restarts in a loop before its model is loaded, and its GPUs do nothing.
 #   closes: [S33]
 #   parameters:
 #     loadSeconds:
@@ -23,8 +23,8 @@
 #       description: Seconds that a model may take to load.
 #   remediation: |
 #     Raise failureThreshold or periodSeconds of the startupProbe until their product covers the time that the model
-#     takes to load. If all models of the namespace load faster, say so in usher.yaml (parameters, startup-too-short,
-#     loadSeconds).
+#     takes to load. If all models of the namespace load faster, set the time in usher.yaml (parameters,
+#     startup-too-short, loadSeconds).
 package usher.checks.serving.startup_too_short
 
 import data.usher.lib.parameters
@@ -40,7 +40,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{entry.container.path}/startupProbe",
-		"message": $"{workload.container_name(entry.podSet, entry.container)}: the startup probe kills it after {seconds} seconds, but a model may take {_load_seconds} to load",
+		"message": $"the startup probe kills {workload.container_name(entry.podSet, entry.container)} after {seconds} seconds, but a model may take {_load_seconds} seconds to load",
 		"remedy": $"raise failureThreshold until the probe waits for {_load_seconds} seconds",
 	}
 }

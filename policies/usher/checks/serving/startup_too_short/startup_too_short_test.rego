@@ -5,7 +5,7 @@ import data.usher.checks.serving.startup_too_short as check
 
 short(path, name, seconds, load) := {{
 	"path": $"{path}/startupProbe",
-	"message": $"{name}: the startup probe kills it after {seconds} seconds, but a model may take {load} to load",
+	"message": $"the startup probe kills {name} after {seconds} seconds, but a model may take {load} seconds to load",
 	"remedy": $"raise failureThreshold until the probe waits for {load} seconds",
 }}
 

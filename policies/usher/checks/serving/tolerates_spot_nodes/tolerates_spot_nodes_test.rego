@@ -5,7 +5,7 @@ import data.usher.checks.serving.tolerates_spot_nodes as check
 
 tolerated(path, name, key) := {{
 	"path": path,
-	"message": $"{name} answers requests and tolerates spot nodes (taint {key}), so all of its replicas may live on them",
+	"message": $"{name} answers requests and tolerates spot nodes (taint {key}), so all its replicas may run on spot nodes",
 	"remedy": "remove the toleration, or select nodes that stay",
 }}
 
@@ -39,7 +39,7 @@ test_batch_work_may_live_on_spot_nodes if {
 	check.deny == set() with input as examples.good_deployment_of_batch_work
 }
 
-test_the_taints_of_spot_nodes_can_be_told if {
+test_a_parameter_names_the_taints_of_spot_nodes if {
 	check.deny == set() with input as json.patch(examples.bad_deployment, [{
 		"op": "add",
 		"path": "/site/parameters",

@@ -1,9 +1,9 @@
 # METADATA
-# title: The sizes of a model on several nodes stand in workerSpec
+# title: An InferenceService on several nodes sets its sizes in workerSpec
 # description: |
-#   An InferenceService with a workerSpec spreads its model over several nodes. How many, KServe reads from
-#   workerSpec.pipelineParallelSize and workerSpec.tensorParallelSize, and writes PIPELINE_PARALLEL_SIZE and
-#   TENSOR_PARALLEL_SIZE into the containers itself. One that sets these variables by hand is refused.
+#   An InferenceService with a workerSpec spreads its model over several nodes. KServe reads the number of nodes from
+#   workerSpec.pipelineParallelSize and workerSpec.tensorParallelSize. From these fields it sets PIPELINE_PARALLEL_SIZE
+#   and TENSOR_PARALLEL_SIZE in the containers. It refuses an InferenceService that sets these variables by hand.
 # scope: package
 # related_resources:
 #   - ref: https://kserve.github.io/website/docs/model-serving/generative-inference/multi-node
@@ -26,7 +26,7 @@ _fields := {
 	"TENSOR_PARALLEL_SIZE": "tensorParallelSize",
 }
 
-# KServe reads the older field as a model, too.
+# KServe also reads the older field huggingface as a model.
 _frameworks := ["model", "huggingface"]
 
 deny contains finding if {
@@ -38,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"/spec/predictor/{framework}/env/{index}",
-		"message": $"KServe refuses {variable.name} beside a workerSpec: it sets the variable itself",
-		"remedy": $"remove it, and set workerSpec.{field}",
+		"message": $"KServe refuses an InferenceService with a workerSpec that sets {variable.name}, because KServe sets this variable itself",
+		"remedy": $"remove the variable, and set workerSpec.{field}",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.serving.variable_that_kserve_refuses as check
 
 refused(path, name, field) := {
 	"path": path,
-	"message": $"KServe refuses {name} beside a workerSpec: it sets the variable itself",
-	"remedy": $"remove it, and set workerSpec.{field}",
+	"message": $"KServe refuses an InferenceService with a workerSpec that sets {name}, because KServe sets this variable itself",
+	"remedy": $"remove the variable, and set workerSpec.{field}",
 }
 
 pipeline(path) := refused(path, "PIPELINE_PARALLEL_SIZE", "pipelineParallelSize")

@@ -1,10 +1,12 @@
 # METADATA
-# title: Small models get a part of a GPU
+# title: Small models use a part of a GPU
 # description: |
-#   A server that may use but a few gigabytes of memory loads a model of that size or less, and leaves most of a data
-#   center GPU idle for as long as it runs. A MIG slice, or a share where isolation does not matter, serves it as well,
-#   and the rest of the GPU serves others. Left alone are servers that ask for several GPUs, those that select boards
-#   without MIG or nodes that share already, and what sets no limit of memory.
+#   A server with a memory limit of only a few gigabytes loads a model of at most that size. Most of a data center GPU
+#   then stays idle as long as the server runs. A MIG slice, or a share where isolation does not matter, is enough for
+#   it, and others can use the rest of the GPU.
+#
+#   The check ignores servers that ask for several GPUs or have no memory limit. It also ignores servers that select
+#   boards without MIG, or nodes whose GPUs are already shared.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
@@ -15,15 +17,15 @@
 #   code: USH1007
 #   about: accelerator pods
 #   severity: low
-#   why: One small model keeps a whole GPU from everybody else.
+#   why: One small model blocks a whole GPU.
 #   closes: [S16]
 #   parameters:
 #     memoryGi:
 #       default: 8
-#       description: Limit of memory, in GiB, up to which a server counts as one of a small model.
+#       description: Memory limit, in GiB, up to which the model of a server counts as small.
 #   remediation: |
-#     Ask for a MIG slice of the size that the model needs (nvidia.com/mig-1g.10gb, for example), or for a share of a GPU
-#     where the cluster offers them (nvidia.com/gpu.shared).
+#     Ask for a MIG slice of the size that the model needs (for example nvidia.com/mig-1g.10gb). If the cluster offers
+#     shares of a GPU, a share (nvidia.com/gpu.shared) is enough too.
 package usher.checks.serving.whole_gpu_for_a_small_model
 
 import data.usher.lib.parameters
@@ -34,7 +36,7 @@ _boards := ["nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "k8s.a
 
 _with_mig := ["a30", "a100", "h100", "h200", "b200", "b300", "pro-6000"]
 
-_of_parts := [
+_labels_of_divided_gpus := [
 	"nvidia.com/gpu.sharing-strategy",
 	"nvidia.com/mig.config",
 	"cloud.google.com/gke-gpu-partition-size",
@@ -46,26 +48,26 @@ deny contains finding if {
 	entry.container.accelerators["nvidia.com/gpu"].limits.value == 1
 	memory := ceil(entry.container.resources.memory.limits.value / 1073741824)
 	memory <= parameters.serving.whole_gpu_for_a_small_model.memoryGi
-	not _gets_a_part(entry.podSet.nodeSelector)
-	not _cannot_be_parted(entry.podSet.nodeSelector)
+	not _selects_divided_gpus(entry.podSet.nodeSelector)
+	not _selects_board_without_mig(entry.podSet.nodeSelector)
 
 	finding := {
 		"path": workload.resource_path(entry.container, "limits", "nvidia.com/gpu"),
-		"message": $"{workload.container_name(entry.podSet, entry.container)} asks for a whole GPU to serve what fits into {memory} GiB of memory",
-		"remedy": "ask for a MIG slice or a share of a GPU, if the model needs no more",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} asks for a whole GPU, but its model fits into {memory} GiB of memory",
+		"remedy": "if a part of a GPU is enough for the model, ask for a MIG slice or a share",
 	}
 }
 
-_gets_a_part(selector) if {
-	some key in _of_parts
+_selects_divided_gpus(selector) if {
+	some key in _labels_of_divided_gpus
 	selector[key]
 }
 
-_gets_a_part(selector) if endswith(selector["nvidia.com/gpu.product"], "-SHARED")
+_selects_divided_gpus(selector) if endswith(selector["nvidia.com/gpu.product"], "-SHARED")
 
-_gets_a_part(selector) if contains(selector["nvidia.com/gpu.product"], "-MIG-")
+_selects_divided_gpus(selector) if contains(selector["nvidia.com/gpu.product"], "-MIG-")
 
-_cannot_be_parted(selector) if {
+_selects_board_without_mig(selector) if {
 	some key in _boards
 	board := lower(selector[key])
 	every part in _with_mig {

@@ -1,9 +1,9 @@
 # METADATA
-# title: A pod asks for a fraction of a GPU or for GPUs, not for both
+# title: A pod asks either for a fraction of a GPU or for whole GPUs
 # description: |
-#   KAI-Scheduler takes the annotations `gpu-fraction` and `gpu-memory` for a part of a GPU, and nvidia.com/gpu for
-#   GPUs. A pod with both, in whichever of its containers, is refused by its webhook, a limit of 0 included. Found in
-#   pods that name KAI-Scheduler or one of its queues; to other schedulers the annotations mean nothing.
+#   The annotations `gpu-fraction` and `gpu-memory` ask KAI-Scheduler for a part of a GPU, and nvidia.com/gpu asks it
+#   for whole GPUs. Its webhook refuses a pod that has both, in any of its containers, even if the limit is 0. The check
+#   looks at pods that name KAI-Scheduler or one of its queues. Other schedulers ignore the annotations.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/kai-scheduler/KAI-Scheduler/tree/main/docs/gpu-sharing
@@ -14,10 +14,10 @@
 #   code: USH804
 #   about: accelerator pods
 #   severity: high
-#   why: KAI-Scheduler refuses every pod of it.
+#   why: KAI-Scheduler refuses all pods of this workload.
 #   closes: [S2, B10]
 #   remediation: |
-#     Remove the annotation to get whole GPUs, or nvidia.com/gpu from all containers to get the fraction.
+#     To get whole GPUs, remove the annotation. To get the fraction, remove nvidia.com/gpu from all containers.
 package usher.checks.sharing.fraction_beside_whole_gpus
 
 import data.usher.lib.mig
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(container, "nvidia.com/gpu"),
-		"message": $"{workload.container_name(pod_set, container)} has a limit of nvidia.com/gpu, and the annotation {annotation} asks for a part of a GPU",
+		"message": $"{workload.container_name(pod_set, container)} has a limit of nvidia.com/gpu, but the annotation {annotation} asks for a part of a GPU",
 		"remedy": $"remove nvidia.com/gpu, or the annotation {annotation}",
 	}
 }

@@ -6,7 +6,7 @@ import data.usher.checks.sharing.fraction_beside_whole_gpus as check
 test_a_fraction_beside_gpus_is_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-		"message": "container embeddings has a limit of nvidia.com/gpu, and the annotation gpu-fraction asks for a part of a GPU",
+		"message": "container embeddings has a limit of nvidia.com/gpu, but the annotation gpu-fraction asks for a part of a GPU",
 		"remedy": "remove nvidia.com/gpu, or the annotation gpu-fraction",
 	}} with input as examples.bad_deployment
 }
@@ -14,7 +14,7 @@ test_a_fraction_beside_gpus_is_found if {
 test_no_gpus_at_all_are_a_limit_too if {
 	check.deny == {{
 		"path": "/spec/initContainers/0/resources/limits/nvidia.com~1gpu",
-		"message": "init container convert has a limit of nvidia.com/gpu, and the annotation gpu-memory asks for a part of a GPU",
+		"message": "init container convert has a limit of nvidia.com/gpu, but the annotation gpu-memory asks for a part of a GPU",
 		"remedy": "remove nvidia.com/gpu, or the annotation gpu-memory",
 	}} with input as examples.bad_pod
 }
@@ -22,7 +22,7 @@ test_no_gpus_at_all_are_a_limit_too if {
 test_a_queue_of_kai_tells_who_places_the_pods if {
 	check.deny == {{
 		"path": "/spec/workerGroupSpecs/0/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-		"message": "container worker of shared has a limit of nvidia.com/gpu, and the annotation gpu-fraction asks for a part of a GPU",
+		"message": "container worker of shared has a limit of nvidia.com/gpu, but the annotation gpu-fraction asks for a part of a GPU",
 		"remedy": "remove nvidia.com/gpu, or the annotation gpu-fraction",
 	}} with input as examples.bad_raycluster
 }

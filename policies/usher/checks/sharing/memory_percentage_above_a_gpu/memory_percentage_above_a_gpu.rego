@@ -1,9 +1,8 @@
 # METADATA
-# title: A share is no more than a GPU
+# title: A share of a GPU has at most 100 % of its memory
 # description: |
-#   HAMi measures the memory of a share by nvidia.com/gpumem-percentage, for each GPU that it is taken from. More than
-#   100 is no share: its webhook refuses the pod, and older versions took it for 100 or found no GPU with so much
-#   memory.
+#   nvidia.com/gpumem-percentage tells HAMi how much memory of each GPU a share gets. HAMi's webhook refuses a pod that
+#   asks for more than 100. Older versions treated the value as 100, or found no GPU with so much memory.
 # scope: package
 # related_resources:
 #   - ref: https://project-hami.io/docs/userguide/nvidia-device/specify-device-memory-usage
@@ -14,10 +13,11 @@
 #   code: USH807
 #   about: accelerator pods
 #   severity: high
-#   why: HAMi refuses every pod of it.
+#   why: HAMi refuses all pods of this workload.
 #   closes: [S2]
 #   remediation: |
-#     Say the percentage of one GPU; how many GPUs there are shares of, nvidia.com/gpu says.
+#     Set nvidia.com/gpumem-percentage to a percentage of one GPU. Set nvidia.com/gpu to the number of GPUs from which
+#     the container gets a share.
 package usher.checks.sharing.memory_percentage_above_a_gpu
 
 import data.usher.lib.amounts
@@ -32,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(container, "nvidia.com/gpumem-percentage"),
-		"message": $"{workload.container_name(pod_set, container)} asks for {percentage} % of a GPU's memory",
-		"remedy": "ask for 100 % of each GPU at most, and for more GPUs by nvidia.com/gpu",
+		"message": $"{workload.container_name(pod_set, container)} asks for {percentage} % of the memory of a GPU, but a share has at most 100 %",
+		"remedy": "ask for at most 100 % of each GPU, and set nvidia.com/gpu to get more GPUs",
 	}
 }

@@ -1,9 +1,9 @@
 # METADATA
-# title: A container says once how much memory of a GPU it gets
+# title: A container sets the memory of its GPU share in one way only
 # description: |
-#   HAMi takes the memory of a share from nvidia.com/gpumem, in MiB, or from nvidia.com/gpumem-percentage. Where a
-#   container gives both it takes the former, and the percentage counts for nothing, so that one of two readers of the
-#   manifest is wrong about what the container gets.
+#   HAMi reads the memory of a share from nvidia.com/gpumem, in MiB, or from nvidia.com/gpumem-percentage. If a
+#   container sets both, HAMi uses nvidia.com/gpumem and ignores the percentage. A reader who looks at the percentage
+#   then expects the wrong amount.
 # scope: package
 # related_resources:
 #   - ref: https://project-hami.io/docs/userguide/nvidia-device/specify-device-memory-usage
@@ -14,7 +14,7 @@
 #   code: USH805
 #   about: accelerator pods
 #   severity: low
-#   why: The percentage counts for nothing, and whoever reads it is misled.
+#   why: HAMi ignores the percentage, and it misleads readers.
 #   closes: [B43]
 #   remediation: Keep one of nvidia.com/gpumem and nvidia.com/gpumem-percentage.
 package usher.checks.sharing.memory_share_said_twice
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(container, "nvidia.com/gpumem-percentage"),
-		"message": $"{workload.container_name(pod_set, container)} asks for {percentage} % of a GPU's memory and for {memory} MiB of it, of which only the latter counts",
+		"message": $"{workload.container_name(pod_set, container)} asks for {percentage} % of the memory of a GPU and for {memory} MiB, but HAMi ignores the percentage",
 		"remedy": "keep one of nvidia.com/gpumem and nvidia.com/gpumem-percentage",
 	}
 }

@@ -8,7 +8,7 @@ remedy := "keep one of nvidia.com/gpumem and nvidia.com/gpumem-percentage"
 test_both_measures_in_one_container_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpumem-percentage",
-		"message": "container embeddings asks for 50 % of a GPU's memory and for 8000 MiB of it, of which only the latter counts",
+		"message": "container embeddings asks for 50 % of the memory of a GPU and for 8000 MiB, but HAMi ignores the percentage",
 		"remedy": remedy,
 	}} with input as examples.bad_deployment
 }
@@ -16,7 +16,7 @@ test_both_measures_in_one_container_are_found if {
 test_they_are_found_in_requests if {
 	check.deny == {{
 		"path": "/spec/containers/0/resources/requests/nvidia.com~1gpumem-percentage",
-		"message": "container notebook asks for 1 % of a GPU's memory and for 1 MiB of it, of which only the latter counts",
+		"message": "container notebook asks for 1 % of the memory of a GPU and for 1 MiB, but HAMi ignores the percentage",
 		"remedy": remedy,
 	}} with input as examples.bad_pod
 }
@@ -24,7 +24,7 @@ test_they_are_found_in_requests if {
 test_they_are_found_in_the_templates_of_other_kinds if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/1/resources/limits/nvidia.com~1gpumem-percentage",
-		"message": "container judge asks for 30 % of a GPU's memory and for 4000 MiB of it, of which only the latter counts",
+		"message": "container judge asks for 30 % of the memory of a GPU and for 4000 MiB, but HAMi ignores the percentage",
 		"remedy": remedy,
 	}} with input as examples.bad_job
 }
@@ -33,7 +33,7 @@ test_one_measure_for_each_container_is_good if {
 	check.deny == set() with input as examples.good_deployment
 }
 
-test_nothing_of_a_measure_is_none if {
+test_zero_does_not_count_as_a_share if {
 	check.deny == set() with input as examples.good_zero_memory
 	check.deny == set() with input as examples.good_zero_percentage
 }

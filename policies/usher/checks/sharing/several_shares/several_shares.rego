@@ -1,10 +1,11 @@
 # METADATA
-# title: A container asks for one share
+# title: A container asks for one share of a GPU
 # description: |
-#   A share is access to a GPU, not a measure of it. Several shares may all be of one GPU, and give a container no more
-#   of it than one would: neither memory nor a second device, on which tensor parallelism counts, nor more time. A
-#   device plugin that is set to failRequestsGreaterThanOne refuses the pod after it was placed. Found are shares that
-#   have a name of their own, and GPUs on nodes that are selected by a label of shared GPUs.
+#   A share gives access to a GPU. It does not say how much of the GPU the container gets. Several shares can all come
+#   from one GPU. The container then gets no more than with one share: not more memory, not more time and no second
+#   device, which tensor parallelism needs. A device plugin with failRequestsGreaterThanOne refuses the pod after the
+#   scheduler has placed it. The check reports shares that have their own resource name, and GPUs on nodes that the pod
+#   selects by a label of shared GPUs.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
@@ -15,11 +16,11 @@
 #   code: USH802
 #   about: accelerator pods
 #   severity: medium
-#   why: It looks like several GPUs, and may be one that others use as well.
+#   why: The container seems to have several GPUs, but may get one GPU that others use too.
 #   closes: [S15, B43]
 #   remediation: |
-#     Ask for one share. For more of a GPU ask for a MIG slice or a whole GPU; for several GPUs, on nodes whose GPUs are
-#     not shared.
+#     Ask for one share. For more of a GPU, ask for a MIG slice or a whole GPU. For several GPUs, use nodes whose GPUs
+#     are not shared.
 package usher.checks.sharing.several_shares
 
 import data.usher.lib.amounts
@@ -39,7 +40,7 @@ deny contains finding if {
 
 	finding := {
 		"path": mig.path(container, name),
-		"message": $"{workload.container_name(pod_set, container)} asks for {asked} of {text.excerpt(name)}, which are shares and may all be of one GPU",
+		"message": $"{workload.container_name(pod_set, container)} asks for {asked} of {text.excerpt(name)}, but these are shares and may all come from one GPU",
 		"remedy": "ask for 1 share, or for whole GPUs on nodes that do not share them",
 	}
 }

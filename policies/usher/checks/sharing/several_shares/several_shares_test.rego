@@ -8,7 +8,7 @@ remedy := "ask for 1 share, or for whole GPUs on nodes that do not share them"
 test_several_time_slices_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu.shared",
-		"message": `container vllm asks for 2 of "nvidia.com/gpu.shared", which are shares and may all be of one GPU`,
+		"message": `container vllm asks for 2 of "nvidia.com/gpu.shared", but these are shares and may all come from one GPU`,
 		"remedy": remedy,
 	}} with input as examples.bad_deployment
 }
@@ -16,7 +16,7 @@ test_several_time_slices_are_found if {
 test_several_shares_of_slices_are_found if {
 	check.deny == {{
 		"path": "/spec/containers/0/resources/requests/nvidia.com~1mig-1g.10gb.shared",
-		"message": `container notebook asks for 4 of "nvidia.com/mig-1g.10gb.shared", which are shares and may all be of one GPU`,
+		"message": `container notebook asks for 4 of "nvidia.com/mig-1g.10gb.shared", but these are shares and may all come from one GPU`,
 		"remedy": remedy,
 	}} with input as examples.bad_pod
 }
@@ -24,7 +24,7 @@ test_several_shares_of_slices_are_found if {
 test_several_gpus_are_found_on_nodes_that_share_them if {
 	check.deny == {{
 		"path": "/spec/workerGroupSpecs/0/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-		"message": `container ray-worker of gpu asks for 4 of "nvidia.com/gpu", which are shares and may all be of one GPU`,
+		"message": `container ray-worker of gpu asks for 4 of "nvidia.com/gpu", but these are shares and may all come from one GPU`,
 		"remedy": remedy,
 	}} with input as examples.bad_raycluster
 }

@@ -1,14 +1,14 @@
 # METADATA
 # title: Production does not run on shares of GPUs
 # description: |
-#   Time slices are not kept apart: whoever shares the GPU can take its memory and its time, and a fault of one ends
-#   them all. For tests and notebooks that is a fair price. For what people wait for it is not; such services take MIG
-#   slices, which hardware keeps apart, or whole GPUs. Which namespaces are production, usher.yaml says (parameters,
-#   shares-in-production, production: true, in these namespaces).
+#   Time slices are not isolated. Another container on the GPU can take its memory and its time, and one fault can end
+#   all containers on the GPU. This is acceptable for tests and notebooks, but not for services that people wait for.
+#   Run services on MIG slices, which the hardware isolates, or on whole GPUs. usher.yaml says which namespaces are
+#   production (parameters, shares-in-production, production: true, in these namespaces).
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
-#     description: NVIDIA's device plugin on what shares promise
+#     description: NVIDIA's device plugin on shared access to GPUs
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html
 #     description: NVIDIA on time-slicing, and how it differs from MIG
 # schemas:
@@ -17,7 +17,7 @@
 #   code: USH803
 #   about: accelerator pods
 #   severity: medium
-#   why: A service on a share is as fast, and as safe, as whoever shares the GPU lets it be.
+#   why: Other containers on the same GPU can slow the service down or end it.
 #   closes: [S15]
 #   parameters:
 #     production:
@@ -39,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"{workload.pod_set_name(pod_set)} runs on shares of GPUs, by {text.excerpt(share.name)}, and this is production",
+		"message": $"{workload.pod_set_name(pod_set)} runs on shares of GPUs ({text.excerpt(share.name)}), but its namespace is production",
 		"remedy": _remedy,
 	}
 }
@@ -52,7 +52,7 @@ deny contains finding if {
 
 	finding := {
 		"path": nodes.path,
-		"message": $"{workload.pod_set_name(pod_set)} runs on {nodes.which}, where several containers share a GPU, and this is production",
+		"message": $"{workload.pod_set_name(pod_set)} runs on {nodes.which}, where several containers share a GPU, but its namespace is production",
 		"remedy": _remedy,
 	}
 }

@@ -8,7 +8,7 @@ remedy := "ask for a MIG slice or a whole GPU, on nodes whose GPUs are not share
 test_shares_by_name_are_found_once if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu.shared",
-		"message": `the pod runs on shares of GPUs, by "nvidia.com/gpu.shared", and this is production`,
+		"message": `the pod runs on shares of GPUs ("nvidia.com/gpu.shared"), but its namespace is production`,
 		"remedy": remedy,
 	}} with input as examples.bad_deployment
 }
@@ -16,7 +16,7 @@ test_shares_by_name_are_found_once if {
 test_nodes_with_shared_gpus_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/nodeSelector/cloud.google.com~1gke-gpu-sharing-strategy",
-		"message": `the pod runs on nodes with cloud.google.com/gke-gpu-sharing-strategy: "time-sharing", where several containers share a GPU, and this is production`,
+		"message": `the pod runs on nodes with cloud.google.com/gke-gpu-sharing-strategy: "time-sharing", where several containers share a GPU, but its namespace is production`,
 		"remedy": remedy,
 	}} with input as examples.bad_statefulset
 }
@@ -24,7 +24,7 @@ test_nodes_with_shared_gpus_are_found if {
 test_fractions_by_annotation_are_found if {
 	check.deny == {{
 		"path": "/spec/leaderWorkerTemplate/workerTemplate/metadata/annotations/gpu-memory",
-		"message": `worker runs on shares of GPUs, by "gpu-memory", and this is production`,
+		"message": `worker runs on shares of GPUs ("gpu-memory"), but its namespace is production`,
 		"remedy": remedy,
 	}} with input as examples.bad_leaderworkerset
 }

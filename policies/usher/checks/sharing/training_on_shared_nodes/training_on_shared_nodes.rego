@@ -1,10 +1,11 @@
 # METADATA
 # title: Training does not run on nodes whose GPUs are shared
 # description: |
-#   Where the device plugin shares GPUs by time-slicing or MPS, it calls the shares nvidia.com/gpu all the same unless
-#   it is told otherwise. Only labels of the nodes tell: nvidia.com/gpu.sharing-strategy, a product that ends in
-#   -SHARED, on GKE cloud.google.com/gke-gpu-sharing-strategy. Training that selects such nodes, or that fits only pools
-#   of usher.yaml which are declared with such a label, gets shares where it asks for GPUs.
+#   If the device plugin shares GPUs by time-slicing or MPS, it still calls the shares nvidia.com/gpu, unless its
+#   configuration says otherwise. Only node labels show the sharing: nvidia.com/gpu.sharing-strategy, a product name
+#   that ends in -SHARED, or on GKE cloud.google.com/gke-gpu-sharing-strategy. The check reports training that selects
+#   these nodes. It also reports training that fits only pools of usher.yaml with one of these labels. Both ask for GPUs
+#   and get shares.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#catalog-of-labels
@@ -15,7 +16,7 @@
 #   code: USH806
 #   about: accelerator pods
 #   severity: medium
-#   why: What looks like a GPU is a share of one, slow for the training and for everybody on it.
+#   why: The pod gets a share of a GPU, which slows down the training and all others on that GPU.
 #   closes: [S14, B43]
 #   remediation: |
 #     Select nodes whose GPUs are not shared.

@@ -1,21 +1,21 @@
 # METADATA
 # title: Training asks for whole GPUs, not for shares
 # description: |
-#   A share of a GPU is a turn on one that others use as well: by time-slicing, by MPS, by HAMi, Volcano or
-#   KAI-Scheduler. How fast it is, depends on them; and where memory is not kept apart, so does whether it runs at all.
-#   Training keeps a GPU busy for hours and is as slow as its slowest rank, so shares serve neither it nor those with
-#   whom it shares. Notebooks, tests and small inference are what they are for.
+#   A share of a GPU lets a container take turns with others on the same GPU. Shares come from time-slicing, MPS, HAMi,
+#   Volcano or KAI-Scheduler. The other containers decide how fast the share is. If memory is not isolated, they also
+#   decide whether the container runs at all. Training keeps a GPU busy for hours and is as slow as its slowest rank, so
+#   it suffers on a share and slows down the others. Use shares for notebooks, tests and small inference.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
-#     description: NVIDIA's device plugin on what shares promise
+#     description: NVIDIA's device plugin on shared access to GPUs
 # schemas:
 #   - input: schema.input
 # custom:
 #   code: USH801
 #   about: accelerator pods
 #   severity: medium
-#   why: Training on a share is slow for itself and for everybody on the same GPU.
+#   why: Training on a share is slow, and slows down all others on the same GPU.
 #   closes: [S14, B43]
 #   remediation: |
 #     Ask for nvidia.com/gpu on nodes whose GPUs are not shared, or for a MIG slice that is large enough.
@@ -32,7 +32,7 @@ deny contains finding if {
 
 	finding := {
 		"path": share.path,
-		"message": $"{workload.pod_set_name(pod_set)} trains on shares of GPUs, by {text.excerpt(share.name)}",
+		"message": $"{workload.pod_set_name(pod_set)} trains on shares of GPUs ({text.excerpt(share.name)})",
 		"remedy": "ask for whole GPUs, or for a MIG slice that is large enough",
 	}
 }

@@ -8,7 +8,7 @@ remedy := "ask for whole GPUs, or for a MIG slice that is large enough"
 test_time_slices_by_their_own_name_are_found if {
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1gpu.shared",
-		"message": `Worker trains on shares of GPUs, by "nvidia.com/gpu.shared"`,
+		"message": `Worker trains on shares of GPUs ("nvidia.com/gpu.shared")`,
 		"remedy": remedy,
 	}} with input as examples.bad_pytorchjob
 }
@@ -16,7 +16,7 @@ test_time_slices_by_their_own_name_are_found if {
 test_shares_of_slices_are_found_by_the_first_of_their_names if {
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-		"message": `Worker trains on shares of GPUs, by "nvidia.com/gpu"`,
+		"message": `Worker trains on shares of GPUs ("nvidia.com/gpu")`,
 		"remedy": remedy,
 	}} with input as examples.bad_mpijob
 }
@@ -24,7 +24,7 @@ test_shares_of_slices_are_found_by_the_first_of_their_names if {
 test_fractions_by_annotation_are_found if {
 	check.deny == {{
 		"path": "/spec/template/metadata/annotations/gpu-fraction",
-		"message": `the pod trains on shares of GPUs, by "gpu-fraction"`,
+		"message": `the pod trains on shares of GPUs ("gpu-fraction")`,
 		"remedy": remedy,
 	}} with input as examples.bad_job
 }

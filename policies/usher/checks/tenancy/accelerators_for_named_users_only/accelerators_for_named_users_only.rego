@@ -1,10 +1,12 @@
 # METADATA
-# title: Accelerators are for the users that a namespace names
+# title: Only users with a listed identity use accelerators of the namespace
 # description: |
-#   RBAC knows who may create pods, and nothing of what they ask for. Where a site lists identities for a namespace, only
-#   users who have one of them may create what asks for accelerators. Asked is who creates the outermost object, or
-#   changes it into one that asks for accelerators: what a controller makes of it is owned by it, and passes. Users and groups come from the API server, so no object can claim
-#   an identity. In CI and in an audit it is not known who creates an object. Without a list everybody may.
+#   RBAC decides who may create pods, but not what they ask for. A site can list identities for a namespace. Then only
+#   users with one of these identities may create workloads that ask for accelerators. The check judges the user who
+#   creates the outermost object, or who changes it into one that asks for accelerators. Objects that a controller makes
+#   from it belong to it, and the check skips them.
+#   Users and groups come from the API server, so an object cannot claim an identity. In CI and in an audit the user is
+#   unknown. Without a list every user may use accelerators.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/access-authn-authz/authentication/
@@ -15,15 +17,16 @@
 #   code: USH1206
 #   about: accelerator pods
 #   severity: high
-#   why: Whoever may create a pod may otherwise take a GPU.
+#   why: Without this rule, every user who may create a pod may take a GPU.
 #   closes: [S39, B38]
 #   parameters:
 #     identities:
 #       default: []
-#       description: Identities of usher.yaml that may create such workloads; without any, everybody may.
+#       description: Identities of usher.yaml that may create these workloads; an empty list allows every user.
 #   remediation: |
-#     Ask for the identity (usher.yaml, identities), or have the platform team allow yours in usher.yaml (parameters,
-#     accelerators-for-named-users-only, identities). Service accounts that create workloads for users need one as well.
+#     Ask for the identity (usher.yaml, identities), or ask the platform team to allow your identity in usher.yaml
+#     (parameters, accelerators-for-named-users-only, identities). Service accounts that create workloads for users need
+#     one too.
 package usher.checks.tenancy.accelerators_for_named_users_only
 
 import data.usher.lib.parameters
@@ -35,14 +38,14 @@ deny contains finding if {
 
 	finding := {
 		"path": "",
-		"message": $"accelerators of this namespace are for {concat(", ", _identities)}, and whoever asks is none of them",
-		"remedy": "ask for one of these identities, or leave the accelerators out",
+		"message": $"accelerators of this namespace are only for the identities {concat(", ", _identities)}, but the user does not have one of them",
+		"remedy": "ask for one of these identities, or remove the accelerators",
 	}
 }
 
 unknown contains {
 	"path": "",
-	"reason": $"accelerators of this namespace are for {concat(", ", _identities)}, and who creates the object is not known here",
+	"reason": $"accelerators of this namespace are only for the identities {concat(", ", _identities)}, and usher does not know which user creates the object",
 } if {
 	_is_asked
 	not input.review

@@ -5,8 +5,8 @@ import data.usher.checks.tenancy.accelerators_for_named_users_only as check
 
 found(identities) := {{
 	"path": "",
-	"message": $"accelerators of this namespace are for {identities}, and whoever asks is none of them",
-	"remedy": "ask for one of these identities, or leave the accelerators out",
+	"message": $"accelerators of this namespace are only for the identities {identities}, but the user does not have one of them",
+	"remedy": "ask for one of these identities, or remove the accelerators",
 }}
 
 test_users_without_an_identity_get_no_accelerators if {
@@ -54,7 +54,7 @@ test_in_ci_nobody_knows_who_will_create_it if {
 	check.deny == set() with input as examples.unknown_in_ci
 	check.unknown == {{
 		"path": "",
-		"reason": "accelerators of this namespace are for researchers, pipelines, and who creates the object is not known here",
+		"reason": "accelerators of this namespace are only for the identities researchers, pipelines, and usher does not know which user creates the object",
 	}} with input as examples.unknown_in_ci
 	check.unknown == set() with input as object.union(examples.unknown_in_ci, {"workload": {"owned": true}})
 	check.unknown == set() with input as object.union(examples.unknown_in_ci, {"workload": {"isTemplate": true}})

@@ -1,11 +1,10 @@
 # METADATA
 # title: Only administrators exempt a namespace
 # description: |
-#   A namespace with the label gpu-usher.io/exempt: "true" is left alone by usher altogether: nothing that it holds is
-#   judged or changed. Whoever may write namespaces could take their own out of every rule. Who is an administrator says
-#   usher.yaml under `identities.administrators`; tools that apply namespaces for administrators belong there too. An
-#   exemption that was there before passes, and so does taking it away. In CI it is not known who will apply the
-#   namespace.
+#   usher skips a namespace with the label gpu-usher.io/exempt: "true". It neither judges nor changes anything in it. A
+#   user who may write namespaces could exempt their own namespace from every rule. usher.yaml lists administrators
+#   under `identities.administrators`; add tools there that apply namespaces for administrators. The check accepts an
+#   exemption that already existed, and its removal. In CI the user who will apply the namespace is unknown.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-namespaceselector
@@ -17,10 +16,10 @@
 #   about: objects
 #   kinds: [namespace]
 #   severity: high
-#   why: One label takes a team out of every rule.
+#   why: One label exempts a team from every rule.
 #   closes: [B30]
 #   remediation: |
-#     Remove the label, or have an administrator set it; whose users and groups are administrators, usher.yaml says
+#     Remove the label, or ask an administrator to set it. usher.yaml lists the users and groups of administrators
 #     (identities, administrators).
 package usher.checks.tenancy.exemption_by_tenant
 
@@ -33,12 +32,12 @@ deny contains finding if {
 
 	finding := {
 		"path": _path,
-		"message": $"{_label} takes the namespace out of every rule, and only administrators may set it",
+		"message": $"{_label} exempts the namespace from every rule, and only administrators may set it",
 		"remedy": "remove the label, or have an administrator set it",
 	}
 }
 
-unknown contains {"path": _path, "reason": $"{_label} is for administrators to set, and who sets it is not known here"} if {
+unknown contains {"path": _path, "reason": $"only administrators may set {_label}, and usher does not know which user sets it"} if {
 	_exempted
 	not input.review
 }

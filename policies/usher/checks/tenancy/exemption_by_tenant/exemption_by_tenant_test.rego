@@ -7,7 +7,7 @@ place := "/metadata/labels/gpu-usher.io~1exempt"
 
 found := {{
 	"path": place,
-	"message": "gpu-usher.io/exempt takes the namespace out of every rule, and only administrators may set it",
+	"message": "gpu-usher.io/exempt exempts the namespace from every rule, and only administrators may set it",
 	"remedy": "remove the label, or have an administrator set it",
 }}
 
@@ -38,7 +38,7 @@ test_in_ci_nobody_knows_who_will_apply_it if {
 	check.deny == set() with input as examples.unknown_in_ci
 	check.unknown == {{
 		"path": place,
-		"reason": "gpu-usher.io/exempt is for administrators to set, and who sets it is not known here",
+		"reason": "only administrators may set gpu-usher.io/exempt, and usher does not know which user sets it",
 	}} with input as examples.unknown_in_ci
 }
 

@@ -1,9 +1,9 @@
 # METADATA
-# title: A GPUQuota is for some namespace
+# title: A GPUQuota holds for at least one namespace
 # description: |
-#   A GPUQuota whose patterns and labels fit no namespace bounds nobody. Mostly a name or a label is misspelt, and the
-#   namespaces that were meant have no bound. Namespaces may be made later, so this only warns, unless usher.yaml says
-#   otherwise.
+#   A GPUQuota has no effect if its patterns and labels match no namespace. The usual cause is a misspelt name or label,
+#   so the intended namespaces have no limit. Somebody may create the namespaces later, so the check only warns unless
+#   usher.yaml says otherwise.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
@@ -15,10 +15,9 @@
 #   about: cluster facts
 #   kinds: [gpuQuota]
 #   severity: medium
-#   why: The namespaces that were meant take what they like.
+#   why: The intended namespaces have no limit.
 #   closes: [S28]
-#   remediation: |
-#     Compare namespaces and namespaceSelector with what `kubectl get namespaces --show-labels` says.
+#   remediation: Compare namespaces and namespaceSelector with the output of `kubectl get namespaces --show-labels`.
 package usher.checks.tenancy.gpu_quota_of_no_namespace
 
 deny contains finding if {
@@ -26,14 +25,14 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec",
-		"message": "the quota holds for no namespace that there is",
+		"message": "the quota matches no existing namespace",
 		"remedy": "compare its namespaces and namespaceSelector with `kubectl get namespaces --show-labels`",
 	}
 }
 
 unknown contains {
 	"path": "/spec",
-	"reason": "whether the quota holds for any namespace is not known: no namespaces are among the facts of the cluster",
+	"reason": "usher does not know whether the quota matches a namespace: the facts of the cluster contain no namespaces",
 } if {
 	input.cluster.quotaObject
 	not _is_known

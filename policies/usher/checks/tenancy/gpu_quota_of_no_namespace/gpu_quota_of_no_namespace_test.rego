@@ -5,7 +5,7 @@ import data.usher.checks.tenancy.gpu_quota_of_no_namespace as check
 
 found := {{
 	"path": "/spec",
-	"message": "the quota holds for no namespace that there is",
+	"message": "the quota matches no existing namespace",
 	"remedy": "compare its namespaces and namespaceSelector with `kubectl get namespaces --show-labels`",
 }}
 
@@ -31,7 +31,7 @@ test_without_namespaces_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as blind
 	check.unknown == {{
 		"path": "/spec",
-		"reason": "whether the quota holds for any namespace is not known: no namespaces are among the facts of the cluster",
+		"reason": "usher does not know whether the quota matches a namespace: the facts of the cluster contain no namespaces",
 	}} with input as blind
 }
 

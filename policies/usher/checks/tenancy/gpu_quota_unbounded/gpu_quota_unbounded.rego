@@ -1,10 +1,10 @@
 # METADATA
-# title: Workloads under a GPUQuota have a bound
+# title: Workloads under a GPUQuota bound their number of pods
 # description: |
-#   A GPUQuota is charged for all pods that a workload may make at once, when the workload is let in. Where nothing bounds
-#   them (a DaemonSet, an autoscaler without a ceiling, a fan-out over a list that is not known yet) there is no such
-#   number: its pods are charged one by one as they are made, and some of them may be refused while others run. Pods that
-#   are not bounded themselves are the matter of gpu_quota_exceeded.
+#   usher charges a GPUQuota at admission for all pods that a workload may make at once. Some workloads have no bound: a
+#   DaemonSet, an autoscaler without a maximum, or a fan-out over a list that is not known yet. usher then charges their
+#   pods one by one as they are made, and may refuse some pods while others run. The check gpu_quota_exceeded judges
+#   Pods that have no bound themselves.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/
@@ -15,9 +15,9 @@
 #   code: USH1231
 #   about: cluster facts
 #   severity: medium
-#   why: Nobody is told before that its last pods will be refused.
+#   why: The author learns only at run time that usher refuses the last pods.
 #   closes: [S28]
-#   remediation: Give it a bound, such as maxReplicas, parallelism or a number of devices.
+#   remediation: Set a bound, for example maxReplicas, parallelism or a number of devices.
 package usher.checks.tenancy.gpu_quota_unbounded
 
 deny contains finding if {
@@ -27,7 +27,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "",
-		"message": $"nothing bounds what its pods ask for ({why}), so {quota.name} is charged pod by pod, and may refuse the last of them",
-		"remedy": "give it a bound, such as maxReplicas, parallelism or a number of devices",
+		"message": $"the pods have no bound ({why}), so usher charges {quota.name} pod by pod and may refuse the last pods",
+		"remedy": "set a bound, for example maxReplicas, parallelism or a number of devices",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.tenancy.gpu_quota_unbounded as check
 
 found(reason) := {{
 	"path": "",
-	"message": $"nothing bounds what its pods ask for ({reason}), so quota research of usher.yaml is charged pod by pod, and may refuse the last of them",
-	"remedy": "give it a bound, such as maxReplicas, parallelism or a number of devices",
+	"message": $"the pods have no bound ({reason}), so usher charges quota research of usher.yaml pod by pod and may refuse the last pods",
+	"remedy": "set a bound, for example maxReplicas, parallelism or a number of devices",
 }}
 
 test_a_workload_without_bound_is_found_with_the_reason if {

@@ -1,9 +1,10 @@
 # METADATA
-# title: GPUQuotas limit what there is
+# title: Limits of a GPUQuota use known units
 # description: |
-#   A limit of a GPUQuota is a map of units: gpus, slices, memoryGiB, and profiles. with the name of a MIG profile as the
-#   driver writes it. Names of resources, as in a ResourceQuota, are no units; the API server refuses them, and this tells
-#   it before. A profile that no board has limits nothing: it is told as well, but boards may be newer than gpu-usher.
+#   A limit of a GPUQuota is a map of units: gpus, slices, memoryGiB, and `profiles.` with the name of a MIG profile as
+#   the driver writes it. Names of resources, as in a ResourceQuota, are not units. The API server refuses them, and
+#   this check reports them earlier. A profile that no board has limits nothing. The check reports it too, although a
+#   board may be newer than gpu-usher.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html
@@ -15,9 +16,9 @@
 #   about: objects
 #   kinds: [gpuQuota]
 #   severity: high
-#   why: The quota is refused, or limits nothing.
+#   why: The API server refuses the quota, or the quota limits nothing.
 #   closes: [S17, S28]
-#   remediation: Name one of the units of docs/quota.md.
+#   remediation: Use one of the units of docs/quota.md.
 package usher.checks.tenancy.gpu_quota_unit_unknown
 
 _units contains {"path": $"/spec/limits/{index}/hard/{escaped}", "name": name, "unit": unit} if {
@@ -32,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{entry.name} is no unit of a GPUQuota",
+		"message": $"{entry.name} is not a unit of a GPUQuota",
 		"remedy": _remedy(entry.unit),
 	}
 }
@@ -43,12 +44,12 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"no board has the profile of {entry.name}, so this limits nothing",
+		"message": $"no known board has the profile of {entry.name}, so this entry limits nothing",
 		"remedy": "name a profile that the nodes offer; `kubectl describe nodes` lists them as nvidia.com/mig-*",
-		"assumption": "no board is newer than those that gpu-usher knows",
+		"assumption": "usher assumes that it knows all boards of the cluster",
 	}
 }
 
 _remedy(unit) := $"write {unit.meant}" if unit.meant
 
-_remedy(unit) := "write gpus, slices, memoryGiB, or profiles. and a MIG profile" if not unit.meant
+_remedy(unit) := "write gpus, slices, memoryGiB, or profiles.<MIG profile>" if not unit.meant

@@ -1,9 +1,10 @@
 # METADATA
-# title: No namespace has two GPUQuotas
+# title: At most one GPUQuota holds for a namespace
 # description: |
-#   For a namespace at most one GPUQuota holds, be it an object or an entry of `quotas` in usher.yaml. Where two fit, nobody
-#   could say which is charged: gpu-usher enforces neither, and tells of every workload there that it is unknown. This tells
-#   it when the second quota is made. Only namespaces that there are count; labels are those that they have now.
+#   At most one GPUQuota may hold for a namespace, as an object or as an entry of `quotas` in usher.yaml. If two match,
+#   gpu-usher does not know which one to charge. It enforces neither and reports unknown for every workload in the
+#   namespace. This check reports the overlap when a user creates the second quota. It considers only existing
+#   namespaces with their current labels.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
@@ -15,9 +16,9 @@
 #   about: cluster facts
 #   kinds: [gpuQuota]
 #   severity: high
-#   why: Neither quota counts, and nothing bounds the namespace.
+#   why: Neither quota counts, so the namespace has no limit.
 #   closes: [S28]
-#   remediation: Have one of the quotas leave the namespace out, by namespaces or by namespaceSelector.
+#   remediation: Change namespaces or namespaceSelector of one quota so that it no longer matches the namespace.
 package usher.checks.tenancy.gpu_quotas_overlap
 
 deny contains finding if {
@@ -25,14 +26,14 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec",
-		"message": $"{rival.name} holds for {_listed(rival.namespaces)} as well, so neither counts there",
-		"remedy": "have one of the two leave these namespaces out",
+		"message": $"{rival.name} also holds for {_listed(rival.namespaces)}, so neither quota counts there",
+		"remedy": "change one of the two quotas so that it does not match these namespaces",
 	}
 }
 
 unknown contains {
 	"path": "/spec",
-	"reason": "whether another quota holds for the same namespaces is not known: GPUQuotas and namespaces are not both among the facts of the cluster",
+	"reason": "usher does not know whether another quota holds for the same namespaces: the facts of the cluster lack GPUQuotas or namespaces",
 } if {
 	input.cluster.quotaObject
 	not input.cluster.quotaObject.rivals

@@ -5,8 +5,8 @@ import data.usher.checks.tenancy.gpu_quotas_overlap as check
 
 found(name, namespaces) := {
 	"path": "/spec",
-	"message": $"{name} holds for {namespaces} as well, so neither counts there",
-	"remedy": "have one of the two leave these namespaces out",
+	"message": $"{name} also holds for {namespaces}, so neither quota counts there",
+	"remedy": "change one of the two quotas so that it does not match these namespaces",
 }
 
 test_two_quotas_over_one_namespace_are_found if {
@@ -37,7 +37,7 @@ test_without_other_quotas_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as blind
 	check.unknown == {{
 		"path": "/spec",
-		"reason": "whether another quota holds for the same namespaces is not known: GPUQuotas and namespaces are not both among the facts of the cluster",
+		"reason": "usher does not know whether another quota holds for the same namespaces: the facts of the cluster lack GPUQuotas or namespaces",
 	}} with input as blind
 }
 

@@ -1,10 +1,12 @@
 # METADATA
 # title: Pods keep within the LimitRanges of their namespace
 # description: |
-#   A LimitRange bounds what each container, or each pod as a whole, asks for: `min`, `max`, and how many times the
-#   request a limit may be. The API server looks at pods alone: a job whose pods go against it is accepted, and makes
-#   none. Defaults of the LimitRange are filled in first; one that names a `max` gives that much to every container
-#   that says nothing. Where several LimitRanges have different defaults nobody knows which counts, and nothing is said.
+#   A LimitRange bounds the requests and limits of each container or of the whole pod: `min`, `max`, and the largest
+#   ratio of limit to request. The API server checks only pods, so it accepts a job whose pods break the LimitRange, and
+#   then refuses every pod.
+#   The API server first fills in the defaults of the LimitRange. A LimitRange with a `max` gives this value to every
+#   container without its own. The check reports nothing if several LimitRanges have different defaults, because the
+#   result is unknown.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/limit-range/
@@ -15,9 +17,9 @@
 #   code: USH1224
 #   about: cluster facts
 #   severity: high
-#   why: The workload is accepted, and every one of its pods is refused.
+#   why: The API server accepts the workload and refuses every pod of it.
 #   closes: [S28]
-#   remediation: Keep requests and limits within the bounds of the LimitRange, or have them changed.
+#   remediation: Keep requests and limits within the bounds of the LimitRange, or have the bounds changed.
 package usher.checks.tenancy.limit_range_refuses
 
 import data.usher.lib.together
@@ -27,14 +29,14 @@ deny contains finding if {
 
 	finding := {
 		"path": refusal.path,
-		"message": $"{_who(refusal)} {_says(refusal)}; LimitRange {refusal.limitRange} {_allows(refusal)}, so none of the pods is accepted",
+		"message": $"{_who(refusal)} {_says(refusal)}; LimitRange {refusal.limitRange} {_allows(refusal)}, so the API server refuses the pods",
 		"remedy": _remedy(refusal),
 	}
 }
 
 _who(refusal) := $"container {refusal.container}" if refusal.container
 
-_who(refusal) := "the pod as a whole" if not refusal.container
+_who(refusal) := "the whole pod" if not refusal.container
 
 _says(refusal) := $"has no {refusal.said} of {refusal.resource}" if not refusal.amount
 
@@ -47,7 +49,7 @@ _says(refusal) := $"has a limit of {_shown(refusal, refusal.amount)} {refusal.re
 	refusal.request
 }
 
-_allows(refusal) := $"wants at least {_shown(refusal, refusal.bound)}" if refusal.rule == "min"
+_allows(refusal) := $"requires at least {_shown(refusal, refusal.bound)}" if refusal.rule == "min"
 
 _allows(refusal) := $"allows at most {_shown(refusal, refusal.bound)}" if refusal.rule == "max"
 
@@ -59,7 +61,7 @@ _remedy(refusal) := $"set a {refusal.said} of at least {_shown(refusal, refusal.
 
 _remedy(refusal) := $"set a {refusal.said} of at most {_shown(refusal, refusal.bound)}" if refusal.rule == "max"
 
-_remedy(refusal) := $"set a request and a limit that is at most {refusal.bound.text} times as much" if {
+_remedy(refusal) := $"set a request and a limit of at most {refusal.bound.text} times the request" if {
 	refusal.rule == "maxLimitRequestRatio"
 }
 

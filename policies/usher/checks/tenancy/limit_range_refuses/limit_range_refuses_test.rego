@@ -5,7 +5,7 @@ import data.usher.checks.tenancy.limit_range_refuses as check
 
 found(path, says, allows, remedy) := {{
 	"path": path,
-	"message": $"{says}; LimitRange sizes {allows}, so none of the pods is accepted",
+	"message": $"{says}; LimitRange sizes {allows}, so the API server refuses the pods",
 	"remedy": remedy,
 }}
 
@@ -18,7 +18,7 @@ test_more_than_the_largest_is_found if {
 	) with input as examples.bad_memory
 	check.deny == found(
 		"/spec/pytorchReplicaSpecs/Worker/template/spec",
-		"the pod as a whole has a limit of 8 nvidia.com/gpu",
+		"the whole pod has a limit of 8 nvidia.com/gpu",
 		"allows at most 4",
 		"set a limit of at most 4",
 	) with input as examples.bad_pytorchjob
@@ -27,8 +27,8 @@ test_more_than_the_largest_is_found if {
 test_less_than_the_smallest_is_found if {
 	check.deny == found(
 		"/spec",
-		"the pod as a whole has a request of 500m cpu",
-		"wants at least 1",
+		"the whole pod has a request of 500m cpu",
+		"requires at least 1",
 		"set a request of at least 1",
 	) with input as examples.bad_small_pod
 }
@@ -38,14 +38,14 @@ test_a_limit_too_far_above_the_request_is_found if {
 		"/spec/containers/0/resources/limits/cpu",
 		"container probe has a limit of 8 cpu for a request of 1",
 		"allows a limit of at most 2 times the request",
-		"set a request and a limit that is at most 2 times as much",
+		"set a request and a limit of at most 2 times the request",
 	) with input as examples.bad_ratio
 }
 
 test_a_pod_that_says_nothing_is_found if {
 	check.deny == found(
 		"/spec/template/spec",
-		"the pod as a whole has no limit of nvidia.com/gpu",
+		"the whole pod has no limit of nvidia.com/gpu",
 		"allows at most 4",
 		"set a limit of at most 4",
 	) with input as examples.bad_no_gpu

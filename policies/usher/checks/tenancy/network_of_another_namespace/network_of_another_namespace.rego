@@ -1,10 +1,9 @@
 # METADATA
-# title: Pods join networks of their own namespace
+# title: Pods join only networks of their own namespace
 # description: |
-#   The annotation k8s.v1.cni.cncf.io/networks gives a pod more network interfaces, and may name networks of any
-#   namespace: its pods then stand on the storage or RDMA network of another team, past every NetworkPolicy. Multus can
-#   forbid it (namespaceIsolation), and allows it unless told. Networks that are for everybody are kept in namespaces
-#   that the parameter names.
+#   The annotation k8s.v1.cni.cncf.io/networks adds network interfaces to a pod and may name networks of any namespace.
+#   The pod then joins the storage or RDMA network of another team and bypasses every NetworkPolicy. Multus can forbid
+#   this (namespaceIsolation), but allows it by default. The parameter lists namespaces with networks for everybody.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/k8snetworkplumbingwg/multus-cni/blob/master/docs/configuration.md#namespace-isolation
@@ -15,14 +14,14 @@
 #   code: USH1204
 #   about: labelled pods
 #   severity: medium
-#   why: A pod reaches the network of another team, where no policy stops it.
+#   why: A pod reaches the network of another team and bypasses its network policies.
 #   closes: [S32]
 #   parameters:
 #     namespaces:
 #       default: [default]
-#       description: Namespaces whose networks are for everybody.
+#       description: Namespaces with networks for everybody.
 #   remediation: |
-#     Use a network of the pod's own namespace, or have its namespace added in usher.yaml (parameters,
+#     Use a network of the pod's own namespace, or have the network's namespace added in usher.yaml (parameters,
 #     network-of-another-namespace, namespaces).
 package usher.checks.tenancy.network_of_another_namespace
 
@@ -45,7 +44,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": entry.path,
-	"reason": $"{workload.pod_set_name(entry.podSet)} joins a network of namespace {text.excerpt(entry.namespace)}, and of which namespace the pods are is not known",
+	"reason": $"{workload.pod_set_name(entry.podSet)} joins a network of namespace {text.excerpt(entry.namespace)}, and usher does not know the namespace of the pods",
 } if {
 	some entry in _foreign
 	input.workload.namespace == ""
@@ -66,7 +65,7 @@ _foreign := [entry |
 	}
 ]
 
-# Multus reads JSON where any of these stands in the text, and a list with commas otherwise.
+# Multus reads the text as JSON if it contains one of these signs, otherwise as a list with commas.
 _is_json(networks) if {
 	some sign in ["[", "{", "\""]
 	contains(networks, sign)

@@ -66,7 +66,7 @@ test_without_a_namespace_it_cannot_be_told if {
 	check.deny == set() with input as examples.unknown_pod
 	check.unknown == {{
 		"path": "/metadata/annotations/k8s.v1.cni.cncf.io~1networks",
-		"reason": `the pod joins a network of namespace "storage", and of which namespace the pods are is not known`,
+		"reason": `the pod joins a network of namespace "storage", and usher does not know the namespace of the pods`,
 	}} with input as examples.unknown_pod
 	check.unknown == set() with input as examples.bad_pod
 }

@@ -1,11 +1,12 @@
 # METADATA
-# title: A quota counts the accelerators of the workload
+# title: A quota of the namespace counts the accelerators of the workload
 # description: |
-#   A namespace that uses accelerators and has no quota for them may take all that the cluster has. A ResourceQuota counts
-#   every resource name by itself: one of requests.nvidia.com/gpu counts no slices of MIG, no shares and no device claims,
-#   and one with a scope counts only pods of that scope, so that pods of another PriorityClass have no bound. A limit of
-#   zero for a resource counts as well. A GPUQuota counts by any route: its `slices` all devices, its `gpus` whole ones. A
-#   quota of usher.yaml does not count here: it bounds each workload, and keeps no account of them together.
+#   A namespace that uses accelerators without a quota for them may take the whole cluster. A ResourceQuota counts each
+#   resource name separately. A quota for requests.nvidia.com/gpu does not count MIG slices, shares and device claims. A
+#   quota with a scope counts only pods of that scope, so pods of another PriorityClass have no limit. A limit of zero
+#   for a resource also counts.
+#   A GPUQuota counts every route: `slices` counts all devices, and `gpus` counts whole ones. A quota of usher.yaml does
+#   not count for this check, because it limits each workload separately and not their total.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -19,8 +20,8 @@
 #   why: One namespace may take the accelerators of all others.
 #   closes: [S17, S28]
 #   remediation: |
-#     Have a GPUQuota hold for the namespace (docs/quota.md), or give it a ResourceQuota without scopes that names every
-#     accelerator resource it may use, with 0 for those that it may not.
+#     Make a GPUQuota for the namespace (docs/quota.md). Or make a ResourceQuota without scopes that names every
+#     accelerator resource of the namespace, with 0 for the ones that it must not use.
 package usher.checks.tenancy.no_quota_counts_accelerators
 
 deny contains finding if {
@@ -29,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": uncounted.path,
-		"message": $"neither a ResourceQuota nor a GPUQuota of the namespace counts {uncounted.name} for these pods, so nothing bounds them",
-		"remedy": "have it counted by a GPUQuota, or by a ResourceQuota of the namespace",
+		"message": $"no ResourceQuota and no GPUQuota of the namespace counts {uncounted.name} for these pods, so they have no limit",
+		"remedy": "have it added to a GPUQuota or a ResourceQuota of the namespace",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.tenancy.no_quota_counts_accelerators as check
 
 found(container, resource, escaped) := {{
 	"path": $"{container}/resources/limits/{escaped}",
-	"message": $"neither a ResourceQuota nor a GPUQuota of the namespace counts {resource} for these pods, so nothing bounds them",
-	"remedy": "have it counted by a GPUQuota, or by a ResourceQuota of the namespace",
+	"message": $"no ResourceQuota and no GPUQuota of the namespace counts {resource} for these pods, so they have no limit",
+	"remedy": "have it added to a GPUQuota or a ResourceQuota of the namespace",
 }}
 
 template := "/spec/template/spec/containers/0"

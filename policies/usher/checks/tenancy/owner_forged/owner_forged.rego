@@ -1,11 +1,12 @@
 # METADATA
-# title: Only controllers make what a controller owns
+# title: Only controllers make objects that a controller owns
 # description: |
-#   What a controller made was judged at its owner, so quotas of a workload and the label of its queue are not asked of it
-#   again. An owner is a few lines that anybody can write. Pods that belong to a ReplicaSet, a StatefulSet, a DaemonSet, a
-#   Job or a ReplicationController, and ReplicaSets that belong to a Deployment, are made by Kubernetes' own controllers:
-#   whoever else makes one forges the owner, or has copied it with `kubectl get -o yaml`. Operators have kinds of their
-#   own, of which nothing is said here. Who the controllers are says usher.yaml under `identities`.
+#   usher judges the owner of objects that a controller made. It does not apply quotas of a workload and the queue label
+#   to them again. But an owner is only a few lines of a manifest, which any user can write.
+#   Only Kubernetes' own controllers make Pods of a ReplicaSet, a StatefulSet, a DaemonSet, a Job or a
+#   ReplicationController, and ReplicaSets of a Deployment. Another user who makes one has forged the owner, or has
+#   copied it from the output of `kubectl get -o yaml`. The check does not judge the kinds of operators. usher.yaml
+#   lists the controllers under `identities`.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
@@ -16,12 +17,12 @@
 #   code: USH1202
 #   about: accelerator pods
 #   severity: medium
-#   why: Pods with a forged owner pass by the ceiling and the queue of their namespace.
+#   why: Pods with a forged owner bypass the maximum and the queue of their namespace.
 #   closes: [B31]
 #   parameters:
 #     makers:
 #       default: [administrators]
-#       description: Identities of usher.yaml that may make such objects too, beside controllers.
+#       description: Identities of usher.yaml, other than controllers, that may also make these objects.
 #   remediation: Remove metadata.ownerReferences, and let the owner make its pods.
 package usher.checks.tenancy.owner_forged
 
@@ -41,7 +42,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/metadata/ownerReferences",
-		"message": $"the owner is a {owner.kind}, for which only controllers of Kubernetes make objects, and whoever asks is none of them",
+		"message": $"the owner is a {owner.kind}, but only controllers of Kubernetes make objects that a {owner.kind} owns, and the user is not a controller",
 		"remedy": "remove metadata.ownerReferences",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.tenancy.owner_forged as check
 
 found(kind) := {{
 	"path": "/metadata/ownerReferences",
-	"message": $"the owner is a {kind}, for which only controllers of Kubernetes make objects, and whoever asks is none of them",
+	"message": $"the owner is a {kind}, but only controllers of Kubernetes make objects that a {kind} owns, and the user is not a controller",
 	"remedy": "remove metadata.ownerReferences",
 }}
 

@@ -1,11 +1,11 @@
 # METADATA
-# title: Pod Security holds the pods of a namespace
+# title: Namespaces enforce a level of Pod Security
 # description: |
-#   The label pod-security.kubernetes.io/enforce makes the API server refuse pods that reach for their node: privileged
-#   ones, host paths, host namespaces. Without it, or with the level privileged, that is left to the rules of usher alone,
-#   which look at the ways to accelerators and not at all others. RDMA without an unlimited memlock on the nodes needs the
-#   capability IPC_LOCK, which the levels baseline and restricted forbid: such workloads want a namespace of their own.
-#   Namespaces of operators and node agents are left out by name.
+#   With the label pod-security.kubernetes.io/enforce, the API server refuses pods with access to their node: privileged
+#   pods, host paths, host namespaces. Without it, or with the level privileged, only usher's rules check pods, and
+#   these cover access to accelerators but not all other access.
+#   RDMA on nodes with a limited memlock needs the capability IPC_LOCK, which the levels baseline and restricted forbid.
+#   Put these workloads into a separate namespace. A parameter excludes namespaces of operators and node agents by name.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-admission/#pod-security-admission-labels-for-namespaces
@@ -17,15 +17,15 @@
 #   about: objects
 #   kinds: [namespace]
 #   severity: low
-#   why: A privileged pod of any tenant owns its node, GPUs and all.
+#   why: A privileged pod of any tenant controls its node and all GPUs of the node.
 #   closes: [S37]
 #   parameters:
 #     except:
 #       default: [default, "kube-*", "*-system", gpu-operator, gpu-usher, "nvidia-*", "openshift-*"]
-#       description: Namespaces, with * for any characters, that are not asked.
+#       description: Namespaces that the check skips; * matches any characters.
 #   remediation: |
-#     Set the label pod-security.kubernetes.io/enforce to restricted, or to baseline. Set `warn` and `audit` first to see
-#     what would be refused.
+#     Set the label pod-security.kubernetes.io/enforce to restricted, or to baseline. Set `warn` and `audit` first to
+#     see which pods would be refused.
 package usher.checks.tenancy.pod_security_missing
 
 import data.usher.lib.parameters
@@ -34,9 +34,9 @@ _label := "pod-security.kubernetes.io/enforce"
 
 deny contains {
 	"path": "/metadata/labels",
-	"message": $"no label {_label}, so the API server takes privileged pods in this namespace",
+	"message": $"the label {_label} is missing, so the API server accepts privileged pods in this namespace",
 	"remedy": $"set the label {_label}: restricted, or baseline",
-	"assumption": "the API server enforces no level of its own",
+	"assumption": "usher assumes that the API server enforces no level by default",
 } if {
 	_is_asked
 	not input.workload.labels[_label]
@@ -44,7 +44,7 @@ deny contains {
 
 deny contains {
 	"path": "/metadata/labels/pod-security.kubernetes.io~1enforce",
-	"message": $"{_label} is privileged, so the API server takes privileged pods in this namespace",
+	"message": $"the label {_label} is privileged, so the API server accepts privileged pods in this namespace",
 	"remedy": $"set the label {_label}: restricted, or baseline",
 } if {
 	_is_asked
@@ -53,10 +53,10 @@ deny contains {
 
 _is_asked if {
 	input.object.namespace
-	not _is_left_out
+	not _is_excluded
 }
 
-_is_left_out if {
+_is_excluded if {
 	some pattern in parameters.tenancy.pod_security_missing.except
 	glob.match(pattern, [], input.object.namespace.metadata.name)
 }

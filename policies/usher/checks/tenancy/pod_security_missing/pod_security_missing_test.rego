@@ -7,9 +7,9 @@ label := "pod-security.kubernetes.io/enforce"
 
 missing := {{
 	"path": "/metadata/labels",
-	"message": $"no label {label}, so the API server takes privileged pods in this namespace",
+	"message": $"the label {label} is missing, so the API server accepts privileged pods in this namespace",
 	"remedy": $"set the label {label}: restricted, or baseline",
-	"assumption": "the API server enforces no level of its own",
+	"assumption": "usher assumes that the API server enforces no level by default",
 }}
 
 test_without_the_label_nothing_is_enforced if {
@@ -20,7 +20,7 @@ test_without_the_label_nothing_is_enforced if {
 test_the_level_privileged_enforces_nothing if {
 	check.deny == {{
 		"path": "/metadata/labels/pod-security.kubernetes.io~1enforce",
-		"message": $"{label} is privileged, so the API server takes privileged pods in this namespace",
+		"message": $"the label {label} is privileged, so the API server accepts privileged pods in this namespace",
 		"remedy": $"set the label {label}: restricted, or baseline",
 	}} with input as examples.bad_privileged
 }

@@ -1,8 +1,9 @@
 # METADATA
 # title: Quotas of the namespace have room for the workload now
 # description: |
-#   What others of the namespace use may be gone in a minute, and whoever counts may be a moment late, so this only warns.
-#   It is told of what is new in the cluster: of what runs already nobody knows how much of the use is its own.
+#   Other workloads of the namespace may end soon, and the counts may be out of date by a moment, so the check only
+#   warns. It judges only workloads that are new in the cluster. For a running workload, usher does not know which part
+#   of the use is its own.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/
@@ -13,9 +14,9 @@
 #   code: USH1222
 #   about: cluster facts
 #   severity: medium
-#   why: Its pods are refused until others of the namespace are gone.
+#   why: The API server refuses its pods until other workloads of the namespace have ended.
 #   closes: [S28]
-#   remediation: Wait until others have ended, end some of them, or have the quota raised.
+#   remediation: Wait until other workloads have ended, end some of them, or have the quota raised.
 package usher.checks.tenancy.quota_full_now
 
 import data.usher.lib.together
@@ -28,25 +29,25 @@ deny contains finding if {
 
 	finding := {
 		"path": shortage.path,
-		"message": $"needs {together.shown(resource, shortage.needs)} of {resource}{together.made_of(shortage)}; of the {together.shown(resource, shortage.hard)} that ResourceQuota {shortage.quota} allows, {together.shown(resource, shortage.used)} are in use now",
-		"remedy": "wait until others of the namespace have ended",
-		"assumption": "the use of a moment ago is still the same",
+		"message": $"the workload needs {together.shown(resource, shortage.needs)} of {resource}{together.made_of(shortage)} at once, but of the {together.shown(resource, shortage.hard)} that ResourceQuota {shortage.quota} allows, {together.shown(resource, shortage.used)} are in use now",
+		"remedy": "wait until other workloads of the namespace have ended",
+		"assumption": "usher assumes that the use has not changed since the facts were read",
 	}
 }
 
-# A pod is refused at once, and what a controller makes is told of its owner.
+# The API server refuses a Pod at once. For objects of a controller, the check reports their owner.
 _is_new if {
 	input.review.operation == "CREATE"
-	_speaks_for_itself
+	_is_judged
 }
 
 _is_new if {
 	not input.review
 	input.cluster.resourceQuotas.exists == false
-	_speaks_for_itself
+	_is_judged
 }
 
-_speaks_for_itself if {
+_is_judged if {
 	not input.workload.owned
 	input.workload.kind != "Pod"
 }

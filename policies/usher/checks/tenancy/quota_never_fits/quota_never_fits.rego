@@ -1,11 +1,12 @@
 # METADATA
 # title: Quotas of the namespace leave room for the workload
 # description: |
-#   ResourceQuotas are counted pod by pod: a job of 64 GPUs is accepted in a namespace that may have 32, makes as many pods
-#   as fit, and never the rest. Those of a gang hold nothing, or hold their GPUs and wait for ever. What must start
-#   together is compared with each quota that counts the pods: by its scopes, with init containers, sidecars, overhead
-#   and the defaults of LimitRanges, as the quota controller counts. Of pods that do not wait for each other each one has
-#   to fit. `limits.` of an accelerator counts nothing, and every profile of MIG is a resource of its own.
+#   ResourceQuotas count pod by pod. The API server accepts a job of 64 GPUs in a namespace with a quota of 32. The job
+#   makes as many pods as fit, and never the rest. The pods of a gang then wait forever, with or without GPUs.
+#   The check compares the pods that must start together with each quota that counts them. It counts like the quota
+#   controller: by scope, with init containers, sidecars, overhead and the defaults of LimitRanges. If pods do not wait
+#   for each other, each pod must fit separately. A key `limits.` of an accelerator counts nothing, and every MIG
+#   profile is a separate resource.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/
@@ -16,10 +17,10 @@
 #   code: USH1220
 #   about: cluster facts
 #   severity: high
-#   why: The job is accepted, and never runs, however long its author waits.
+#   why: The API server accepts the job, but the job never runs.
 #   closes: [S28]
 #   remediation: |
-#     Ask for less, or have the quota raised. Where the namespace has several quotas by PriorityClass, another class may
+#     Ask for less, or have the quota raised. If the namespace has several quotas by PriorityClass, another class may
 #     have more room.
 package usher.checks.tenancy.quota_never_fits
 
@@ -31,21 +32,21 @@ deny contains object.union(finding, together.assumption(shortage)) if {
 
 	finding := {
 		"path": shortage.path,
-		"message": $"needs {_needs(shortage)} of {shortage.resource}{together.made_of(shortage)}; ResourceQuota {shortage.quota} never allows more than {_hard(shortage)}",
-		"remedy": $"ask for at most {_hard(shortage)} of it together, or have the quota raised",
+		"message": $"the workload needs {_needs(shortage)} of {shortage.resource}{together.made_of(shortage)} at once, but ResourceQuota {shortage.quota} never allows more than {_hard(shortage)}",
+		"remedy": $"ask for at most {_hard(shortage)} of {shortage.resource} at once, or have the quota raised",
 	}
 }
 
 unknown contains {
 	"path": "/metadata/namespace",
-	"reason": $"{unreadable.of}, {unreadable.field}: {unreadable.reason}; what it says is not compared",
+	"reason": $"usher does not compare {unreadable.field} of {unreadable.of}: {unreadable.reason}",
 } if {
 	some unreadable in input.cluster.resourceQuotas.unreadable
 }
 
 unknown contains {
 	"path": doubt.path,
-	"reason": $"whether ResourceQuota {doubt.quota} counts these pods is not known: its scope asks for what the facts do not tell",
+	"reason": $"usher does not know whether ResourceQuota {doubt.quota} counts these pods: the facts of the cluster do not decide its scope",
 } if {
 	some doubt in input.cluster.resourceQuotas.doubts
 }

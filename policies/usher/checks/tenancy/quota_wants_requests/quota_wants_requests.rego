@@ -1,11 +1,11 @@
 # METADATA
-# title: Containers say what the quotas of their namespace count of cpu and memory
+# title: Containers set the cpu and memory that a quota of the namespace counts
 # description: |
-#   Where a ResourceQuota counts cpu or memory, every container of every pod that it counts has to say how much it asks
-#   for: `requests` for cpu, memory, requests.cpu and requests.memory, `limits` for limits.cpu and limits.memory. The API
-#   server refuses all other pods, init containers included; the job, the Deployment or the service that makes them is
-#   accepted. A limit stands in for a request, a LimitRange may give defaults, and a pod that says it as a whole needs
-#   no more.
+#   If a ResourceQuota counts cpu or memory, every container of every pod that it counts must set the amount: `requests`
+#   for cpu, memory, requests.cpu and requests.memory, and `limits` for limits.cpu and limits.memory. The API server
+#   refuses all other pods, init containers included. It still accepts the job, the Deployment or the service that makes
+#   them. A limit replaces a missing request, and a LimitRange may set defaults. A pod with resources for the whole pod
+#   needs nothing more.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#requests-vs-limits
@@ -16,9 +16,11 @@
 #   code: USH1223
 #   about: cluster facts
 #   severity: high
-#   why: The workload is accepted, and every one of its pods is refused.
+#   why: The API server accepts the workload and refuses every pod of it.
 #   closes: [S11, S28]
-#   remediation: Give every container requests and limits for cpu and memory, or give the namespace a LimitRange with defaults.
+#   remediation: |
+#     Set requests and limits for cpu and memory in every container, or make a LimitRange with defaults in the
+#     namespace.
 package usher.checks.tenancy.quota_wants_requests
 
 deny contains finding if {
@@ -27,22 +29,22 @@ deny contains finding if {
 
 	finding := {
 		"path": unsaid.path,
-		"message": $"container {unsaid.container} has no {unsaid.what}, which ResourceQuota {unsaid.quota} counts, so none of the pods is accepted",
-		"remedy": $"set resources.{unsaid.what} in it",
+		"message": $"container {unsaid.container} has no {unsaid.what}, which ResourceQuota {unsaid.quota} counts, so the API server refuses the pods",
+		"remedy": $"set resources.{unsaid.what} in the container",
 	}
 }
 
 unknown contains {
 	"path": unsaid.path,
-	"reason": $"container {unsaid.container} has no {unsaid.what}, which ResourceQuota {unsaid.quota} counts; whether a LimitRange gives it is not known: {_why}",
+	"reason": $"container {unsaid.container} has no {unsaid.what}, which ResourceQuota {unsaid.quota} counts; usher does not know whether a LimitRange sets it: {_why}",
 } if {
 	not input.cluster.resourceQuotas.defaultsKnown
 	some unsaid in input.cluster.resourceQuotas.unsaid
 }
 
-_why := "a LimitRange of the namespace cannot be read" if _unread
+_why := "usher cannot read a LimitRange of the namespace" if _unread
 
-_why := "no LimitRanges are among the facts of the cluster" if not _unread
+_why := "the facts of the cluster contain no LimitRanges" if not _unread
 
 _unread if {
 	some unreadable in input.cluster.resourceQuotas.unreadable

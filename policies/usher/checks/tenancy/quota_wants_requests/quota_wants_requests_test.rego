@@ -5,8 +5,8 @@ import data.usher.checks.tenancy.quota_wants_requests as check
 
 found(path, container, what) := {
 	"path": path,
-	"message": $"container {container} has no {what}, which ResourceQuota compute counts, so none of the pods is accepted",
-	"remedy": $"set resources.{what} in it",
+	"message": $"container {container} has no {what}, which ResourceQuota compute counts, so the API server refuses the pods",
+	"remedy": $"set resources.{what} in the container",
 }
 
 test_a_container_that_says_nothing_is_found if {
@@ -40,7 +40,7 @@ test_without_limit_ranges_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": "/spec/initContainers/0",
-		"reason": "container download has no requests.cpu, which ResourceQuota compute counts; whether a LimitRange gives it is not known: no LimitRanges are among the facts of the cluster",
+		"reason": "container download has no requests.cpu, which ResourceQuota compute counts; usher does not know whether a LimitRange sets it: the facts of the cluster contain no LimitRanges",
 	}} with input as document
 }
 
@@ -48,7 +48,7 @@ test_what_a_limit_range_may_give_that_nobody_can_read_is_unknown if {
 	check.deny == set() with input as examples.unknown_defaults
 	check.unknown == {{
 		"path": "/spec/template/spec/containers/0",
-		"reason": "container serve has no requests.cpu, which ResourceQuota compute counts; whether a LimitRange gives it is not known: a LimitRange of the namespace cannot be read",
+		"reason": "container serve has no requests.cpu, which ResourceQuota compute counts; usher does not know whether a LimitRange sets it: usher cannot read a LimitRange of the namespace",
 	}} with input as examples.unknown_defaults
 }
 
@@ -59,5 +59,5 @@ test_a_quota_that_nobody_can_read_is_not_taken_for_a_limit_range if {
 	}
 	document := object.union(examples.bad_init_container, {"cluster": {"resourceQuotas": quotas}})
 	reasons := [unknown.reason | some unknown in check.unknown] with input as document
-	reasons == ["container download has no requests.cpu, which ResourceQuota compute counts; whether a LimitRange gives it is not known: no LimitRanges are among the facts of the cluster"]
+	reasons == ["container download has no requests.cpu, which ResourceQuota compute counts; usher does not know whether a LimitRange sets it: the facts of the cluster contain no LimitRanges"]
 }

@@ -1,9 +1,9 @@
 # METADATA
-# title: Runtime classes that pods name are there
+# title: Pods name an existing RuntimeClass
 # description: |
-#   The API server refuses a pod whose RuntimeClass does not exist; the job, the Deployment or the service that makes such
-#   pods was accepted all the same. Runtime classes of NVIDIA's operator come and go with it. A class that is applied a
-#   moment later mends it, so this only warns, unless usher.yaml says otherwise.
+#   The API server refuses a pod if its RuntimeClass does not exist. It still accepts the job, the Deployment or the
+#   service that makes the pod. NVIDIA's operator creates and deletes its runtime classes. Somebody may apply the class
+#   a moment later, so the check only warns unless usher.yaml says otherwise.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/containers/runtime-class/
@@ -14,8 +14,8 @@
 #   code: USH1226
 #   about: cluster facts
 #   severity: medium
-#   why: The workload is accepted, and every one of its pods is refused.
-#   remediation: Name a RuntimeClass of the cluster, or leave it out where the nodes have the right runtime by default.
+#   why: The API server accepts the workload and refuses every pod of it.
+#   remediation: Name a RuntimeClass of the cluster, or remove the field if the nodes have the right runtime by default.
 package usher.checks.tenancy.runtime_class_unknown
 
 import data.usher.lib.text
@@ -28,14 +28,14 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "runtimeClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} names RuntimeClass {text.excerpt(name)}, which is not there, so none of its pods is accepted",
-		"remedy": "name a class that `kubectl get runtimeclasses` lists, or leave it out",
+		"message": $"{workload.pod_set_name(pod_set)} names RuntimeClass {text.excerpt(name)}, which does not exist, so the API server refuses the pods",
+		"remedy": "name a class that `kubectl get runtimeclasses` lists, or remove the field",
 	}
 }
 
 unknown contains {
 	"path": workload.field_path(pod_set, "runtimeClassName"),
-	"reason": $"whether RuntimeClass {text.excerpt(name)} is there is not known: no such classes are among the facts of the cluster",
+	"reason": $"usher does not know whether RuntimeClass {text.excerpt(name)} exists: the facts of the cluster contain no RuntimeClasses",
 } if {
 	some pod_set in input.podSets
 	name := pod_set.runtimeClassName

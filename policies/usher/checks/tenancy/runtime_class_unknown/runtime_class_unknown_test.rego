@@ -5,8 +5,8 @@ import data.usher.checks.tenancy.runtime_class_unknown as check
 
 found(path, pods, name) := {{
 	"path": path,
-	"message": $"{pods} names RuntimeClass \"{name}\", which is not there, so none of its pods is accepted",
-	"remedy": "name a class that `kubectl get runtimeclasses` lists, or leave it out",
+	"message": $"{pods} names RuntimeClass \"{name}\", which does not exist, so the API server refuses the pods",
+	"remedy": "name a class that `kubectl get runtimeclasses` lists, or remove the field",
 }}
 
 test_a_class_that_is_not_there_is_found if {
@@ -32,7 +32,7 @@ test_without_any_classes_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": "/spec/runtimeClassName",
-		"reason": `whether RuntimeClass "nvidia-cdi" is there is not known: no such classes are among the facts of the cluster`,
+		"reason": `usher does not know whether RuntimeClass "nvidia-cdi" exists: the facts of the cluster contain no RuntimeClasses`,
 	}} with input as document
 }
 

@@ -1,11 +1,13 @@
 # METADATA
-# title: Let training containers lock memory for RDMA
+# title: Allow training containers to lock memory for RDMA
 # description: |
-#   RDMA keeps the memory that it works on from being moved, for which a container needs the capability IPC_LOCK where
-#   the limit of its node is low. Training containers of a workload of several pods get it where their fabric profile
-#   says so (ipcLock), something gives the pod a network device, and the namespace is one of isolation.ipcLock. The
-#   Pod Security standards baseline and restricted both forbid it, so that the API server would turn the pods away:
-#   nothing is given where the namespace is known to enforce one of them. A container that drops it keeps doing so.
+#   RDMA needs memory that stays in place. A container needs the capability IPC_LOCK for this where its node has a low
+#   memlock limit. The webhook adds the capability to training containers of a workload with several pods when three
+#   conditions hold: their fabric profile sets ipcLock, the pod gets a network device, and usher.yaml lists the
+#   namespace under isolation.ipcLock.
+#   The Pod Security levels baseline and restricted both forbid IPC_LOCK, so the API server would refuse the pods. The
+#   webhook therefore adds nothing where it knows that the namespace enforces one of them. A container that drops the
+#   capability keeps dropping it.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
@@ -30,7 +32,7 @@ intents contains intent if {
 		"at": entry.container.path,
 		"field": "capability",
 		"value": {"name": "IPC_LOCK"},
-		"reason": $"RDMA on fabric {entry.fabric} keeps memory in its place",
+		"reason": $"RDMA on fabric {entry.fabric} needs locked memory",
 		"needs": [{
 			"group": "",
 			"kind": "Namespace",
@@ -40,11 +42,11 @@ intents contains intent if {
 	}
 }
 
-_why_not(entry) := $"fabric {entry.fabric} does not lock memory" if not entry.profile.ipcLock
+_why_not(entry) := $"fabric {entry.fabric} does not set ipcLock" if not entry.profile.ipcLock
 
-else := "usher.yaml does not list its namespace under isolation.ipcLock" if not input.site.ipcLockAllowed
+else := "usher.yaml does not list this namespace under isolation.ipcLock" if not input.site.ipcLockAllowed
 
-else := "it has no network device, and without one RDMA locks no memory" if {
+else := "the pod has no network device, so it cannot use RDMA" if {
 	not fabric.has_network_device(entry.podSet)
 	count(entry.profile.resources) == 0
 	count(entry.profile.networks) == 0

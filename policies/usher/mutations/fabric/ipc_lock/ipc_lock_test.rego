@@ -11,7 +11,7 @@ given(at, fabric) := {{
 	"at": at,
 	"field": "capability",
 	"value": {"name": "IPC_LOCK"},
-	"reason": $"RDMA on fabric {fabric} keeps memory in its place",
+	"reason": $"RDMA on fabric {fabric} needs locked memory",
 	"needs": [{
 		"group": "",
 		"kind": "Namespace",
@@ -34,12 +34,12 @@ test_other_capabilities_do_not_stand_in_the_way if {
 
 test_a_namespace_that_is_not_listed_is_told_so if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_elsewhere
-	mutation.skips == skipped(worker, "usher.yaml does not list its namespace under isolation.ipcLock") with input as examples.untouched_pytorchjob_elsewhere
+	mutation.skips == skipped(worker, "usher.yaml does not list this namespace under isolation.ipcLock") with input as examples.untouched_pytorchjob_elsewhere
 }
 
 test_without_a_network_device_there_is_nothing_to_lock_memory_for if {
 	mutation.intents == set() with input as examples.untouched_jobset_without_device
-	mutation.skips == skipped(training, "it has no network device, and without one RDMA locks no memory") with input as examples.untouched_jobset_without_device
+	mutation.skips == skipped(training, "the pod has no network device, so it cannot use RDMA") with input as examples.untouched_jobset_without_device
 }
 
 test_a_device_that_the_pod_has_of_its_own_is_enough[device] if {
@@ -56,7 +56,7 @@ test_a_device_that_the_pod_has_of_its_own_is_enough[device] if {
 
 test_ethernet_locks_no_memory if {
 	mutation.intents == set() with input as examples.untouched_jobset_on_ethernet
-	mutation.skips == skipped(training, "fabric ethernet does not lock memory") with input as examples.untouched_jobset_on_ethernet
+	mutation.skips == skipped(training, "fabric ethernet does not set ipcLock") with input as examples.untouched_jobset_on_ethernet
 }
 
 test_whether_the_container_drops_it_is_for_whoever_applies_it if {
@@ -65,5 +65,5 @@ test_whether_the_container_drops_it_is_for_whoever_applies_it if {
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

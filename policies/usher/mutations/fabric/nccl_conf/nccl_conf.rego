@@ -1,12 +1,13 @@
 # METADATA
-# title: Mount NCCL's settings for ranks that see no variables
+# title: Mount /etc/nccl.conf for ranks that do not see the container's variables
 # description: |
-#   The ranks on the workers of an MPIJob, and of a Volcano Job with the plugin mpi, are started by sshd, which begins
-#   with an empty environment: variables of the template never reach them. NCCL also reads /etc/nccl.conf. Where the
-#   fabric profile names a ConfigMap with such a file, the training containers of these pods get it; variables that
-#   mpirun hands on with -x still count for more. All other ranks see the variables of their container and need no
-#   file. A container that mounts something there decides itself. A pod whose ConfigMap is not in its namespace would
-#   never start, so nothing is given where it is known to be missing.
+#   sshd starts the ranks on the workers of an MPIJob, and of a Volcano Job with the plugin mpi. sshd gives them an
+#   empty environment, so the variables of the pod template never reach them. NCCL also reads /etc/nccl.conf. Where the
+#   fabric profile names a ConfigMap with this file, the webhook mounts it into the training containers of these pods.
+#   Variables that mpirun passes with -x override the file.
+#   All other ranks see the variables of their container and need no file. A container that mounts something at this
+#   path keeps its own mount. A pod whose ConfigMap is missing from its namespace would never start, so the webhook adds
+#   nothing where it knows that the ConfigMap is missing.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
@@ -44,13 +45,13 @@ intents contains intent if {
 	}
 }
 
-_why_not(entry) := "its ranks see the container's variables" if entry.podSet.ranksInheritEnvironment
+_why_not(entry) := "its ranks already see the container's variables" if entry.podSet.ranksInheritEnvironment
 
-else := $"fabric {entry.fabric} has no ncclConf: until it has, mpirun must hand on with -x what its ranks need" if not entry.profile.ncclConf
+else := $"fabric {entry.fabric} has no ncclConf, so mpirun must pass the variables of its ranks with -x" if not entry.profile.ncclConf
 
-else := "what is written into this template would not reach its pods, whose runtime says what they mount" if not entry.podSet.changeable
+else := "the runtime sets the mounts of these pods, so a change to this template would not reach them" if not entry.podSet.changeable
 
-else := $"something is mounted at {entry.profile.ncclConf.path} or above it" if {
+else := $"the container already mounts something at {entry.profile.ncclConf.path} or above it" if {
 	fabric.mounted_by_others(entry.container, entry.profile.ncclConf.path, _volume)
 }
 

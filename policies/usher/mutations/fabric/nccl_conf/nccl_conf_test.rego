@@ -21,7 +21,7 @@ given(at) := {{
 		"subPath": "nccl.conf",
 		"readOnly": true,
 	},
-	"reason": "fabric rails of the nodes on which the pod can run needs it",
+	"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 	"needs": [{"group": "", "kind": "ConfigMap", "name": "nccl-rails", "namespace": "ml-research"}],
 }}
 
@@ -42,27 +42,27 @@ test_what_is_ours_already_is_asked_for_again if {
 
 test_ranks_that_see_variables_need_no_file if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob
-	mutation.skips == skipped(worker, "its ranks see the container's variables") with input as examples.untouched_pytorchjob
+	mutation.skips == skipped(worker, "its ranks already see the container's variables") with input as examples.untouched_pytorchjob
 }
 
 test_a_file_of_the_user_stays if {
 	mutation.intents == set() with input as examples.untouched_mpijob_with_its_own
-	mutation.skips == skipped(ranks, "something is mounted at /etc/nccl.conf or above it") with input as examples.untouched_mpijob_with_its_own
+	mutation.skips == skipped(ranks, "the container already mounts something at /etc/nccl.conf or above it") with input as examples.untouched_mpijob_with_its_own
 }
 
 test_without_a_file_people_are_told_what_to_do if {
 	plain := json.remove(examples.before_mpijob, ["/fabrics/rails/ncclConf"])
 	mutation.intents == set() with input as plain
-	mutation.skips == skipped(ranks, "fabric rails has no ncclConf: until it has, mpirun must hand on with -x what its ranks need") with input as plain
+	mutation.skips == skipped(ranks, "fabric rails has no ncclConf, so mpirun must pass the variables of its ranks with -x") with input as plain
 }
 
 test_a_template_that_would_not_reach_its_pods_is_left_alone if {
 	fixed := json.patch(examples.before_mpijob, [{"op": "replace", "path": "/podSets/1/changeable", "value": false}])
 	mutation.intents == set() with input as fixed
-	mutation.skips == skipped(ranks, "what is written into this template would not reach its pods, whose runtime says what they mount") with input as fixed
+	mutation.skips == skipped(ranks, "the runtime sets the mounts of these pods, so a change to this template would not reach them") with input as fixed
 }
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

@@ -1,13 +1,14 @@
 # METADATA
-# title: Give training pods the variables of their fabric
+# title: Set the NCCL variables of the fabric in training containers
 # description: |
-#   NCCL falls back to slow sockets, quietly, when it is not told about the interconnect. Training containers of a
-#   workload of several pods get the variables of the fabric profile that usher.yaml names for their node pool, if all
-#   pools on which the pods could run have the same one. Containers without an accelerator, init containers and
-#   sidecars are left alone, and so are ranks that would never see the variables: mpirun starts those of an MPIJob's
-#   workers through sshd. A variable that the container sets in `env` stays as it is; one that it takes from elsewhere
-#   by `envFrom` cannot be seen, and is not covered up either: the user is warned. A pod on the network of its node is
-#   not told to use eth0, which is what a pod's own interface is called.
+#   NCCL falls back to slow sockets, without an error, if its variables do not describe the interconnect. The webhook
+#   adds the variables of the fabric profile to training containers of a workload with several pods. usher.yaml names
+#   the profile for each node pool. All pools on which the pods can run must have the same profile.
+#   The webhook skips containers without an accelerator, init containers and sidecars. It also skips the workers of an
+#   MPIJob: sshd starts their ranks, which would never see the variables. A variable that the container sets in `env`
+#   stays unchanged. A variable from `envFrom` is not visible here; the webhook does not override it and warns the user.
+#   A pod on the network of its node gets no variable that names the interface eth0, because only a pod's own interface
+#   has this name.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
@@ -36,7 +37,7 @@ intents contains intent if {
 	}
 }
 
-# A container's runtime calls the interface of every pod eth0; those of nodes have names of their own.
+# The container runtime calls the interface of every pod eth0; interfaces of nodes have other names.
 _is_elsewhere(pod_set, value) if {
 	pod_set.hostNetwork
 	"eth0" in split(trim_prefix(value, "="), ",")
@@ -47,15 +48,15 @@ skips contains skip if some skip in fabric.skips
 skips contains {"at": entry.podSet.path, "reason": reason} if {
 	some entry in fabric.training_containers
 	not entry.podSet.ranksInheritEnvironment
-	reason := "sshd starts its ranks, which see nothing of the container's variables: mpirun hands on what -x names, and NCCL reads /etc/nccl.conf"
+	reason := "sshd starts its ranks, so they do not see the container's variables; pass these with mpirun -x or in /etc/nccl.conf"
 }
 
-skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} has no variables"} if {
+skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} sets no variables"} if {
 	some entry in fabric.training_containers
 	count(entry.profile.env) == 0
 }
 
-skips contains {"at": entry.podSet.path, "reason": $"it is on the network of its node, where no interface need be called eth0 as {name} says"} if {
+skips contains {"at": entry.podSet.path, "reason": $"it uses the network of its node, which may have no interface eth0, so the webhook does not set {name}"} if {
 	some entry in fabric.training_containers
 	entry.podSet.ranksInheritEnvironment
 	some name, value in entry.profile.env

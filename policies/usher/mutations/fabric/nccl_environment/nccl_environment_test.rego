@@ -9,7 +9,7 @@ profile_at(container) := {variable |
 		"at": container,
 		"field": "environment",
 		"value": {"name": name, "value": value},
-		"reason": "fabric rails of the nodes on which the pod can run needs it",
+		"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 	}
 }
 
@@ -19,7 +19,7 @@ given(at, variables) := {variable |
 		"at": at,
 		"field": "environment",
 		"value": {"name": name, "value": value},
-		"reason": "fabric ethernet of the nodes on which the pod can run needs it",
+		"reason": "fabric ethernet needs it, and the pod can run only on nodes with this fabric",
 	}
 }
 
@@ -53,7 +53,7 @@ test_ranks_that_do_not_inherit_the_environment_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_mpijob
 	mutation.skips == skipped(
 		"/spec/mpiReplicaSpecs/Worker/template",
-		"sshd starts its ranks, which see nothing of the container's variables: mpirun hands on what -x names, and NCCL reads /etc/nccl.conf",
+		"sshd starts its ranks, so they do not see the container's variables; pass these with mpirun -x or in /etc/nccl.conf",
 	) with input as examples.untouched_mpijob
 }
 
@@ -85,7 +85,7 @@ test_a_pod_on_the_network_of_its_node_is_not_sent_to_the_interface_of_pods if {
 	}) with input as examples.before_leaderworkerset_on_the_node
 	mutation.skips == skipped(
 		"/spec/leaderWorkerTemplate/workerTemplate",
-		"it is on the network of its node, where no interface need be called eth0 as NCCL_SOCKET_IFNAME says",
+		"it uses the network of its node, which may have no interface eth0, so the webhook does not set NCCL_SOCKET_IFNAME",
 	) with input as examples.before_leaderworkerset_on_the_node
 }
 
@@ -101,7 +101,7 @@ test_a_fabric_without_variables_gives_none if {
 	mutation.intents == set() with input as examples.untouched_jobset_without_variables
 	mutation.skips == skipped(
 		"/spec/replicatedJobs/0/template/spec/template/spec/containers/0",
-		"fabric devices has no variables",
+		"fabric devices sets no variables",
 	) with input as examples.untouched_jobset_without_variables
 }
 
@@ -110,6 +110,6 @@ test_a_pod_set_in_which_nothing_trains_is_left_alone if {
 	mutation.intents == set() with input as idle
 	mutation.skips == skipped(
 		"/spec/replicatedJobs/0/template/spec/template",
-		"none of its containers does the training with accelerators of its own",
+		"no container of the pod both trains and asks for accelerators",
 	) with input as idle
 }

@@ -1,11 +1,12 @@
 # METADATA
 # title: Attach training pods to the networks of their fabric
 # description: |
-#   RDMA over a network interface needs that interface inside the pod. Multus attaches a pod to the networks that its
-#   annotation k8s.v1.cni.cncf.io/networks names, and clouds read annotations of their own. Pods with a training
-#   container, of a workload of several pods, are attached to the networks of their fabric profile; those that the
-#   annotation names already stay, and it keeps its notation. Pods on the network of their node have no other. A pod
-#   that names a network which is not there never starts, so nothing is given where it is known to be missing.
+#   RDMA over a network interface needs that interface inside the pod. Multus attaches a pod to the networks in its
+#   annotation k8s.v1.cni.cncf.io/networks. Some clouds read their own annotations. The webhook attaches pods with a
+#   training container to the networks of their fabric profile, if their workload has several pods. Networks that the
+#   annotation already names stay, in the same notation.
+#   The webhook skips pods that use the network of their node, because they have no other network. A pod that names a
+#   missing network never starts, so the webhook adds nothing where it knows that the network is missing.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/k8snetworkplumbingwg/multus-cni/blob/master/docs/how-to-use.md
@@ -20,7 +21,7 @@ package usher.mutations.fabric.network_attachments
 
 import data.usher.lib.fabric
 
-# Multus numbers the interfaces in the order of the networks, and intents are applied in that of their values as texts.
+# Multus numbers the interfaces in the order of the networks; usher applies intents in the text order of their values.
 intents contains intent if {
 	some entry in fabric.training_containers
 	not entry.podSet.hostNetwork
@@ -59,13 +60,13 @@ _definition(network) := {"namespace": parts[0], "name": parts[1]} if {
 
 skips contains skip if some skip in fabric.skips
 
-skips contains {"at": entry.podSet.path, "reason": $"fabric {entry.fabric} has no networks and no annotations"} if {
+skips contains {"at": entry.podSet.path, "reason": $"fabric {entry.fabric} names no networks and no annotations"} if {
 	some entry in fabric.training_containers
 	count(entry.profile.networks) == 0
 	count(entry.profile.annotations) == 0
 }
 
-skips contains {"at": entry.podSet.path, "reason": "it is on the network of its node, beside which Multus attaches no other"} if {
+skips contains {"at": entry.podSet.path, "reason": "it uses the network of its node, so Multus attaches no other network"} if {
 	some entry in fabric.training_containers
 	count(entry.profile.networks) > 0
 	entry.podSet.hostNetwork

@@ -5,7 +5,7 @@ import data.usher.mutations.fabric.network_attachments as mutation
 
 workers := "/spec/pytorchReplicaSpecs/Worker/template"
 
-reason := "fabric rails of the nodes on which the pod can run needs it"
+reason := "fabric rails needs it, and the pod can run only on nodes with this fabric"
 
 annotation(at) := {
 	"at": at,
@@ -47,7 +47,7 @@ test_pods_that_are_attached_to_others_already_are_as_well if {
 
 test_pods_on_the_network_of_their_node_have_no_other if {
 	mutation.intents == {annotation(workers)} with input as examples.before_pytorchjob_on_the_node
-	mutation.skips == skipped(workers, "it is on the network of its node, beside which Multus attaches no other") with input as examples.before_pytorchjob_on_the_node
+	mutation.skips == skipped(workers, "it uses the network of its node, so Multus attaches no other network") with input as examples.before_pytorchjob_on_the_node
 }
 
 test_a_fabric_without_networks_attaches_nothing if {
@@ -56,12 +56,12 @@ test_a_fabric_without_networks_attaches_nothing if {
 		{"op": "replace", "path": "/fabrics/rails/annotations", "value": {}},
 	])
 	mutation.intents == set() with input as plain
-	mutation.skips == skipped(workers, "fabric rails has no networks and no annotations") with input as plain
+	mutation.skips == skipped(workers, "fabric rails names no networks and no annotations") with input as plain
 }
 
 test_one_pod_and_what_does_not_train_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
-	mutation.skips == skipped("", "one pod does not leave its node") with input as examples.untouched_job_of_one_pod
+	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

@@ -1,10 +1,10 @@
 # METADATA
 # title: Give training containers the devices of their fabric
 # description: |
-#   RDMA needs a device inside the container, which Kubernetes hands out as an extended resource: rdma/ib, or
-#   vpc.amazonaws.com/efa. Without one NCCL goes over the ordinary network of the pod. Training containers of a
-#   workload of several pods get a limit of every resource that the fabric profile lists, unless they name the
-#   resource themselves.
+#   RDMA needs a device inside the container. Kubernetes offers this device as an extended resource, for example rdma/ib
+#   or vpc.amazonaws.com/efa. Without it NCCL uses the ordinary network of the pod. The webhook adds a limit for every
+#   resource in the fabric profile to training containers of a workload with several pods. It skips a resource that the
+#   container already names.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Mellanox/k8s-rdma-shared-dev-plugin
@@ -36,12 +36,12 @@ intents contains intent if {
 
 skips contains skip if some skip in fabric.skips
 
-skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} has no devices"} if {
+skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} lists no devices"} if {
 	some entry in fabric.training_containers
 	count(entry.profile.resources) == 0
 }
 
-skips contains {"at": entry.container.path, "reason": $"it says itself how much of {name} it asks for"} if {
+skips contains {"at": entry.container.path, "reason": $"the container already asks for {name}"} if {
 	some entry in fabric.training_containers
 	some name, _ in entry.profile.resources
 	entry.container.resources[name]

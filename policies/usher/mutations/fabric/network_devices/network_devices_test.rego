@@ -7,7 +7,7 @@ given(at) := {{
 	"at": at,
 	"field": "resource",
 	"value": {"name": "vpc.amazonaws.com/efa", "amount": "32"},
-	"reason": "fabric rails of the nodes on which the pod can run needs it",
+	"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 }}
 
 skipped(at, reason) := {{"at": at, "reason": reason}}
@@ -24,24 +24,24 @@ test_workers_of_a_group_ask_for_them_too if {
 test_what_a_container_says_of_the_device_itself_stays if {
 	at := "/spec/replicatedJobs/0/template/spec/template/spec/containers/0"
 	mutation.intents == set() with input as examples.untouched_jobset_that_asks_for_some
-	mutation.skips == skipped(at, "it says itself how much of vpc.amazonaws.com/efa it asks for") with input as examples.untouched_jobset_that_asks_for_some
+	mutation.skips == skipped(at, "the container already asks for vpc.amazonaws.com/efa") with input as examples.untouched_jobset_that_asks_for_some
 }
 
 test_a_fabric_without_devices_gives_none if {
 	plain := json.patch(examples.before_pytorchjob, [{"op": "replace", "path": "/fabrics/rails/resources", "value": {}}])
 	mutation.intents == set() with input as plain
-	mutation.skips == skipped("/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0", "fabric rails has no devices") with input as plain
+	mutation.skips == skipped("/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0", "fabric rails lists no devices") with input as plain
 }
 
 test_a_pod_of_a_job_has_what_its_template_was_given if {
 	made := json.patch(examples.untouched_job_of_one_pod, [{"op": "replace", "path": "/workload/owned", "value": true}])
 	mutation.intents == set() with input as made
-	mutation.skips == skipped("", "whether it is one of several pods is not known here: the template that it was made of is given a fabric") with input as made
+	mutation.skips == skipped("", "a controller made this pod, and the webhook gives the fabric profile to its template") with input as made
 }
 
 test_one_pod_and_what_does_not_train_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
-	mutation.skips == skipped("", "one pod does not leave its node") with input as examples.untouched_job_of_one_pod
+	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

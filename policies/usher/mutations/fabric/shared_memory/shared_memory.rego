@@ -1,12 +1,14 @@
 # METADATA
 # title: Give training containers shared memory
 # description: |
-#   A container begins with 64 MiB at /dev/shm, too little for ranks that exchange data there and for the workers of a
-#   data loader. Training containers with several GPUs, and those of workloads of several pods, get a volume in memory
-#   instead. What lies there counts as memory of the container, so its size is half of the smallest memory limit among
-#   the training containers of the pod, of 64Gi at most. Without any memory limit nothing says how much memory it may
-#   take, and nothing is given. What is mounted at /dev/shm or above it stays, and so does the shared memory of the
-#   node (hostIPC). KubeRay mounts some by itself, and a TrainJob leaves its mounts to its runtime.
+#   A container starts with 64 MiB at /dev/shm. That is too little for ranks that exchange data there and for the
+#   workers of a data loader. The webhook mounts a memory volume at /dev/shm in training containers with several GPUs,
+#   and in training containers of workloads with several pods.
+#   Files in the volume count as memory of the container. The volume is therefore half as large as the smallest memory
+#   limit of the pod's training containers, and at most 64Gi. Without a memory limit the webhook cannot choose a size,
+#   so it adds nothing.
+#   The webhook keeps existing mounts at /dev/shm or above it, and the shared memory of the node (hostIPC). KubeRay
+#   mounts shared memory itself. The runtime of a TrainJob sets its mounts.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
@@ -37,7 +39,7 @@ intents contains intent if {
 			"volume": {"name": "usher-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}},
 			"mountPath": "/dev/shm",
 		},
-		"reason": "training needs more shared memory than the 64 MiB of a container",
+		"reason": "training needs more than the 64 MiB of shared memory that a container starts with",
 	}
 }
 
@@ -71,7 +73,7 @@ _least := 64
 
 _most := 65536
 
-# Amounts of any size compare exactly; only those below the bound are computed with.
+# Amounts of any size compare exactly; arithmetic uses only those below the bound.
 _size(pod_set) := "64Gi" if _limit(pod_set) >= (2 * _most) * _mebibyte
 
 _size(pod_set) := _written(half) if {
@@ -81,7 +83,7 @@ _size(pod_set) := _written(half) if {
 	half > _least
 }
 
-# As the API server writes it, so that it is recognised in what is stored.
+# Written as the API server writes it, so that usher recognises it in the stored object.
 _written(mebibytes) := $"{mebibytes / 1024}Gi" if mebibytes % 1024 == 0
 
 _written(mebibytes) := $"{mebibytes}Mi" if mebibytes % 1024 != 0
@@ -96,7 +98,7 @@ _limit_of(entry) := entry.container.resources.memory.limits
 
 _limit_of(entry) := entry.podSet.podLimits.memory if not entry.container.resources.memory.limits
 
-skips contains {"at": "", "reason": $"a workload for {input.workload.role} is given no shared memory: only training is"} if {
+skips contains {"at": "", "reason": $"the role of the workload is {input.workload.role}, and only training gets shared memory"} if {
 	input.workload.role != "training"
 }
 
@@ -105,20 +107,20 @@ skips contains {"at": pod_set.path, "reason": _why_not(pod_set)} if {
 	some pod_set in workload.accelerator_pod_sets
 }
 
-skips contains {"at": entry.container.path, "reason": "it has a mount at /dev/shm or above it"} if {
+skips contains {"at": entry.container.path, "reason": "the container already has a mount at /dev/shm or above it"} if {
 	some entry in _training
 	fabric.mounted(entry.container, "/dev/shm")
 }
 
 _why_not(pod_set) := why if why := fabric.why_shared_memory(pod_set)
 
-else := "no container of it has several GPUs, and one pod does not exchange data with another" if not _trains(pod_set)
+else := "its containers use at most one GPU each, and the workload has only one pod" if not _trains(pod_set)
 
-else := "what is written into this template would not reach its pods, whose runtime says what they mount" if not pod_set.changeable
+else := "the runtime sets the mounts of these pods, so a change to this template would not reach them" if not pod_set.changeable
 
-else := "without a memory limit nothing says how much memory it may take" if not _limit(pod_set)
+else := "its training containers have no memory limit, so usher cannot choose a size for the volume" if not _limit(pod_set)
 
-else := "half of its memory limit is no more than the 64 MiB that it begins with" if not _size(pod_set)
+else := "half of its memory limit is at most 64 MiB, which every container starts with" if not _size(pod_set)
 
 _trains(pod_set) if {
 	some entry in _training

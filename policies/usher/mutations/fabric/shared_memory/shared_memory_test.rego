@@ -14,7 +14,7 @@ given(at, size) := {
 		"volume": {"name": "usher-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}},
 		"mountPath": "/dev/shm",
 	},
-	"reason": "training needs more shared memory than the 64 MiB of a container",
+	"reason": "training needs more than the 64 MiB of shared memory that a container starts with",
 }
 
 skipped(at, reason) := {{"at": at, "reason": reason}}
@@ -66,38 +66,38 @@ test_no_more_than_a_container_begins_with_is_no_gain if {
 	mutation.intents == set() with input as limited(136314879)
 	mutation.skips == skipped(
 		"/spec/pytorchReplicaSpecs/Worker/template",
-		"half of its memory limit is no more than the 64 MiB that it begins with",
+		"half of its memory limit is at most 64 MiB, which every container starts with",
 	) with input as limited(136314879)
 }
 
 test_without_a_memory_limit_nothing_is_given if {
 	mutation.intents == set() with input as examples.untouched_job_without_memory_limit
-	mutation.skips == skipped("/spec/template", "without a memory limit nothing says how much memory it may take") with input as examples.untouched_job_without_memory_limit
+	mutation.skips == skipped("/spec/template", "its training containers have no memory limit, so usher cannot choose a size for the volume") with input as examples.untouched_job_without_memory_limit
 }
 
 test_one_gpu_of_one_pod_has_nobody_to_exchange_data_with if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_gpu
-	mutation.skips == skipped("/spec/template", "no container of it has several GPUs, and one pod does not exchange data with another") with input as examples.untouched_job_of_one_gpu
+	mutation.skips == skipped("/spec/template", "its containers use at most one GPU each, and the workload has only one pod") with input as examples.untouched_job_of_one_gpu
 }
 
 test_what_the_user_mounts_there_stays if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_with_a_mount
-	mutation.skips == skipped(worker, "it has a mount at /dev/shm or above it") with input as examples.untouched_pytorchjob_with_a_mount
+	mutation.skips == skipped(worker, "the container already has a mount at /dev/shm or above it") with input as examples.untouched_pytorchjob_with_a_mount
 }
 
 test_the_shared_memory_of_the_node_is_enough if {
 	mutation.intents == set() with input as examples.untouched_jobset_on_the_node
-	mutation.skips == skipped("/spec/replicatedJobs/0/template/spec/template", "its pods have the shared memory of their node") with input as examples.untouched_jobset_on_the_node
+	mutation.skips == skipped("/spec/replicatedJobs/0/template/spec/template", "its pods use the shared memory of their node") with input as examples.untouched_jobset_on_the_node
 }
 
 test_kuberay_mounts_its_own if {
 	mutation.intents == set() with input as examples.untouched_rayjob
-	mutation.skips == skipped("/spec/rayClusterSpec/workerGroupSpecs/0/template", "KubeRay mounts it by itself") with input as examples.untouched_rayjob
+	mutation.skips == skipped("/spec/rayClusterSpec/workerGroupSpecs/0/template", "KubeRay mounts shared memory itself") with input as examples.untouched_rayjob
 }
 
 test_a_train_job_leaves_it_to_its_runtime if {
 	mutation.intents == set() with input as examples.untouched_trainjob
-	mutation.skips == skipped("/spec/trainer", "a TrainJob leaves its mounts to its runtime") with input as examples.untouched_trainjob
+	mutation.skips == skipped("/spec/trainer", "the runtime of a TrainJob sets its mounts") with input as examples.untouched_trainjob
 }
 
 test_a_template_that_would_not_reach_its_pods_is_left_alone if {
@@ -105,11 +105,11 @@ test_a_template_that_would_not_reach_its_pods_is_left_alone if {
 	mutation.intents == set() with input as fixed
 	mutation.skips == skipped(
 		"/spec/pytorchReplicaSpecs/Worker/template",
-		"what is written into this template would not reach its pods, whose runtime says what they mount",
+		"the runtime sets the mounts of these pods, so a change to this template would not reach them",
 	) with input as fixed
 }
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no shared memory: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets shared memory") with input as examples.untouched_service
 }

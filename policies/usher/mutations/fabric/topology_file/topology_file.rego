@@ -1,12 +1,14 @@
 # METADATA
-# title: Mount the topology of virtual machines where NCCL looks for it
+# title: Mount the topology file of virtual machines for NCCL
 # description: |
-#   Virtual machines do not show how their GPUs and network cards hang together, and NCCL takes paths that it has
-#   guessed. Where the fabric profile names a ConfigMap with the topology, training containers of a workload of
-#   several pods get the file and NCCL_TOPO_FILE with it: all of it or nothing, for the variable without the file
-#   makes NCCL fail. A container that sets NCCL_TOPO_FILE or mounts something there decides itself. Ranks that sshd
-#   starts see no variable; their workers get the file where the profile has an ncclConf too, which can name it. A pod
-#   whose ConfigMap is not in its namespace would never start, so nothing is given where it is known to be missing.
+#   Virtual machines hide how their GPUs and network cards are connected, so NCCL guesses its paths. Where the fabric
+#   profile names a ConfigMap with the topology, the webhook mounts the file and sets NCCL_TOPO_FILE. It does so in
+#   training containers of a workload with several pods. It always adds both, because NCCL fails when the variable names
+#   a missing file.
+#   A container that sets NCCL_TOPO_FILE or mounts something at the path keeps its own setting. Ranks that sshd starts
+#   do not see the variable. Their workers get the file only if the profile also has an ncclConf, which can name the
+#   file. A pod whose ConfigMap is missing from its namespace would never start, so the webhook adds nothing where it
+#   knows that the ConfigMap is missing.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-topo-file
@@ -53,23 +55,23 @@ _variable(pod_set, file) := {"variable": {"name": "NCCL_TOPO_FILE", "value": fil
 
 _variable(pod_set, _) := {} if not pod_set.ranksInheritEnvironment
 
-_why_not(entry) := $"fabric {entry.fabric} has no topology file" if not entry.profile.topology
+_why_not(entry) := $"fabric {entry.fabric} names no topology file" if not entry.profile.topology
 
-else := "what is written into this template would not reach its pods, whose runtime says what they mount" if not entry.podSet.changeable
+else := "the runtime sets the mounts of these pods, so a change to this template would not reach them" if not entry.podSet.changeable
 
-else := "it says itself where NCCL finds the topology" if _says_itself(entry)
+else := "the container already sets NCCL_TOPO_FILE" if _sets_variable(entry)
 
-else := $"something is mounted at {entry.profile.topology.path} or above it" if {
+else := $"the container already mounts something at {entry.profile.topology.path} or above it" if {
 	fabric.mounted_by_others(entry.container, entry.profile.topology.path, _volume)
 }
 
-else := "sshd starts its ranks, which see nothing of NCCL_TOPO_FILE, and the fabric has no ncclConf that could name the file" if {
+else := "sshd starts its ranks, so they do not see NCCL_TOPO_FILE, and the fabric has no ncclConf to name the file" if {
 	not entry.podSet.ranksInheritEnvironment
 	not entry.profile.ncclConf
 }
 
-# Beside a volume of ours the variable is ours as well.
-_says_itself(entry) if {
+# If the pod has usher's volume, usher set the variable too.
+_sets_variable(entry) if {
 	entry.container.environment.NCCL_TOPO_FILE
 	not _has_volume(entry.podSet)
 }

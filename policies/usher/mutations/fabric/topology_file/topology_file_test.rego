@@ -29,7 +29,7 @@ given(at, value) := {{
 	"at": at,
 	"field": "mount",
 	"value": value,
-	"reason": "fabric rails of the nodes on which the pod can run needs it",
+	"reason": "fabric rails needs it, and the pod can run only on nodes with this fabric",
 	"needs": [{"group": "", "kind": "ConfigMap", "name": "nccl-topology", "namespace": "ml-research"}],
 }}
 
@@ -55,17 +55,17 @@ test_ranks_that_see_no_variable_get_the_file_alone_where_a_file_of_settings_can_
 test_ranks_that_see_no_variable_get_nothing_where_nothing_could_name_the_file if {
 	unnamed := json.remove(examples.before_mpijob, ["/fabrics/rails/ncclConf"])
 	mutation.intents == set() with input as unnamed
-	mutation.skips == skipped(ranks, "sshd starts its ranks, which see nothing of NCCL_TOPO_FILE, and the fabric has no ncclConf that could name the file") with input as unnamed
+	mutation.skips == skipped(ranks, "sshd starts its ranks, so they do not see NCCL_TOPO_FILE, and the fabric has no ncclConf to name the file") with input as unnamed
 }
 
 test_a_container_that_names_its_topology_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_that_says_it
-	mutation.skips == skipped(worker, "it says itself where NCCL finds the topology") with input as examples.untouched_pytorchjob_that_says_it
+	mutation.skips == skipped(worker, "the container already sets NCCL_TOPO_FILE") with input as examples.untouched_pytorchjob_that_says_it
 }
 
 test_nothing_is_mounted_into_what_is_mounted_already if {
 	mutation.intents == set() with input as examples.untouched_rayjob_with_a_mount
-	mutation.skips == skipped(elsewhere, "something is mounted at /etc/nccl-topo.xml or above it") with input as examples.untouched_rayjob_with_a_mount
+	mutation.skips == skipped(elsewhere, "the container already mounts something at /etc/nccl-topo.xml or above it") with input as examples.untouched_rayjob_with_a_mount
 }
 
 test_a_train_job_takes_no_mounts if {
@@ -74,21 +74,21 @@ test_a_train_job_takes_no_mounts if {
 		{"op": "add", "path": "/fabrics", "value": {"rails": {"topology": {"configMap": "t", "key": "t", "path": "/t"}}}},
 	])
 	mutation.intents == set() with input as known
-	mutation.skips == skipped("/spec/trainer", "what is written into this template would not reach its pods, whose runtime says what they mount") with input as known
+	mutation.skips == skipped("/spec/trainer", "the runtime sets the mounts of these pods, so a change to this template would not reach them") with input as known
 }
 
 test_a_fabric_without_a_topology_gives_none if {
 	plain := json.remove(examples.before_pytorchjob, ["/fabrics/rails/topology"])
 	mutation.intents == set() with input as plain
-	mutation.skips == skipped(worker, "fabric rails has no topology file") with input as plain
+	mutation.skips == skipped(worker, "fabric rails names no topology file") with input as plain
 }
 
 test_one_pod_has_no_use_for_it if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
-	mutation.skips == skipped("", "one pod does not leave its node") with input as examples.untouched_job_of_one_pod
+	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 }
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "a workload for service is given no fabric: only training is") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }

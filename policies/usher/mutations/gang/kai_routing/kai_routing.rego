@@ -1,12 +1,13 @@
 # METADATA
 # title: Let KAI-Scheduler place a job as a gang
 # description: |
-#   KAI-Scheduler groups the pods that name it by the outermost object that made them, and takes their queue from that
-#   object's label kai.scheduler/queue. Where usher.yaml routes a workload to it, the object gets the label, and every
-#   template the scheduler. How many pods start together it counts itself, for the jobs of kubeflow.org but PaddleJobs,
-#   for TrainJobs, JobSets, LeaderWorkerSets and those of Ray. Pods of other kinds it places one by one, and of a TrainJob
-#   the runtime names the scheduler; these are not given half of it: the user is warned instead. Jobs that name another
-#   scheduler anywhere are left alone, and so are those whose pods Kueue places by topology.
+#   KAI-Scheduler groups the pods that name it by their outermost owner. It reads their queue from the owner's label
+#   kai.scheduler/queue. Where usher.yaml routes a workload to KAI-Scheduler, the webhook sets this label on the object
+#   and schedulerName on every template.
+#   KAI-Scheduler counts the pods of a gang itself for the jobs of kubeflow.org except PaddleJobs, and for TrainJobs,
+#   JobSets, LeaderWorkerSets and Ray's kinds. It places pods of other kinds one by one. The runtime of a TrainJob names
+#   the scheduler. The webhook does not route kinds that would get only half of the setting; it warns the user. It skips
+#   jobs that name another scheduler in any template, and jobs whose pods Kueue places by topology.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/developer/pod-grouper.md
@@ -32,7 +33,7 @@ intents contains intent if {
 		"at": pod_set.path,
 		"field": "schedulerName",
 		"value": routing.scheduler,
-		"reason": "all pods of a gang need one scheduler",
+		"reason": "all pods of a gang need the same scheduler",
 		"needs": routing.needs_of_kai,
 	}
 }
@@ -44,7 +45,7 @@ intents contains intent if {
 		"at": "",
 		"field": "label",
 		"value": {"key": routing.kai_queue_label, "value": input.site.route.queue},
-		"reason": $"{input.workload.kind}s of namespace {input.workload.namespace} run as gangs in queue {input.site.route.queue}",
+		"reason": $"usher.yaml routes this {input.workload.kind} of namespace {input.workload.namespace} to queue {input.site.route.queue} as a gang",
 		"needs": routing.needs_of_kai,
 	}
 }
@@ -54,7 +55,7 @@ warnings contains {"at": "", "reason": routing.why_not_on_kai} if {
 	not routing.why_no_gang
 }
 
-skips contains {"at": "", "reason": "usher.yaml routes it to no queue of KAI-Scheduler"} if {
+skips contains {"at": "", "reason": "usher.yaml does not route the workload to KAI-Scheduler"} if {
 	not input.site.route.scheduler == "kai"
 }
 

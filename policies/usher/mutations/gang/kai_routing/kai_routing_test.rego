@@ -18,7 +18,7 @@ scheduler(at) := {
 	"at": at,
 	"field": "schedulerName",
 	"value": {"name": "kai-scheduler"},
-	"reason": "all pods of a gang need one scheduler",
+	"reason": "all pods of a gang need the same scheduler",
 	"needs": needs,
 }
 
@@ -26,7 +26,7 @@ queue(kind) := {
 	"at": "",
 	"field": "label",
 	"value": {"key": "kai.scheduler/queue", "value": "research"},
-	"reason": $"{kind}s of namespace ml-research run as gangs in queue research",
+	"reason": $"usher.yaml routes this {kind} of namespace ml-research to queue research as a gang",
 	"needs": needs,
 }
 
@@ -52,7 +52,7 @@ test_what_kuberay_makes_up_itself_may_be_placed_by_anybody if {
 }
 
 test_a_kind_whose_pods_are_placed_one_by_one_is_not_routed_but_warned_about if {
-	reason := "KAI-Scheduler makes no gang of a Job, so it is not routed: use a kind that it knows"
+	reason := "the webhook does not route this object, because KAI-Scheduler cannot make a gang of a Job; use a kind that KAI-Scheduler supports"
 	mutation.intents == set() with input as examples.untouched_job
 	mutation.warnings == noted(reason) with input as examples.untouched_job
 	paddle := object.union(examples.before_pytorchjob, {"workload": {"kind": "PaddleJob"}})
@@ -60,7 +60,7 @@ test_a_kind_whose_pods_are_placed_one_by_one_is_not_routed_but_warned_about if {
 }
 
 test_a_template_that_cannot_name_the_scheduler_is_warned_about if {
-	reason := "schedulerName cannot be set in its node, so it is not routed: name kai-scheduler where that template stands"
+	reason := "the webhook does not route this object, because it cannot set schedulerName in node; set kai-scheduler in the object that holds this template"
 	mutation.intents == set() with input as examples.untouched_trainjob
 	mutation.warnings == noted(reason) with input as examples.untouched_trainjob
 }
@@ -78,7 +78,7 @@ test_a_job_with_another_scheduler_on_any_template_is_left_alone if {
 
 test_what_is_not_routed_there_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_elsewhere
-	mutation.skips == noted("usher.yaml routes it to no queue of KAI-Scheduler") with input as examples.untouched_pytorchjob_elsewhere
+	mutation.skips == noted("usher.yaml does not route the workload to KAI-Scheduler") with input as examples.untouched_pytorchjob_elsewhere
 }
 
 test_nobody_is_warned_who_is_not_routed_here if {

@@ -1,17 +1,18 @@
 # METADATA
 # title: Let Volcano place a job as a gang
 # description: |
-#   The pods of a distributed job only work together, so either all of them start or none. Where usher.yaml routes a
-#   workload to Volcano, it is told so in the way of its kind: the queue in a field, a label or an annotation, the
-#   scheduler on every template, the launcher's too, or left to the operator that writes it there. The scheduler's name
-#   alone makes no gang, so a kind that cannot form one is not given half of it: the user is warned instead. So it is
-#   with a StatefulSet whose pods are made one after the other, a Deployment with rolling updates, and a TrainJob, of
-#   which the runtime decides.
-#   How many pods start together is left to operators that count them; a number goes wrong as soon as the job is scaled.
-#   Where nobody counts (Job, StatefulSet), or setsMinimum of the route asks for it, the number is written down. The queue
-#   `default` of a Volcano Job gives way, because the API server writes it where nobody named one.
-#   Jobs that name another scheduler anywhere are left alone, and so are those whose pods Kueue places by topology,
-#   because two placements of one pod contradict each other.
+#   The pods of a distributed job only work together, so all of them must start at once. Where usher.yaml routes a
+#   workload to Volcano, the webhook sets what its kind needs. The queue goes into a field, a label or an annotation.
+#   The scheduler goes into every template, the launcher's included, unless the operator writes it there.
+#   schedulerName alone does not make a gang. The webhook therefore does not route a workload that cannot form one; it
+#   warns the user. Examples are a StatefulSet that starts its pods in order, a Deployment with rolling updates, and a
+#   TrainJob, whose runtime decides.
+#   Operators that count the pods of the gang keep doing so, because a fixed number is wrong after the job scales. The
+#   webhook writes the number only for kinds without a counter (Job, StatefulSet), or if the route sets setsMinimum. It
+#   replaces the queue `default` of a Volcano Job, because the API server writes that queue where the manifest names no
+#   queue.
+#   The webhook skips jobs that name another scheduler in any template. It also skips jobs whose pods Kueue places by
+#   topology, because two placements of one pod contradict each other.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/gang_scheduling/
@@ -37,7 +38,7 @@ intents contains intent if {
 		"at": pod_set.path,
 		"field": "schedulerName",
 		"value": routing.scheduler,
-		"reason": "all pods of a gang need one scheduler",
+		"reason": "all pods of a gang need the same scheduler",
 		"needs": routing.needs_of_volcano,
 	}
 }
@@ -51,7 +52,7 @@ intents contains intent if {
 		"at": "",
 		"field": "gangSetting",
 		"value": object.union({"setting": setting}, value),
-		"reason": $"{input.workload.kind}s of namespace {input.workload.namespace} run as gangs in queue {input.site.route.queue}",
+		"reason": $"usher.yaml routes this {input.workload.kind} of namespace {input.workload.namespace} to queue {input.site.route.queue} as a gang",
 		"needs": routing.needs_of_volcano,
 	}
 }
@@ -90,7 +91,7 @@ warnings contains {"at": "", "reason": routing.why_not_on_volcano} if {
 	not routing.why_no_gang
 }
 
-skips contains {"at": "", "reason": "usher.yaml routes it to no Volcano queue"} if {
+skips contains {"at": "", "reason": "usher.yaml does not route the workload to Volcano"} if {
 	not input.site.route.scheduler == "volcano"
 }
 

@@ -22,7 +22,7 @@ scheduler_for(at, value) := {
 	"at": at,
 	"field": "schedulerName",
 	"value": value,
-	"reason": "all pods of a gang need one scheduler",
+	"reason": "all pods of a gang need the same scheduler",
 	"needs": needs,
 }
 
@@ -35,7 +35,7 @@ gang_of(kind, value) := {
 	"at": "",
 	"field": "gangSetting",
 	"value": value,
-	"reason": $"{kind}s of namespace ml-research run as gangs in queue research",
+	"reason": $"usher.yaml routes this {kind} of namespace ml-research to queue research as a gang",
 	"needs": needs,
 }
 
@@ -85,7 +85,7 @@ test_a_stateful_set_that_makes_its_pods_at_once_is_routed_as_a_job_is if {
 }
 
 test_a_stateful_set_that_makes_its_pods_in_order_is_not_routed_but_warned_about if {
-	reason := "its pods are made one after the other, so it is not routed: Volcano would wait for all of them before it places the first. Set podManagementPolicy to Parallel"
+	reason := "the webhook does not route this object, because Kubernetes makes its pods in order and Volcano would wait for all of them; set podManagementPolicy to Parallel"
 	mutation.intents == set() with input as examples.untouched_stateful_set_in_order
 	mutation.warnings == warned(reason) with input as examples.untouched_stateful_set_in_order
 }
@@ -107,7 +107,7 @@ test_a_deployment_that_is_made_anew_is_routed if {
 }
 
 test_a_deployment_with_rolling_updates_is_not_routed_but_warned_about if {
-	reason := "a rolling update would make a second gang, which waits for pods that the first keeps from being made, so it is not routed: set strategy.type to Recreate"
+	reason := "the webhook does not route this object, because a rolling update would make a second gang that waits for pods while the first gang blocks them; set strategy.type to Recreate"
 	mutation.intents == set() with input as deployment({})
 	mutation.warnings == warned(reason) with input as deployment({})
 	mutation.warnings == warned(reason) with input as deployment({"type": "RollingUpdate"})
@@ -122,7 +122,7 @@ test_a_ray_cluster_carries_a_label_and_kuberay_does_the_rest if {
 
 test_a_ray_job_on_a_running_cluster_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_rayjob_on_a_running_cluster
-	mutation.skips == skipped("one pod is no gang") with input as examples.untouched_rayjob_on_a_running_cluster
+	mutation.skips == skipped("the workload has only one pod, which needs no gang") with input as examples.untouched_rayjob_on_a_running_cluster
 }
 
 test_each_group_of_a_leader_worker_set_is_a_gang_whose_size_stays if {
@@ -137,7 +137,7 @@ test_each_group_of_a_leader_worker_set_is_a_gang_whose_size_stays if {
 
 test_groups_of_one_pod_are_no_gangs if {
 	mutation.intents == set() with input as examples.untouched_leader_worker_set_of_single_pods
-	mutation.skips == skipped("its groups have one pod each, which is no gang") with input as examples.untouched_leader_worker_set_of_single_pods
+	mutation.skips == skipped("each of its groups has only one pod, which needs no gang") with input as examples.untouched_leader_worker_set_of_single_pods
 	unsaid := json.remove(examples.untouched_leader_worker_set_of_single_pods, ["/workload/gang/minimum"])
 	mutation.intents == set() with input as unsaid
 }
@@ -152,7 +152,7 @@ test_the_operator_of_spark_is_told_by_its_own_fields if {
 test_operators_that_know_volcano_by_one_name_are_not_sent_to_another if {
 	elsewhere := with_route(examples.before_spark_application, {"schedulerName": "volcano-2"})
 	mutation.intents == set() with input as elsewhere
-	mutation.warnings == warned("its operator knows Volcano by the name volcano alone, so it is not routed to volcano-2: name that one in usher.yaml") with input as elsewhere
+	mutation.warnings == warned("the webhook does not route this object to volcano-2, because its operator supports only the scheduler name volcano; use volcano in usher.yaml") with input as elsewhere
 	count(mutation.warnings) == 1 with input as with_route(examples.before_rayjob, {"schedulerName": "volcano-2"})
 }
 
@@ -178,11 +178,11 @@ test_a_volcano_job_with_another_scheduler_is_left_alone if {
 test_a_job_flow_is_not_routed_but_its_templates_are if {
 	flow := json.patch(examples.before_volcano_job, [{"op": "remove", "path": "/workload/gangPlaces/queue"}])
 	mutation.intents == set() with input as flow
-	mutation.warnings == warned("the JobTemplates of its flows name the queue, so it is not routed: route JobTemplate") with input as flow
+	mutation.warnings == warned("the webhook does not route this object, because the JobTemplates of its flows name the queue; route kind JobTemplate") with input as flow
 }
 
 test_a_train_job_is_routed_only_on_a_runtime_that_makes_a_gang if {
-	reason := "its runtime is not known to make a PodGroup of Volcano, so it is not routed: use one with spec.podGroupPolicy.volcano"
+	reason := "the webhook does not route this object, because usher does not know that its runtime makes a PodGroup of Volcano; use a runtime with spec.podGroupPolicy.volcano"
 	mutation.intents == set() with input as examples.untouched_trainjob
 	mutation.warnings == warned(reason) with input as examples.untouched_trainjob
 }
@@ -201,14 +201,14 @@ test_a_train_job_on_such_a_runtime_names_its_queue if {
 }
 
 test_a_train_job_cannot_name_the_scheduler_itself if {
-	reason := "a TrainJob cannot set schedulerName, so it is not routed: name volcano in every template of its runtime"
+	reason := "the webhook does not route this object, because a TrainJob cannot set schedulerName; set volcano in every template of its runtime"
 	mutation.intents == set() with input as on_runtime("")
 	mutation.warnings == warned(reason) with input as on_runtime("")
 }
 
 test_a_kind_without_gang_settings_is_not_half_routed_but_warned_about if {
 	mutation.intents == set() with input as examples.untouched_jobset
-	mutation.warnings == warned("Volcano makes no gang of a JobSet, so it is not routed: use a kind that it knows") with input as examples.untouched_jobset
+	mutation.warnings == warned("the webhook does not route this object, because Volcano cannot make a gang of a JobSet; use a kind that Volcano supports") with input as examples.untouched_jobset
 	mutation.skips == set() with input as examples.untouched_jobset
 }
 
@@ -230,17 +230,17 @@ test_a_job_that_kueue_places_by_topology_is_left_alone if {
 
 test_a_single_pod_is_no_gang if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_of_one_pod
-	mutation.skips == skipped("one pod is no gang") with input as examples.untouched_pytorchjob_of_one_pod
+	mutation.skips == skipped("the workload has only one pod, which needs no gang") with input as examples.untouched_pytorchjob_of_one_pod
 }
 
 test_what_a_controller_made_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_owned_pytorchjob
-	mutation.skips == skipped("what its controller was made of is routed, and not what it makes") with input as examples.untouched_owned_pytorchjob
+	mutation.skips == skipped("a controller made this object, and the webhook routes the owner") with input as examples.untouched_owned_pytorchjob
 }
 
 test_a_kind_that_is_not_routed_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_deployment
-	mutation.skips == skipped("usher.yaml routes it to no Volcano queue") with input as examples.untouched_deployment
+	mutation.skips == skipped("usher.yaml does not route the workload to Volcano") with input as examples.untouched_deployment
 }
 
 test_what_is_routed_to_another_scheduler_is_left_alone if {

@@ -1,12 +1,13 @@
 # METADATA
-# title: Hide GPUs from containers that ask for none
+# title: Hide GPUs from containers that request no GPU
 # description: |
-#   Most CUDA images set NVIDIA_VISIBLE_DEVICES to `all`, and NVIDIA's container runtime then hands over every GPU of
-#   the node, asked for or not. Every container that asks for no accelerator is given `void`, which stands for none: in
-#   pods that ask for none, beside one that asks, and when it is added to a running pod for debugging. Containers that
-#   ask are left to the device plugin, those that use a device claim to its driver, and those that set the variable
-#   themselves are judged by a check. Only Pods are changed, never templates, so that what is deployed stays what its
-#   author wrote.
+#   Most CUDA images set NVIDIA_VISIBLE_DEVICES to `all`. NVIDIA's container runtime then gives the container every GPU
+#   of the node, even without a request. The webhook sets the variable to `void`, which hides all GPUs, in every
+#   container that asks for no accelerator. This covers pods without accelerators, other containers of an accelerator
+#   pod, and debug containers that users add to a running pod.
+#   The device plugin sets the variable for containers that ask for accelerators. The driver of a device claim does so
+#   for containers that use the claim. A check judges containers that set the variable themselves. The webhook changes
+#   only Pods, so templates stay as their authors wrote them.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
@@ -26,7 +27,7 @@ intents contains {
 	"at": container.path,
 	"field": "enforcedEnvironment",
 	"value": {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"},
-	"reason": "it asks for no GPU, but its image may switch all of them on",
+	"reason": "the container asks for no GPU, but its image may make all GPUs visible",
 } if {
 	_is_pod
 	not isolation.may_see_all_devices
@@ -36,9 +37,9 @@ intents contains {
 	not container.environment.NVIDIA_VISIBLE_DEVICES
 }
 
-skips contains {"at": "", "reason": "templates stay as their author wrote them; their pods are changed"} if not _is_pod
+skips contains {"at": "", "reason": "the webhook does not change templates; it changes their pods"} if not _is_pod
 
-skips contains {"at": "", "reason": "pods of its namespace may see all devices of their nodes"} if {
+skips contains {"at": "", "reason": "pods of this namespace may see all devices of their nodes"} if {
 	_is_pod
 	isolation.may_see_all_devices
 }
@@ -50,11 +51,11 @@ skips contains {"at": container.path, "reason": reason} if {
 	reason := _why_not(container)
 }
 
-_why_not(container) := "it sets NVIDIA_VISIBLE_DEVICES itself, which a check judges" if {
+_why_not(container) := "the container sets NVIDIA_VISIBLE_DEVICES itself, and a check judges the value" if {
 	container.environment.NVIDIA_VISIBLE_DEVICES
-} else := "it asks for devices, and the device plugin says which of them it sees" if {
+} else := "the container asks for accelerators, and the device plugin chooses its devices" if {
 	container.asksAccelerators
-} else := "it uses a device claim, whose driver says which devices it sees" if {
+} else := "the container uses a device claim, and the driver of the claim chooses its devices" if {
 	container.usesClaims
 }
 

@@ -7,7 +7,7 @@ void(container) := {
 	"at": container,
 	"field": "enforcedEnvironment",
 	"value": {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"},
-	"reason": "it asks for no GPU, but its image may switch all of them on",
+	"reason": "the container asks for no GPU, but its image may make all GPUs visible",
 }
 
 skipped(at, reason) := {{"at": at, "reason": reason}}
@@ -26,7 +26,7 @@ test_init_containers_sidecars_and_debug_containers_see_none_and_what_is_set_stay
 	} with input as examples.before_pod_of_several_containers
 	mutation.skips == skipped(
 		"/spec/containers/0",
-		"it sets NVIDIA_VISIBLE_DEVICES itself, which a check judges",
+		"the container sets NVIDIA_VISIBLE_DEVICES itself, and a check judges the value",
 	) with input as examples.before_pod_of_several_containers
 }
 
@@ -38,7 +38,7 @@ test_beside_a_container_with_a_gpu_the_others_see_none if {
 	} with input as examples.before_gpu_pod
 	mutation.skips == skipped(
 		"/spec/containers/0",
-		"it asks for devices, and the device plugin says which of them it sees",
+		"the container asks for accelerators, and the device plugin chooses its devices",
 	) with input as examples.before_gpu_pod
 }
 
@@ -46,7 +46,7 @@ test_beside_a_container_with_a_device_claim_the_others_see_none if {
 	mutation.intents == {void("/spec/containers/1")} with input as examples.before_pod_with_device_claim
 	mutation.skips == skipped(
 		"/spec/containers/0",
-		"it uses a device claim, whose driver says which devices it sees",
+		"the container uses a device claim, and the driver of the claim chooses its devices",
 	) with input as examples.before_pod_with_device_claim
 }
 
@@ -56,7 +56,7 @@ test_a_pod_in_which_every_container_asks_is_left_to_the_device_plugin if {
 
 test_a_namespace_that_may_choose_devices_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_exporter
-	mutation.skips == skipped("", "pods of its namespace may see all devices of their nodes") with input as examples.untouched_exporter
+	mutation.skips == skipped("", "pods of this namespace may see all devices of their nodes") with input as examples.untouched_exporter
 }
 
 test_device_plugins_see_what_they_hand_out if {
@@ -67,7 +67,7 @@ test_a_template_is_left_as_its_author_wrote_it if {
 	mutation.intents == set() with input as examples.untouched_deployment
 	mutation.skips == skipped(
 		"",
-		"templates stay as their author wrote them; their pods are changed",
+		"the webhook does not change templates; it changes their pods",
 	) with input as examples.untouched_deployment
 }
 

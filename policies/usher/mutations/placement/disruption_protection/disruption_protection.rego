@@ -1,13 +1,13 @@
 # METADATA
 # title: Keep autoscalers from moving training
 # description: |
-#   Karpenter and the Cluster Autoscaler empty nodes that they could do without, and a training run that is moved loses
-#   all since its last checkpoint, on all of its pods. The pods of training that ask for accelerators are given the
-#   annotations by which both leave them alone. Services may be moved, and what people work in is worth no node, so
-#   neither is touched. On spot nodes it helps as well, though not against the cloud that takes them back.
-#   Off unless usher.yaml says otherwise, because a node with such a pod is neither saved nor renewed until the run ends.
-#   A template that says anything of either autoscaler is left to it. What a controller made is left alone: its owner was
-#   given the annotations.
+#   Karpenter and the Cluster Autoscaler remove nodes that the cluster does not need. A training run that they move
+#   loses all work since its last checkpoint, on all of its pods. The webhook adds the annotations that protect a pod
+#   from both to training pods that ask for accelerators. It does not protect services, which may move, or interactive
+#   workloads, which do not justify a node. On spot nodes the annotations stop the autoscalers, but not the cloud.
+#   This mutation is off by default in usher, because an autoscaler can neither remove nor replace the node until the
+#   run ends. The webhook skips templates that already set either annotation. It also skips objects that a controller
+#   made, because their owner got the annotations.
 # scope: package
 # related_resources:
 #   - ref: https://karpenter.sh/docs/concepts/disruption/
@@ -35,7 +35,7 @@ intents contains {
 	"at": pod_set.path,
 	"field": "annotation",
 	"value": {"key": key, "value": value},
-	"reason": "training that an autoscaler moves loses all since its last checkpoint",
+	"reason": "training loses all work since its last checkpoint when an autoscaler moves it",
 } if {
 	not _why_not
 	some pod_set in workload.accelerator_pod_sets
@@ -43,9 +43,9 @@ intents contains {
 	some key, value in _protection
 }
 
-_why_not := $"a workload for {input.workload.role} may be moved: only training may not" if input.workload.role != "training"
+_why_not := $"the role of the workload is {input.workload.role}, and the webhook protects only training" if input.workload.role != "training"
 
-else := "what its controller was made of is protected, and not what it makes" if input.workload.owned
+else := "a controller made this object, and the webhook protects the owner" if input.workload.owned
 
 _decides(pod_set) if {
 	some key, _ in _protection
@@ -54,7 +54,7 @@ _decides(pod_set) if {
 
 skips contains {"at": "", "reason": _why_not}
 
-skips contains {"at": pod_set.path, "reason": "it says itself whether an autoscaler may move it"} if {
+skips contains {"at": pod_set.path, "reason": "the template already sets an annotation for autoscalers"} if {
 	not _why_not
 	some pod_set in workload.accelerator_pod_sets
 	_decides(pod_set)

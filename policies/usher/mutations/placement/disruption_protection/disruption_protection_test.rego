@@ -12,7 +12,7 @@ protected(at) := {annotation |
 		"at": at,
 		"field": "annotation",
 		"value": {"key": key, "value": value},
-		"reason": "training that an autoscaler moves loses all since its last checkpoint",
+		"reason": "training loses all work since its last checkpoint when an autoscaler moves it",
 	}
 }
 
@@ -31,7 +31,7 @@ test_what_a_template_says_of_either_autoscaler_stays if {
 	mutation.intents == protected("/spec/pytorchReplicaSpecs/Worker/template") with input as examples.before_pytorchjob
 	mutation.skips == skipped(
 		"/spec/pytorchReplicaSpecs/Master/template",
-		"it says itself whether an autoscaler may move it",
+		"the template already sets an annotation for autoscalers",
 	) with input as examples.before_pytorchjob
 }
 
@@ -39,7 +39,7 @@ test_services_may_be_moved if {
 	mutation.intents == set() with input as examples.untouched_deployment
 	mutation.skips == skipped(
 		"",
-		"a workload for service may be moved: only training may not",
+		"the role of the workload is service, and the webhook protects only training",
 	) with input as examples.untouched_deployment
 }
 
@@ -51,6 +51,6 @@ test_what_a_controller_made_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_pod_of_a_pytorchjob
 	mutation.skips == skipped(
 		"",
-		"what its controller was made of is protected, and not what it makes",
+		"a controller made this object, and the webhook protects the owner",
 	) with input as examples.untouched_pod_of_a_pytorchjob
 }

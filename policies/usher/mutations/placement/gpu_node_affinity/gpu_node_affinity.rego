@@ -1,11 +1,12 @@
 # METADATA
 # title: Keep accelerator pods on accelerator nodes
 # description: |
-#   Pods that ask for an accelerator, and whose node selector and affinity would let them run elsewhere too, are bound
-#   to the declared node pools on which they fit: by every label that all of these pools have. Pools without a common
-#   label bind nothing. Where Kueue places the pods, its flavors select the nodes; a second selection could contradict
-#   theirs, and the workload would never be admitted. Pods that name their node are past any selection: the kubelet
-#   would turn them away.
+#   Some accelerator pods have a node selector and affinity that also allow other nodes. The webhook binds these pods to
+#   the declared node pools on which they fit, by every label that all of these pools have. It adds nothing if the pools
+#   have no label in common.
+#   Where Kueue places the pods, its flavors select the nodes. A second selection could contradict them, and Kueue would
+#   never admit the workload. The webhook also skips pods that name their node, because the kubelet would refuse them if
+#   the selection did not match.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#node-affinity
@@ -33,7 +34,7 @@ intents contains intent if {
 		"at": pod_set.path,
 		"field": "nodeRequirement",
 		"value": {"key": key, "operator": "In", "values": sort(allowed)},
-		"reason": $"the nodes that have what the pods ask for are those of {concat(" and ", sort(pools))}",
+		"reason": $"the pods fit only on nodes of {concat(" and ", sort(pools))}",
 	}
 }
 
@@ -44,8 +45,8 @@ _values(fits) := {key: allowed |
 	allowed := {value | value := fits[_].labels[key]}
 }
 
-# One requirement for each label says "these pools and no other node" only if all pools have the same labels and
-# differ in one of them at most; else it would allow mixtures that are no pool.
+# One requirement for each label selects exactly these pools only if all pools have the same labels and differ in at
+# most one of them; otherwise it would also allow combinations that are not a pool.
 _exact(fits, values) if {
 	every fit in fits {
 		object.keys(fit.labels) == object.keys(values)
@@ -62,17 +63,17 @@ _why_not(pod_set) := "usher.yaml declares no node pools" if not pod_set.poolsDec
 
 else := "the flavors of its Kueue queue select the nodes" if kueue.places_pods
 
-else := "it names its node" if _names_its_node(pod_set)
+else := "the pod names its node" if _names_its_node(pod_set)
 
-else := "its selector and affinity allow accelerator nodes only" if not false in pod_set.selectsAcceleratorNodes
+else := "its node selector and affinity already allow only accelerator nodes" if not false in pod_set.selectsAcceleratorNodes
 
-else := "no node pool has what it asks for" if count(pod_set.fits) == 0
+else := "no declared node pool has what the pod asks for" if count(pod_set.fits) == 0
 
-else := "the pools on which it could run have no labels that tell them from all others" if {
+else := "the labels of the pools on which the pod can run do not separate them from other pools" if {
 	not _exact(pod_set.fits, _values(pod_set.fits))
 }
 
-# The node of a Pod that the cluster knows already was chosen by the scheduler.
+# The scheduler chose the node of a Pod that already exists in the cluster.
 _names_its_node(pod_set) if {
 	pod_set.nodeName != ""
 	not pod_set.placed

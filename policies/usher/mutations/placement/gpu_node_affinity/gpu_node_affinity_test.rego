@@ -7,7 +7,7 @@ requirement(at, key, values, pools) := {
 	"at": at,
 	"field": "nodeRequirement",
 	"value": {"key": key, "operator": "In", "values": values},
-	"reason": $"the nodes that have what the pods ask for are those of {pools}",
+	"reason": $"the pods fit only on nodes of {pools}",
 }
 
 test_every_label_of_the_only_pool_that_fits_is_required if {

@@ -1,10 +1,10 @@
 # METADATA
 # title: Tolerate the taints of accelerator nodes
 # description: |
-#   Accelerator nodes are tainted so that other pods stay off; a pod that asks for an accelerator must say that it
-#   tolerates the taint, or it waits for ever. Where node pools are declared, the taints of every pool on which the
-#   pods could run are tolerated; elsewhere the taint that such nodes usually carry, which does no harm where they
-#   carry none.
+#   Accelerator nodes carry taints that keep other pods off. A pod that asks for an accelerator needs a matching
+#   toleration, or it waits forever. If usher.yaml declares node pools, the webhook adds tolerations for the taints of
+#   every pool on which the pods can run. If not, it adds a toleration for the usual taint of these nodes, which does no
+#   harm where the nodes have no taint.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -29,7 +29,7 @@ intents contains intent if {
 		"at": pod_set.path,
 		"field": "toleration",
 		"value": {"key": taint.key, "operator": "Exists", "effect": taint.effect},
-		"reason": $"nodes of pool {fit.pool} carry the taint {taint.key}",
+		"reason": $"nodes of pool {fit.pool} have the taint {taint.key}",
 	}
 }
 
@@ -41,24 +41,24 @@ intents contains intent if {
 		"at": pod_set.path,
 		"field": "toleration",
 		"value": {"key": key, "operator": "Exists", "effect": "NoSchedule"},
-		"reason": $"such nodes usually carry the taint {key}",
+		"reason": $"nodes with this accelerator usually have the taint {key}",
 	}
 }
 
-skips contains {"at": pod_set.path, "reason": "it tolerates the taints of all nodes on which it could run"} if {
+skips contains {"at": pod_set.path, "reason": "the pod already tolerates the taints of all pools on which it can run"} if {
 	some pod_set in workload.accelerator_pod_sets
 	count(pod_set.assumedTaints) == 0
 	count(pod_set.fits) > 0
 	every fit in pod_set.fits { count(fit.untolerated) == 0 }
 }
 
-skips contains {"at": pod_set.path, "reason": "no node pool has what it asks for"} if {
+skips contains {"at": pod_set.path, "reason": "no declared node pool has what the pod asks for"} if {
 	some pod_set in workload.accelerator_pod_sets
 	pod_set.poolsDeclared
 	count(pod_set.fits) == 0
 }
 
-skips contains {"at": pod_set.path, "reason": "it tolerates the taint that such nodes usually carry, or none is usual"} if {
+skips contains {"at": pod_set.path, "reason": "the pod already tolerates the usual taint, or usher knows no usual taint for these nodes"} if {
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.poolsDeclared
 	count(pod_set.assumedTaints) == 0

@@ -8,7 +8,7 @@ test_only_the_taints_that_are_not_tolerated_yet_are_tolerated if {
 		"at": "",
 		"field": "toleration",
 		"value": {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
-		"reason": "nodes of pool h100 carry the taint nvidia.com/gpu",
+		"reason": "nodes of pool h100 have the taint nvidia.com/gpu",
 	}} with input as examples.before_pod
 }
 
@@ -25,7 +25,7 @@ test_without_declared_pools_the_usual_taint_is_tolerated if {
 		"at": "",
 		"field": "toleration",
 		"value": {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
-		"reason": "such nodes usually carry the taint nvidia.com/gpu",
+		"reason": "nodes with this accelerator usually have the taint nvidia.com/gpu",
 	}} with input as undeclared
 }
 
@@ -37,16 +37,16 @@ test_what_is_given_a_toleration_is_not_explained_away if {
 test_a_pod_that_tolerates_all_that_its_pools_ask_for_is_left_alone if {
 	tolerating := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits/0/untolerated", "value": []}])
 	mutation.intents == set() with input as tolerating
-	mutation.skips == skipped("it tolerates the taints of all nodes on which it could run") with input as tolerating
+	mutation.skips == skipped("the pod already tolerates the taints of all pools on which it can run") with input as tolerating
 }
 
 test_a_pod_that_no_pool_fits_is_left_alone if {
 	homeless := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": []}])
-	mutation.skips == skipped("no node pool has what it asks for") with input as homeless
+	mutation.skips == skipped("no declared node pool has what the pod asks for") with input as homeless
 }
 
 test_a_pod_that_tolerates_what_is_usual_is_left_alone if {
-	reason := "it tolerates the taint that such nodes usually carry, or none is usual"
+	reason := "the pod already tolerates the usual taint, or usher knows no usual taint for these nodes"
 	mutation.skips == skipped(reason) with input as assuming([])
 }
 

@@ -1,13 +1,13 @@
 # METADATA
-# title: Have Kueue keep the pods of a training job together
+# title: Ask Kueue to keep the pods of a training job together
 # description: |
-#   The pods of a distributed job exchange data all the time, and every switch between them costs. Where usher.yaml names
-#   a topology for a queue, the pod templates of training jobs that go there ask Kueue for it, by the annotation for
-#   required or preferred placement. Only templates that make several pods that ask for accelerators: one pod is in one
-#   place anyway.
-#   Two placements of one pod contradict each other. So nothing is added where a template speaks of topology to Kueue
-#   already, where Volcano places the pods, where an exclusive topology or required pod affinity keeps them together, and
-#   where a template spreads its pods over the same domains.
+#   The pods of a distributed job exchange data all the time, and every switch between them makes this slower. Where
+#   usher.yaml names a topology for a queue, the webhook adds Kueue's topology annotation to the pod templates of
+#   training jobs in that queue. The placement is required or preferred, as usher.yaml says. The webhook changes only
+#   templates that make several accelerator pods, because one pod cannot be spread.
+#   Two placements of one pod contradict each other. The webhook therefore adds nothing if a template already sets a
+#   topology annotation of Kueue, or if Volcano places the pods. The same holds if an exclusive topology or a required
+#   pod affinity keeps the pods together. It does not change a template that spreads its pods over the same domains.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -30,7 +30,7 @@ intents contains {
 	"at": pod_set.path,
 	"field": "annotation",
 	"value": {"key": _annotations[wanted.mode], "value": wanted.level},
-	"reason": $"queue {input.site.queue.localQueue} keeps the pods of training in one domain of {wanted.level}",
+	"reason": $"usher.yaml asks queue {input.site.queue.localQueue} to keep training pods in one domain of {wanted.level}",
 } if {
 	wanted := input.site.queue.topology
 	not _why_not
@@ -41,27 +41,27 @@ intents contains {
 
 _annotations := {"required": kueue.required_topology, "preferred": kueue.preferred_topology}
 
-_why_not := "usher.yaml names no topology for its queue" if not input.site.queue.topology
+_why_not := "usher.yaml names no topology for the queue of this workload" if not input.site.queue.topology
 
-else := $"a workload for {input.workload.role} is not kept together: only training is" if input.workload.role != "training"
+else := $"the role of the workload is {input.workload.role}, and the webhook keeps only training together" if input.workload.role != "training"
 
-else := "what its controller was made of is kept together, and not what it makes" if input.workload.owned
+else := "a controller made this object, and Kueue places the owner" if input.workload.owned
 
-else := $"Kueue does not place the pods of a {input.workload.kind} together" if not _placed_together
+else := $"Kueue cannot place the pods of a {input.workload.kind} together" if not _placed_together
 
-else := $"it is in queue {kueue.queue_name}, and usher.yaml speaks of {input.site.queue.localQueue}" if {
+else := $"the workload is in queue {kueue.queue_name}, but usher.yaml sets the topology for {input.site.queue.localQueue}" if {
 	kueue.queue_name != input.site.queue.localQueue
 }
 
 else := "Volcano places its pods" if _by_volcano
 
-else := "it says itself how Kueue is to place its pods" if count(kueue.topology_pod_sets) > 0
+else := "a template already sets a topology annotation of Kueue" if count(kueue.topology_pod_sets) > 0
 
-else := "something else keeps its pods together" if _kept_otherwise
+else := "another setting already keeps its pods together" if _kept_otherwise
 
 _placed_together if kueue.queued_as_one
 
-# Kueue queues the Jobs that it makes, whose template this is.
+# Kueue queues the Jobs of a CronJob; this is their template.
 _placed_together if {
 	input.workload.kind == "CronJob"
 	input.workload.group == "batch"
@@ -101,13 +101,13 @@ _spreads(pod_set) if {
 
 skips contains {"at": "", "reason": _why_not}
 
-skips contains {"at": pod_set.path, "reason": "one pod is in one place"} if {
+skips contains {"at": pod_set.path, "reason": "the template makes only one pod"} if {
 	not _why_not
 	some pod_set in workload.accelerator_pod_sets
 	not topology.makes_more_than(pod_set, 1)
 }
 
-skips contains {"at": pod_set.path, "reason": $"it spreads its own pods over {input.site.queue.topology.level}, or further"} if {
+skips contains {"at": pod_set.path, "reason": $"the template spreads its pods over {input.site.queue.topology.level} or larger domains"} if {
 	not _why_not
 	some pod_set in workload.accelerator_pod_sets
 	topology.makes_more_than(pod_set, 1)

@@ -9,7 +9,7 @@ annotation(at, mode, queue) := {
 	"at": at,
 	"field": "annotation",
 	"value": {"key": $"kueue.x-k8s.io/podset-{mode}-topology", "value": rack},
-	"reason": $"queue {queue} keeps the pods of training in one domain of {rack}",
+	"reason": $"usher.yaml asks queue {queue} to keep training pods in one domain of {rack}",
 }
 
 skipped(at, reason) := {{"at": at, "reason": reason}}
@@ -22,7 +22,7 @@ test_the_workers_of_a_job_are_kept_together_and_its_one_master_is_wherever_it_is
 	)} with input as examples.before_pytorchjob
 	mutation.skips == skipped(
 		"/spec/pytorchReplicaSpecs/Master/template",
-		"one pod is in one place",
+		"the template makes only one pod",
 	) with input as examples.before_pytorchjob
 }
 
@@ -43,7 +43,7 @@ test_a_job_in_another_queue_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_in_another_queue
 	mutation.skips == skipped(
 		"",
-		"it is in queue urgent, and usher.yaml speaks of research",
+		"the workload is in queue urgent, but usher.yaml sets the topology for research",
 	) with input as examples.untouched_pytorchjob_in_another_queue
 }
 
@@ -59,11 +59,11 @@ test_a_job_that_speaks_of_topology_on_any_template_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_placed_anywhere
 	mutation.skips == skipped(
 		"",
-		"it says itself how Kueue is to place its pods",
+		"a template already sets a topology annotation of Kueue",
 	) with input as examples.untouched_pytorchjob_placed_anywhere
 }
 
-otherwise := skipped("", "something else keeps its pods together")
+otherwise := skipped("", "another setting already keeps its pods together")
 
 test_exclusive_topology_and_pod_affinity_are_mechanisms_of_their_own if {
 	mutation.intents == set() with input as examples.untouched_jobset_with_exclusive_topology
@@ -83,7 +83,7 @@ test_so_is_volcanos_network_topology_for_ray if {
 	mutation.skips == otherwise with input as labelled
 }
 
-spread(at) := skipped(at, $"it spreads its own pods over {rack}, or further")
+spread(at) := skipped(at, $"the template spreads its pods over {rack} or larger domains")
 
 test_a_template_that_spreads_its_pods_over_racks_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_spread_over_zones
@@ -100,7 +100,7 @@ test_services_are_not_kept_together if {
 	mutation.intents == set() with input as examples.untouched_statefulset
 	mutation.skips == skipped(
 		"",
-		"a workload for service is not kept together: only training is",
+		"the role of the workload is service, and the webhook keeps only training together",
 	) with input as examples.untouched_statefulset
 }
 
@@ -111,14 +111,14 @@ test_pods_that_kueue_queues_one_by_one_are_not_kept_together if {
 		"value": "Pod",
 	}])
 	mutation.intents == set() with input as plain
-	mutation.skips == skipped("", "Kueue does not place the pods of a Pod together") with input as plain
+	mutation.skips == skipped("", "Kueue cannot place the pods of a Pod together") with input as plain
 }
 
 test_what_a_controller_made_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_of_a_cronjob
 	mutation.skips == skipped(
 		"",
-		"what its controller was made of is kept together, and not what it makes",
+		"a controller made this object, and Kueue places the owner",
 	) with input as examples.untouched_job_of_a_cronjob
 }
 
@@ -126,6 +126,6 @@ test_a_queue_without_topology_keeps_nothing_together if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_of_a_queue_without_topology
 	mutation.skips == skipped(
 		"",
-		"usher.yaml names no topology for its queue",
+		"usher.yaml names no topology for the queue of this workload",
 	) with input as examples.untouched_pytorchjob_of_a_queue_without_topology
 }

@@ -1,21 +1,22 @@
 # METADATA
 # title: Give accelerator workloads their priority class
 # description: |
-#   Pods without class have priority 0, and any pod with a class may evict them. Where usher.yaml names a class for a
-#   workload, by its namespace, role, kind and size, all of its templates get it, those without accelerators too: the
-#   eviction of a launcher stops the workers. Where the workload runs on Volcano its gang gets the same class. If anything
-#   in the workload names another class the whole is left alone, because that class was chosen; so is a workload of
-#   which one template cannot be changed. What a controller made is left alone: the template it was made from was given its
-#   class, or was not on purpose.
-#   Into a Pod that names none Kubernetes writes the class that is the default of the cluster before any webhook sees it.
-#   usher.yaml says which one that is (`priorities.globalDefault`); it gives way, and its number and preemption policy
-#   with it.
+#   A pod without a priority class has priority 0, so any pod with a higher class may evict it. usher.yaml can name a
+#   class for a workload, by its namespace, role, kind and size. The webhook then sets this class in all templates of
+#   the workload, those without accelerators included, because the workers stop when Kubernetes evicts their launcher.
+#   On Volcano the gang gets the same class.
+#   The webhook skips the whole workload if any part of it names another class, because somebody chose that class. It
+#   also skips a workload with a template that it cannot change. It skips objects that a controller made: their template
+#   got the class, or has no class on purpose.
+#   Kubernetes writes the default class of the cluster into a Pod without a class before any webhook sees the Pod.
+#   usher.yaml names this default class in `priorities.globalDefault`. The webhook replaces it, together with its value
+#   and preemption policy.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
 #     description: Kubernetes on priority and preemption
 #   - ref: https://github.com/kubernetes/kubernetes/blob/master/plugin/pkg/admission/priority/admission.go
-#     description: What Kubernetes writes into pods
+#     description: The values that Kubernetes writes into pods
 # schemas:
 #   - input: schema.input
 # custom:
@@ -38,7 +39,7 @@ intents contains intent if {
 		"at": pod_set.path,
 		"field": "priorityClass",
 		"value": _value,
-		"reason": $"usher.yaml names class {_class} for it",
+		"reason": $"usher.yaml names class {_class} for this workload",
 		"needs": [_need],
 	}
 }
@@ -52,7 +53,7 @@ intents contains intent if {
 		"at": "",
 		"field": "gangSetting",
 		"value": {"setting": "priorityClass", "value": _class},
-		"reason": "Volcano orders its gangs by a class of their own",
+		"reason": "Volcano orders gangs by the class of the gang",
 		"needs": [_need],
 	}
 }
@@ -71,24 +72,24 @@ _on_volcano if routing.to_volcano
 
 _on_volcano if input.workload.gangNative
 
-_why_not := "usher.yaml names no priority class for it" if not _class
+_why_not := "usher.yaml names no priority class for this workload" if not _class
 
-else := "the template that it was made from has its class, or was left without on purpose" if input.workload.owned
+else := "a controller made this object from a template that already has its class, or has no class on purpose" if input.workload.owned
 
-else := $"it has class {text.excerpt(_chosen[0])}, and all of its pods should have one" if _chosen != []
+else := $"the workload already has class {text.excerpt(_chosen[0])}, and all of its pods need the same class" if _chosen != []
 
-else := $"what is written into the template of {workload.pod_set_name(pod_set)} would not reach its pods, and all should have one class" if {
+else := $"a change to the template of {workload.pod_set_name(pod_set)} would not reach its pods, and all pods need the same class" if {
 	pod_set := _unchangeable[0]
 }
 
-# Classes that somebody named: not the one that Kubernetes writes where nobody did.
+# Classes that the author named: not the default class, which Kubernetes writes into Pods without a class.
 _chosen := [class |
 	some class in array.concat([pod_set.priorityClassName | some pod_set in input.podSets], [object.get(input.workload.gang, "priorityClass", "")])
 	not class in {"", _class}
 	not class == _value.instead
 ]
 
-# What submits a Ray job is made up by KubeRay, and asks for nothing.
+# KubeRay makes the submitter of a Ray job, which asks for no accelerators.
 _unchangeable := [pod_set |
 	some pod_set in input.podSets
 	not pod_set.changeable

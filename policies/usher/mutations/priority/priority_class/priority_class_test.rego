@@ -9,7 +9,7 @@ given(at, class) := {
 	"at": at,
 	"field": "priorityClass",
 	"value": {"name": class},
-	"reason": $"usher.yaml names class {class} for it",
+	"reason": $"usher.yaml names class {class} for this workload",
 	"needs": [{"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": class}],
 }
 
@@ -17,7 +17,7 @@ gang := {
 	"at": "",
 	"field": "gangSetting",
 	"value": {"setting": "priorityClass", "value": "training"},
-	"reason": "Volcano orders its gangs by a class of their own",
+	"reason": "Volcano orders gangs by the class of the gang",
 	"needs": [{"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "training"}],
 }
 
@@ -34,7 +34,7 @@ test_all_templates_of_a_job_get_one_class if {
 test_the_class_depends_on_role_and_size if {
 	mutation.intents == {given("/spec/template", "research")} with input as examples.before_job
 	mutation.intents == set() with input as examples.untouched_large_job
-	mutation.skips == skipped("usher.yaml names no priority class for it") with input as examples.untouched_large_job
+	mutation.skips == skipped("usher.yaml names no priority class for this workload") with input as examples.untouched_large_job
 }
 
 test_on_volcano_the_gang_gets_the_same_class if {
@@ -58,7 +58,7 @@ test_of_a_pod_the_default_of_the_cluster_gives_way if {
 test_without_a_declared_default_a_pod_keeps_its_class if {
 	undeclared := json.remove(examples.before_pod, ["/site/globalDefaultPriority"])
 	mutation.intents == set() with input as undeclared
-	mutation.skips == skipped(`it has class "standard", and all of its pods should have one`) with input as undeclared
+	mutation.skips == skipped(`the workload already has class "standard", and all of its pods need the same class`) with input as undeclared
 }
 
 test_a_template_that_names_the_default_of_the_cluster_chose_it if {
@@ -67,7 +67,7 @@ test_a_template_that_names_the_default_of_the_cluster_chose_it if {
 }
 
 test_a_class_that_is_named_anywhere_in_the_workload_decides_for_all_of_it if {
-	reason := `it has class "urgent", and all of its pods should have one`
+	reason := `the workload already has class "urgent", and all of its pods need the same class`
 	every example in [
 		examples.untouched_pod_with_a_class,
 		examples.untouched_pytorchjob_with_a_class_in_one_template,
@@ -86,11 +86,11 @@ test_what_was_given_in_part_is_completed if {
 
 test_what_a_controller_made_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_pod_of_a_job
-	mutation.skips == skipped("the template that it was made from has its class, or was left without on purpose") with input as examples.untouched_pod_of_a_job
+	mutation.skips == skipped("a controller made this object from a template that already has its class, or has no class on purpose") with input as examples.untouched_pod_of_a_job
 }
 
 test_templates_that_cannot_be_changed_are_left_alone if {
-	reason := "what is written into the template of node would not reach its pods, and all should have one class"
+	reason := "a change to the template of node would not reach its pods, and all pods need the same class"
 	mutation.intents == set() with input as examples.untouched_trainjob
 	mutation.skips == skipped(reason) with input as examples.untouched_trainjob
 }

@@ -1,12 +1,13 @@
 # METADATA
-# title: Put accelerator workloads into their queue
+# title: Put accelerator workloads into their Kueue queue
 # description: |
-#   Where usher.yaml names a Kueue LocalQueue for a workload, by its namespace, role, kind and size, one that asks for
-#   accelerators and names no queue gets the label of it; without the label it would pass by the quota. The label goes
-#   where Kueue reads it: on the object itself, of a CronJob on the template of its Jobs. Objects that a controller made
-#   are left alone, because Kueue queues the outermost one; so are kinds that Kueue does not know, which the label would
-#   not govern. A kind whose integration Kueue's configuration leaves out (the parameter frameworks of
-#   integration-not-enabled) is not labelled, which would only look like a queue: the user is warned instead.
+#   usher.yaml can name a Kueue LocalQueue for a workload, by its namespace, role, kind and size. The webhook adds the
+#   queue label to an accelerator workload that names no queue. Without the label the workload would bypass the quota.
+#   The label goes where Kueue reads it: on the object itself, or for a CronJob on the template of its Jobs.
+#   The webhook skips objects that a controller made, because Kueue queues the outermost object. It skips kinds that
+#   Kueue does not support, because the label would have no effect. It also skips a kind whose integration is missing in
+#   Kueue's configuration (the parameter frameworks of integration-not-enabled), and warns the user: the label would
+#   only look like a queue.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
@@ -30,7 +31,7 @@ intents contains intent if {
 		"at": "",
 		"field": "kueueLabel",
 		"value": {"key": kueue.queue_label, "value": queue},
-		"reason": $"accelerators of namespace {input.workload.namespace} are given out by queue {queue}",
+		"reason": $"usher.yaml puts this workload of namespace {input.workload.namespace} into queue {queue}",
 		"needs": [kueue.need_of_queue],
 	}
 }
@@ -38,15 +39,15 @@ intents contains intent if {
 warnings contains {"at": "", "reason": reason} if {
 	not _why_not
 	kueue.left_out
-	reason := $"Kueue's configuration leaves {kueue.framework} out, so nothing puts it into queue {input.site.queue.localQueue}: have it added, or use a kind that is among them"
+	reason := $"Kueue's configuration does not enable {kueue.framework}, so the webhook cannot put the workload into queue {input.site.queue.localQueue}; have it enabled in Kueue's configuration, or use an enabled kind"
 }
 
 skips contains {"at": "", "reason": _why_not}
 
-_why_not := "usher.yaml names no queue for it" if not input.site.queue
+_why_not := "usher.yaml names no queue for this workload" if not input.site.queue
 
-else := "Kueue queues what made it" if input.workload.owned
+else := "a controller made this object, and Kueue queues the owner" if input.workload.owned
 
-else := $"Kueue does not queue a {input.workload.kind}" if not input.workload.queueLabelPath
+else := $"Kueue does not queue objects of kind {input.workload.kind}" if not input.workload.queueLabelPath
 
-else := $"it is in queue {kueue.queue_name}" if kueue.in_queue
+else := $"the workload is already in queue {kueue.queue_name}" if kueue.in_queue

@@ -7,7 +7,7 @@ labelled := {{
 	"at": "",
 	"field": "kueueLabel",
 	"value": {"key": "kueue.x-k8s.io/queue-name", "value": "research"},
-	"reason": "accelerators of namespace ml-research are given out by queue research",
+	"reason": "usher.yaml puts this workload of namespace ml-research into queue research",
 	"needs": [{"group": "kueue.x-k8s.io", "kind": "LocalQueue", "name": "research", "namespace": "ml-research"}],
 }}
 
@@ -59,7 +59,7 @@ test_the_queue_depends_on_the_size if {
 }
 
 test_a_kind_that_kueues_configuration_leaves_out_is_not_labelled_but_warned_about if {
-	reason := "Kueue's configuration leaves kubeflow.org/pytorchjob out, so nothing puts it into queue research: have it added, or use a kind that is among them"
+	reason := "Kueue's configuration does not enable kubeflow.org/pytorchjob, so the webhook cannot put the workload into queue research; have it enabled in Kueue's configuration, or use an enabled kind"
 	left_out := examples.untouched_pytorchjob_that_kueue_leaves_out
 	mutation.intents == set() with input as left_out
 	mutation.warnings == {{"at": "", "reason": reason}} with input as left_out
@@ -75,9 +75,9 @@ test_where_nothing_would_be_labelled_nobody_is_warned_that_the_kind_is_left_out 
 }
 
 test_why_a_workload_is_left_alone_is_said if {
-	mutation.skips == {{"at": "", "reason": "usher.yaml names no queue for it"}} with input as examples.untouched_job_elsewhere
-	mutation.skips == {{"at": "", "reason": "Kueue queues what made it"}} with input as examples.untouched_owned_job
-	mutation.skips == {{"at": "", "reason": "Kueue does not queue a Job"}} with input as examples.untouched_volcano_job
-	mutation.skips == {{"at": "", "reason": "it is in queue urgent"}} with input as examples.untouched_job_in_another_queue
+	mutation.skips == {{"at": "", "reason": "usher.yaml names no queue for this workload"}} with input as examples.untouched_job_elsewhere
+	mutation.skips == {{"at": "", "reason": "a controller made this object, and Kueue queues the owner"}} with input as examples.untouched_owned_job
+	mutation.skips == {{"at": "", "reason": "Kueue does not queue objects of kind Job"}} with input as examples.untouched_volcano_job
+	mutation.skips == {{"at": "", "reason": "the workload is already in queue urgent"}} with input as examples.untouched_job_in_another_queue
 	mutation.skips == set() with input as examples.before_job
 }

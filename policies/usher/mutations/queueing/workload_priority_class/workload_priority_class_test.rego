@@ -13,7 +13,7 @@ labelled(needs) := {{
 	"at": "",
 	"field": "kueueLabel",
 	"value": {"key": "kueue.x-k8s.io/priority-class", "value": "research-training"},
-	"reason": "workloads in queue research have class research-training unless they name another",
+	"reason": "usher.yaml gives workloads in queue research the class research-training by default",
 	"needs": needs,
 }}
 
@@ -32,26 +32,26 @@ test_a_cron_job_gets_it_where_its_jobs_find_it if {
 
 test_a_workload_in_another_queue_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_in_another_queue
-	mutation.skips == skipped("it is in queue urgent, and the class is for research") with input as examples.untouched_job_in_another_queue
+	mutation.skips == skipped("the workload is in queue urgent, but usher.yaml sets the class for research") with input as examples.untouched_job_in_another_queue
 }
 
 test_a_class_that_the_user_chose_stays if {
 	mutation.intents == set() with input as examples.untouched_job_with_a_class
-	mutation.skips == skipped(`the user chose queue class "urgent"`) with input as examples.untouched_job_with_a_class
+	mutation.skips == skipped(`the workload already has the queue class "urgent"`) with input as examples.untouched_job_with_a_class
 }
 
 test_a_queue_without_a_declared_class_has_none_to_give if {
 	mutation.intents == set() with input as examples.untouched_job_of_a_queue_without_class
-	mutation.skips == skipped("usher.yaml names no class for its queue") with input as examples.untouched_job_of_a_queue_without_class
+	mutation.skips == skipped("usher.yaml names no class for the queue of this workload") with input as examples.untouched_job_of_a_queue_without_class
 }
 
 test_what_a_controller_made_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_owned_job
-	mutation.skips == skipped("Kueue queues what made it") with input as examples.untouched_owned_job
+	mutation.skips == skipped("a controller made this object, and Kueue queues the owner") with input as examples.untouched_owned_job
 }
 
 test_kinds_that_kueue_does_not_queue_are_left_alone if {
-	mutation.skips == skipped("Kueue does not queue a Job") with input as examples.untouched_volcano_job
-	mutation.skips == skipped("Kueue's configuration leaves kubeflow.org/pytorchjob out") with input as examples.untouched_pytorchjob_that_kueue_leaves_out
+	mutation.skips == skipped("Kueue does not queue objects of kind Job") with input as examples.untouched_volcano_job
+	mutation.skips == skipped("Kueue's configuration does not enable kubeflow.org/pytorchjob") with input as examples.untouched_pytorchjob_that_kueue_leaves_out
 	mutation.intents == set() with input as examples.untouched_pytorchjob_that_kueue_leaves_out
 }

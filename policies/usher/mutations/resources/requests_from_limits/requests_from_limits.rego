@@ -1,11 +1,12 @@
 # METADATA
-# title: Write the requests that follow from limits
+# title: Add the requests that limits imply
 # description: |
-#   A container that has a limit of a resource and no request asks for as much as its limit. The API server writes that
-#   down when it makes a Pod, but in the pod templates of custom resources nobody does, and quotas, dashboards and
-#   operators that read requests alone count no accelerators in them. They are given the request.
-#   Templates of Deployments, Jobs and the like are left alone, and so are resources that stand in no list: when their
-#   author applies another limit, `kubectl apply` would leave the request as it was, and the two contradict each other.
+#   A container with a limit and no request of a resource requests as much as its limit. The API server writes this
+#   request into Pods. It does not write it into the pod templates of custom resources, so quotas, dashboards and
+#   operators that read only requests count no accelerators there. The webhook adds the request.
+#   The webhook skips templates of Deployments, Jobs and other built-in kinds, and resources outside a list. When their
+#   author later applies another limit, `kubectl apply` would keep the old request, and the two would contradict each
+#   other.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
@@ -24,7 +25,7 @@ intents contains {
 	"at": entry.container.path,
 	"field": "request",
 	"value": {"name": entry.name, "amount": entry.resource.limits.text},
-	"reason": $"its limit is {entry.resource.limits.text}, and a missing request stands for as much",
+	"reason": $"the limit is {entry.resource.limits.text}, and Kubernetes uses it as the missing request",
 } if {
 	not _built_in
 	some entry in workload.accelerator_resources
@@ -33,14 +34,14 @@ intents contains {
 	not _apart(entry)
 }
 
-_built_in := "the API server takes the limits of a Pod for its requests" if {
+_built_in := "the API server copies the limits of a Pod into its requests" if {
 	input.workload.kind == "Pod"
 	input.workload.group == ""
-} else := "kubectl apply would leave the request as it was when the limit is changed, and the API server refuse them both" if {
+} else := "kubectl apply would keep the old request when the author changes the limit, and the API server would refuse both" if {
 	input.workload.group in {"", "apps", "batch"}
 }
 
-# A list is applied as a whole. What stands in an object of its own, or elsewhere than in a container, is not.
+# kubectl replaces a list as a whole. It merges resources that are in an object, or outside a container.
 _apart(entry) if entry.resource.places
 
 _apart(entry) if {
@@ -50,7 +51,7 @@ _apart(entry) if {
 
 skips contains {"at": "", "reason": _built_in}
 
-skips contains {"at": "", "reason": "no container of it has a limit of accelerators"} if {
+skips contains {"at": "", "reason": "its containers set no limits of accelerators"} if {
 	not _built_in
 	every entry in workload.accelerator_resources {
 		not entry.resource.limits.value > 0
@@ -64,6 +65,6 @@ skips contains {"at": entry.container.path, "reason": reason} if {
 	reason := _why_not(entry)
 }
 
-_why_not(entry) := $"it requests {entry.name} itself" if entry.resource.requests
+_why_not(entry) := $"the container already requests {entry.name}" if entry.resource.requests
 
-else := "kubectl apply would leave the request as it was when the limit is changed" if _apart(entry)
+else := "kubectl apply would keep the old request when the author changes the limit" if _apart(entry)

@@ -7,12 +7,12 @@ request(at, name, amount) := {
 	"at": at,
 	"field": "request",
 	"value": {"name": name, "amount": amount},
-	"reason": $"its limit is {amount}, and a missing request stands for as much",
+	"reason": $"the limit is {amount}, and Kubernetes uses it as the missing request",
 }
 
 skipped(at, reason) := {{"at": at, "reason": reason}}
 
-kept := "kubectl apply would leave the request as it was when the limit is changed"
+kept := "kubectl apply would keep the old request when the author changes the limit"
 
 test_every_container_with_a_limit_alone_gets_the_request if {
 	mutation.intents == {
@@ -27,18 +27,18 @@ test_what_is_requested_stays_whatever_it_is if {
 	mutation.intents == {request("/spec/workerGroupSpecs/1/template/spec/containers/0", "nvidia.com/mig-3g.40gb", "2")} with input as examples.before_raycluster
 	mutation.skips == skipped(
 		"/spec/workerGroupSpecs/0/template/spec/containers/0",
-		"it requests nvidia.com/gpu itself",
+		"the container already requests nvidia.com/gpu",
 	) with input as examples.before_raycluster
 }
 
 test_pods_are_left_to_the_api_server if {
 	mutation.intents == set() with input as examples.untouched_pod
-	mutation.skips == skipped("", "the API server takes the limits of a Pod for its requests") with input as examples.untouched_pod
+	mutation.skips == skipped("", "the API server copies the limits of a Pod into its requests") with input as examples.untouched_pod
 }
 
 test_the_template_of_a_deployment_is_left_to_who_applies_it if {
 	mutation.intents == set() with input as examples.untouched_deployment
-	mutation.skips == skipped("", $"{kept}, and the API server refuse them both") with input as examples.untouched_deployment
+	mutation.skips == skipped("", $"{kept}, and the API server would refuse both") with input as examples.untouched_deployment
 }
 
 test_resources_that_stand_in_no_list_are_left_to_who_applies_them if {
@@ -50,7 +50,7 @@ test_resources_that_stand_in_no_list_are_left_to_who_applies_them if {
 
 test_a_share_that_an_annotation_asks_for_has_no_limit if {
 	mutation.intents == set() with input as examples.untouched_jobset_with_a_fraction
-	mutation.skips == skipped("", "no container of it has a limit of accelerators") with input as examples.untouched_jobset_with_a_fraction
+	mutation.skips == skipped("", "its containers set no limits of accelerators") with input as examples.untouched_jobset_with_a_fraction
 }
 
 test_none_of_a_resource_is_no_reason_to_write_anything if {

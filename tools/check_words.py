@@ -1,0 +1,117 @@
+"""Finds words that readers stumble over, in the files that tools/words.toml lists. Run it through scripts/check.
+
+It prints the file, the line, the words and what to write instead, and exits 1 if there are any.
+"""
+
+import argparse
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import plain_texts
+
+ROOT: Final = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Words to avoid, each in any case."""
+
+    avoid: re.Pattern[str]
+    write: str
+    """What to write instead, in words."""
+    unless: re.Pattern[str] | None = None
+    """Matches harmless uses, which include the words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    path: Path
+    line: int
+    words: str
+    write: str
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scopes", nargs="*", help="glob patterns instead of those of tools/words.toml")
+    arguments = parser.parse_args()
+    data = tomllib.loads((ROOT / "tools/words.toml").read_text())
+    rules = read(data["words"])
+    found = 0
+    for path in files(ROOT, arguments.scopes or data["scopes"]):
+        for finding in check(path, rules):
+            found += 1
+            name = finding.path.relative_to(ROOT)
+            print(f'{name}:{finding.line}: "{finding.words}": write {finding.write}')
+    sys.exit(1 if found else 0)
+
+
+def read(entries: Sequence[dict[str, str | list[str]]]) -> list[Rule]:
+    """The rules in a file like tools/words.toml."""
+    return [
+        Rule(
+            avoid=_any(_phrase(words) for words in entry["avoid"]),
+            write=str(entry["write"]),
+            unless=_any(_across_lines(pattern) for pattern in entry["unless"]) if "unless" in entry else None,
+        )
+        for entry in entries
+    ]
+
+
+def files(root: Path, scopes: Sequence[str]) -> list[Path]:
+    """The files of the glob patterns, without tests of policies.
+
+    Raises:
+        SystemExit: If a pattern matches no file, with the pattern.
+    """
+    found = set()
+    for scope in scopes:
+        matches = [path for path in root.glob(scope) if not path.name.endswith("_test.rego")]
+        if not matches:
+            sys.exit(f"tools/words.toml: no file matches the scope {scope}")
+        found.update(matches)
+    return sorted(found)
+
+
+def check(path: Path, rules: Sequence[Rule]) -> Iterator[Finding]:
+    """Every use of words to avoid, by line."""
+    texts = plain_texts.of_file(path)
+    found = [
+        Finding(path=path, line=texts.count("\n", 0, match.start()) + 1, words=_flat(match[0]), write=rule.write)
+        for rule in rules
+        for match in rule.avoid.finditer(texts)
+        if not _is_harmless(rule, texts, match)
+    ]
+    yield from sorted(found, key=lambda each: (each.line, each.words))
+
+
+def _is_harmless(rule: Rule, texts: str, match: re.Match[str]) -> bool:
+    if rule.unless is None:
+        return False
+    return any(use.start() <= match.start() and match.end() <= use.end() for use in rule.unless.finditer(texts))
+
+
+def _phrase(words: str) -> str:
+    return rf"(?<![\w-]){_across_lines(re.escape(words))}(?![\w-])"
+
+
+def _across_lines(pattern: str) -> str:
+    """Words may stand on two lines, of one paragraph."""
+    return re.sub(r"(\\? )+", lambda _: r"[^\S\n]*(?:[^\S\n]|\n)[^\S\n]*", pattern)
+
+
+def _any(patterns: Iterator[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def _flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""The texts that people read in a source file. Everything else in the file becomes blank, so that positions stay."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
+from pathlib import Path
+from typing import Final, TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+"""Where a text starts and ends in its file, in characters."""
+
+_INLINE_CODE: Final = re.compile(r"`[^`]*`")
+_FENCE: Final = re.compile(r"^ *(```|~~~).*?^ *\1", re.MULTILINE | re.DOTALL)
+_LINK_TARGET: Final = re.compile(r"\]\([^)]*\)")
+_FIELD: Final = re.compile(r"\{[^{}]*\}")
+_JOINT: Final = re.compile(r"[\"']\s*\n\s*[frbFRB]*[\"']")
+_REGO_COMMENT: Final = re.compile(r"[ \t]*#(.*)")
+
+
+def of_file(path: Path) -> str:
+    """The file with blanks for everything that is not text; as long as the file, with the same line ends.
+
+    Raises:
+        KeyError: For a file type without texts.
+    """
+    source = path.read_text()
+    texts = _READERS[path.suffix](source)
+    if path.name == "CHANGELOG.md":
+        texts = texts[: _end_of_top_section(source)]
+    return texts
+
+
+def of_rego(source: str) -> str:
+    """Comments with METADATA, and string literals of several words without their interpolations."""
+    return _only(source, _rego_spans(source))
+
+
+def of_python(source: str) -> str:
+    """Docstrings, and string literals of several words without their replacement fields."""
+    lines = source.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def offset(number: int, column: int) -> int:
+        return starts[number - 1] + len(lines[number - 1].encode()[:column].decode())
+
+    spans = (
+        (offset(node.lineno, node.col_offset), offset(node.end_lineno or node.lineno, node.end_col_offset or 0))
+        for node in _strings(ast.parse(source))
+    )
+    texts = _only(source, (span for span in spans if " " in source[slice(*span)]))
+    return _blank(_FIELD, _JOINT.sub(lambda joint: re.sub(r"\S", " ", joint[0]), texts))
+
+
+def of_markdown(source: str) -> str:
+    """Everything but code and the targets of links."""
+    return _blank(_LINK_TARGET, _blank(_INLINE_CODE, _blank(_FENCE, source)))
+
+
+_READERS: Final[Mapping[str, Callable[[str], str]]] = {".md": of_markdown, ".py": of_python, ".rego": of_rego}
+
+
+def _strings(tree: ast.AST) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """String literals from the outside in: an f-string as a whole, without the literals in its fields."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.JoinedStr) or (isinstance(child, ast.Constant) and isinstance(child.value, str)):
+            yield child
+        else:
+            yield from _strings(child)
+
+
+def _rego_spans(source: str) -> Iterator[Span]:
+    position = 0
+    while position < len(source):
+        if comment := _REGO_COMMENT.match(source, position):
+            yield comment.span(1)
+            position = comment.end()
+        elif source[position] == "`":
+            end = source.index("`", position + 1)
+            yield position + 1, end
+            position = end + 1
+        elif source[position] == '"':
+            parts, position = _rego_string(source, position, templated=source[position - 1] == "$")
+            if any(" " in source[slice(*part)] for part in parts):
+                yield from parts
+        else:
+            position += 1
+
+
+def _rego_string(source: str, start: int, *, templated: bool) -> tuple[list[Span], int]:
+    """The parts of a string literal around its interpolations, and where the literal ends."""
+    parts = []
+    begin = position = start + 1
+    while source[position] != '"':
+        if source[position] == "\\":
+            position += 2
+        elif templated and source[position] == "{":
+            parts.append((begin, position))
+            begin = position = _after_interpolation(source, position)
+        else:
+            position += 1
+    return [*parts, (begin, position)], position + 1
+
+
+def _after_interpolation(source: str, start: int) -> int:
+    depth, position = 0, start
+    while True:
+        if source[position] == '"':
+            _, position = _rego_string(source, position, templated=source[position - 1] == "$")
+            continue
+        depth += {"{": 1, "}": -1}.get(source[position], 0)
+        position += 1
+        if depth == 0:
+            return position
+
+
+def _only(source: str, spans: Iterator[Span]) -> str:
+    """The source with blanks outside of the spans, and for code in backticks."""
+    result, position = [], 0
+    for start, end in sorted(spans):
+        result += [_blanks(source[position:start]), source[start:end]]
+        position = end
+    return _blank(_INLINE_CODE, "".join([*result, _blanks(source[position:])]))
+
+
+def _blank(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda match: _blanks(match[0]), text)
+
+
+def _blanks(text: str) -> str:
+    """As many characters: white space stays, and bars replace the rest, so that words around them are not neighbours.
+
+    The sign of a comment becomes a space, because a sentence goes on after it.
+    """
+    return re.sub(r"\S", "|", text.replace("#", " "))
+
+
+def _end_of_top_section(source: str) -> int:
+    sections = [match.start() for match in re.finditer(r"^## ", source, re.MULTILINE)]
+    return sections[1] if len(sections) > 1 else len(source)
