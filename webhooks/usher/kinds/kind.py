@@ -53,7 +53,7 @@ class Starts(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pods:
-    """How a kind makes pods. Fields without a default are those that nobody may forget."""
+    """How a kind makes pods. A field has no default where to forget it would be silently wrong."""
 
     templates: FindTemplates
     template_paths: tuple[str, ...]
@@ -113,9 +113,9 @@ class Kind:
     """Empty for what no API server serves (compiled pipelines)."""
     cluster_scoped: bool = False
     listed: bool = True
-    """Whether audits list its objects and webhooks are called for them; else usher judges it in files alone."""
+    """Whether audits list its objects, and the webhook for objects without pods is called for them."""
     own_webhook: bool = False
-    """Whether a webhook of its own is called for it, with conditions of its own."""
+    """Whether a webhook of its own is called for it, with its own conditions."""
     pods: Pods | None = None
     """None for a kind that makes no pods."""
     key: str = ""

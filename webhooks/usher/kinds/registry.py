@@ -75,7 +75,7 @@ OBJECTS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() 
 LISTED: Final[tuple[Kind, ...]] = tuple(
     kind for kind in (*WORKLOADS.values(), *OBJECTS.values()) if kind.plural and kind.listed
 )
-"""Kinds that an audit lists and that webhooks are called for."""
+"""Kinds whose objects an audit lists."""
 
 FACTS: Final[Mapping[Key, FactKind]] = {
     key: FactKind(
