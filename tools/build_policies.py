@@ -17,7 +17,7 @@ import generate_rego
 import orjson
 import pydantic
 
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.policy.checks import bundle, catalogue, metadata
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.input import document
@@ -85,7 +85,7 @@ NAMES_KINDS = {catalogue.About.OBJECTS: (True,), catalogue.About.CLUSTER_FACTS: 
 
 
 def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
-    known = {view.key for view in view_registry.VIEWS}
+    known = {shape.key for shape in registry.SHAPES.values()}
     for entry in checks:
         stray = sorted(set(entry.kinds) - known)
         if stray or bool(entry.kinds) not in NAMES_KINDS.get(entry.about, (False,)):

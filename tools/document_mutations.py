@@ -15,7 +15,7 @@ from record_mutations import NAMESPACES, Verdict, file_of
 
 from usher import model, paths
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.checks import catalogue, metadata
 
 INTRODUCTION = """# Mutations
@@ -81,7 +81,11 @@ def main() -> None:
         print("\n".join(_section(mutation, folder, names)))
     print(MATRIX)
     by_code = sorted(mutations, key=lambda entry: entry.number)
-    print("\n".join(_matrix(by_code, {kind_key(kind): _recorded(kind, arguments.recorded) for kind in KINDS})))
+    print(
+        "\n".join(
+            _matrix(by_code, {kind_key(kind): _recorded(kind, arguments.recorded) for kind in WORKLOADS.values()})
+        )
+    )
 
 
 def kind_key(kind: Kind) -> tuple[str, str]:
@@ -177,11 +181,11 @@ def _matrix(mutations: Sequence[catalogue.Entry], recorded: Mapping[tuple[str, s
 def _families() -> Iterator[tuple[str, list[Kind]]]:
     family_of = {group: family for family, groups in _FAMILIES.items() for group in groups}
     for family in (*_FAMILIES, _OTHERS):
-        yield family, [kind for kind in KINDS if family_of.get(kind.group, _OTHERS) == family]
+        yield family, [kind for kind in WORKLOADS.values() if family_of.get(kind.group, _OTHERS) == family]
 
 
 def _title(kind: Kind) -> str:
-    several = [other for other in KINDS if other.kind == kind.kind and other.group != kind.group]
+    several = [other for other in WORKLOADS.values() if other.kind == kind.kind and other.group != kind.group]
     return f"{kind.kind} ({kind.group or 'core'})" if several else kind.kind
 
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from usher import paths
-from usher.kinds import scales
-from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.kind import Kind, Pods
+from usher.kinds.registry import PODS, WORKLOADS
 
 INTRODUCTION = """# Workloads
 
@@ -33,7 +32,7 @@ How to read the entries:
 def main() -> None:
     print(INTRODUCTION)
     print("\n".join(_overview()))
-    for group, kinds in groupby(sorted(KINDS, key=_order), key=lambda kind: kind.group):
+    for group, kinds in groupby(sorted(WORKLOADS.values(), key=_order), key=lambda kind: kind.group):
         print(f"\n## {group or 'core'}")
         for kind in kinds:
             print("\n".join(_entry(kind)))
@@ -46,25 +45,27 @@ def _order(kind: Kind) -> tuple[str, str]:
 def _overview() -> Iterator[str]:
     yield "| Kind | Group and versions | Role | Kueue | Gang on Volcano |"
     yield "| --- | --- | --- | --- | --- |"
-    for kind in sorted(KINDS, key=_order):
+    for kind in sorted(WORKLOADS.values(), key=_order):
         link = f"[{kind.kind}](#{_anchor(kind)})"
-        yield f"| {link} | {_versions(kind)} | {_role(kind)} | {kind.kueue} | {'yes' if kind.volcano else 'no'} |"
+        pods = PODS[kind.group_and_kind]
+        yield f"| {link} | {_versions(kind)} | {_role(pods)} | {pods.kueue} | {'yes' if pods.volcano else 'no'} |"
 
 
 def _entry(kind: Kind) -> Iterator[str]:
     yield f"\n### {kind.kind} ({kind.group or 'core'})\n"
+    pods = PODS[kind.group_and_kind]
     rows = {
         "Versions": _versions(kind),
-        "Pod templates": ", ".join(f"`{path}`" if " " not in path else path for path in kind.template_paths),
-        "Pods": kind.counted,
+        "Pod templates": ", ".join(f"`{path}`" if " " not in path else path for path in pods.template_paths),
+        "Pods": pods.counted,
         "Grows through": _growth(kind),
-        "Held back by": _code(kind.suspend_path),
-        "Role": _role(kind),
-        "Kueue": f"{kind.kueue}{_label(kind)}",
-        "Gang on Volcano": kind.volcano or "no",
-        "Pods wait for each other": "yes" if kind.needs_gang or kind.gang_native else "",
-        "Changed": kind.changes,
-        "Source": kind.source,
+        "Held back by": _code(pods.suspend_path),
+        "Role": _role(pods),
+        "Kueue": f"{pods.kueue}{_label(pods)}",
+        "Gang on Volcano": pods.volcano or "no",
+        "Pods wait for each other": "yes" if pods.needs_gang or pods.gang_native else "",
+        "Changed": pods.changes,
+        "Source": pods.source,
     }
     yield "| | |"
     yield "| --- | --- |"
@@ -75,17 +76,18 @@ def _versions(kind: Kind) -> str:
     return ", ".join(f"`{kind.group}/{version}`" if kind.group else f"`{version}`" for version in kind.versions)
 
 
-def _role(kind: Kind) -> str:
-    return f"{kind.role}{', a template' if kind.is_template else ''}"
+def _role(pods: Pods) -> str:
+    return f"{pods.role}{', a template' if pods.is_template else ''}"
 
 
 def _growth(kind: Kind) -> str:
-    field = scales.FIELDS.get((kind.group, kind.kind))
-    return f"`/scale`, which writes {_code(field)}: by hand, HorizontalPodAutoscaler or KEDA" if field else ""
+    if not kind.scale:
+        return ""
+    return f"`/scale`, which writes {_code(kind.scale)}: by hand, HorizontalPodAutoscaler or KEDA"
 
 
-def _label(kind: Kind) -> str:
-    return f"; label in {_code(kind.queue_label_path)}" if kind.queue_label_path else ""
+def _label(pods: Pods) -> str:
+    return f"; label in {_code(pods.queue_label_path)}" if pods.queue_label_path else ""
 
 
 def _code(pointer: str | None) -> str:

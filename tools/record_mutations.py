@@ -18,7 +18,7 @@ from usher.config import models
 from usher.kinds.kind import Kind
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.mutation import merge, skip_reasons
 from usher.policy import explaining
 from usher.policy.checks import catalogue
@@ -96,7 +96,7 @@ def main() -> None:
     if output.exists():
         shutil.rmtree(output)
     evaluator = evaluator_of(arguments.kinds)
-    for kind in KINDS:
+    for kind in WORKLOADS.values():
         file = output / file_of(kind, ".json")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(laid_out(recorded(kind, arguments.kinds, evaluator)) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from e2e.cluster import ApiError, Cluster, Object
 from e2e.registration import decisions, registered
 from server_process import ServerProcess
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 
 pytestmark = pytest.mark.uses_definitions
 
@@ -27,7 +27,7 @@ def home(cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def samples(cluster: Cluster, home: str) -> Mapping[str, list[Object]]:
     """What the API server takes of each kind while nobody asks us."""
-    kinds = [kind for kind in KINDS if crds.is_defined(kind)]
+    kinds = [kind for kind in WORKLOADS.values() if crds.is_defined(kind)]
     crds.install(cluster, [f"{kind.group}/{kind.plural}" for kind in kinds])
     return {f"{kind.group}/{kind.kind}": list(_taken(cluster, kind, home)) for kind in kinds}
 
@@ -48,7 +48,7 @@ def asked(cluster: Cluster, samples: Mapping[str, list[Object]], server: ServerP
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for kind in KINDS if crds.is_defined(kind)],
+    [kind for kind in WORKLOADS.values() if crds.is_defined(kind)],
     ids=lambda kind: f"{kind.group}/{kind.kind}",
 )
 def test_the_api_server_asks_about_the_kind_and_takes_what_comes_back(

@@ -22,7 +22,7 @@ from unit.mutation import generated
 from usher import paths
 from usher.config import models
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
 
@@ -93,7 +93,9 @@ def is_built_in(kind: Kind) -> bool:
 
 
 NAMESPACED: Final = [
-    kind for kind in KINDS if kind.plural and not kind.cluster_scoped and (is_built_in(kind) or crds.is_defined(kind))
+    kind
+    for kind in WORKLOADS.values()
+    if kind.plural and not kind.cluster_scoped and (is_built_in(kind) or crds.is_defined(kind))
 ]
 """What stands in no namespace is in none that is exempt."""
 

@@ -22,7 +22,7 @@ from usher import paths
 from usher.config.load import load
 from usher.facts import snapshot
 from usher.facts.snapshot import Recorded, State
-from usher.kinds import kept_fields
+from usher.kinds import kept_fields, registry
 from usher.policy import assembly
 from usher.scan import sources
 from usher.workloads.normalise import normalise
@@ -165,7 +165,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Recorded(kind=kind, state=State.KNOWN, values=[*map(kind.keep, by_place[kind.key].values())])
         if kind.key in by_place
         else Recorded(kind=kind, state=State.MISSING)
-        for kind in kept_fields.FACT_KINDS
+        for kind in registry.FACTS.values()
     ]
     file = tmp_path_factory.mktemp("cluster") / "cluster.json.gz"
     file.write_bytes(snapshot.dumps(recorded))

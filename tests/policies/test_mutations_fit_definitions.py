@@ -8,7 +8,7 @@ import record_mutations
 from record_mutations import NAMESPACES, Subject
 
 import structural
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator
 
 pytestmark = pytest.mark.uses_definitions
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
 DEFINED = [
     subject
-    for kind in KINDS
+    for kind in WORKLOADS.values()
     for subject in record_mutations.subjects(kind, FOLDER)
     if structural.is_defined(subject.value)
 ]

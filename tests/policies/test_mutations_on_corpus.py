@@ -17,7 +17,7 @@ from mutation_properties import Case, case
 from shared_files import OWN, PUBLISHED, Corpus
 from unit.mutation import generated
 from usher import paths
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 
@@ -88,7 +88,7 @@ def without_namespace(value: paths.Object) -> paths.Object:
 
 @cache
 def of_every_kind() -> tuple[Case, ...]:
-    subjects = [subject for kind in KINDS for subject in record_mutations.subjects(kind, FOLDER)]
+    subjects = [subject for kind in WORKLOADS.values() for subject in record_mutations.subjects(kind, FOLDER)]
     found = [
         case(f"{subject.kind.group}/{subject.kind.kind} in {namespace}", evaluator(), subject.request(namespace))
         for subject in subjects

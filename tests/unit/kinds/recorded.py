@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from usher import paths
-from usher.authorities import gang_demand
-from usher.authorities.kueue import demand
-from usher.kinds import completion, kept_fields, registry, scales, view_registry
-from usher.kinds.autoscaling import autoscalers
-from usher.kinds.kind import Kind
-from usher.kinds.view import View
-from usher.policy import queue_outlook
+from usher.kinds import registry
+from usher.kinds.kept_fields import FactKind, Key
+from usher.kinds.kind import Pods
 from usher.scan import cluster
 
 FILE = Path(__file__).parents[2] / "data" / "kinds.json"
@@ -100,14 +96,7 @@ WORKLOAD_FIELDS = (
 
 def kinds() -> dict[str, Any]:
     """Everything that is known of each kind, by group and kind."""
-    keys = {
-        *registry.BY_GROUP_AND_KIND,
-        *view_registry.BY_GROUP_AND_KIND,
-        *kept_fields.BY_KEY,
-        *scales.FIELDS,
-        *autoscalers._KINDS,
-    }
-    return {"/".join(key): _kind(key) for key in sorted(keys)}
+    return {"/".join(key): _kind(key) for key in sorted(registry.BY_KEY)}
 
 
 def document() -> dict[str, Any]:
@@ -122,35 +111,37 @@ def listed() -> list[str]:
     return [resource.name for resource in sorted(resources, key=cluster._owners_first)]
 
 
-def _kind(key: tuple[str, str]) -> dict[str, Any]:
-    workload, view = registry.BY_GROUP_AND_KIND.get(key), view_registry.BY_GROUP_AND_KIND.get(key)
-    fact = kept_fields.BY_KEY.get(key)
-    scaled = {(scale.group, scale.kind): scale.plural for scale in scales.SCALES}
-    known: list[Any] = [each for each in (workload, view, fact) if each is not None]
-    autoscaler = autoscalers._KINDS.get(key)
+def _kind(key: Key) -> dict[str, Any]:
+    kind, pods, fact = registry.BY_KEY[key], registry.PODS.get(key), registry.FACTS.get(key)
     return {
-        "plurals": sorted({each.plural for each in known} | ({scaled[key]} if key in scaled else set())),
-        "scopes": sorted({str(each.cluster_scoped) for each in known}),
-        "listed": view is None or view.listed,
-        "own webhook": view is not None and workload is None and key[1] in {"Namespace", "Binding"},
-        "pods": None if workload is None else _pods(workload),
-        "rules": None if view is None else _rules(view),
-        "facts": None
-        if fact is None
-        else {
-            "versions": fact.versions,
-            "kept": sorted(_leaves(fact.keep(PROBE))),
-            "momentary": sorted(fact.momentary),
-            "changes often": key in kept_fields.MOMENTARY,
-            "presence only": fact.presence_only,
-        },
-        "scale": scales.FIELDS.get(key, ""),
-        "autoscaler": None if autoscaler is None else {"versions": autoscaler.versions},
+        "plural": kind.plural,
+        "cluster scoped": kind.cluster_scoped,
+        "listed": kind.listed,
+        "own webhook": kind.own_webhook,
+        "pods": None if pods is None else {"versions": kind.versions, **_pods(pods)},
+        "rules": None
+        if key not in registry.SHAPES
+        else {"versions": kind.versions, "key": registry.SHAPES[key].key, "shape": getattr(kind.shape, "__name__", "")},
+        "facts": None if fact is None else _facts(fact),
+        "scale": registry.SCALES.get(key, ""),
+        "autoscaler": None if kind.autoscaler is None else {"versions": kind.versions},
         "finished": [
             status
             for status in ENDED.get("/".join(key), ENDED.get(key[1], ()) if key[0] != "batch" else ())
-            if completion.finished({"apiVersion": f"{key[0]}/v1", "kind": key[1], "status": status})
+            if registry.is_finished(
+                {"apiVersion": f"{key[0]}/v1" if key[0] else "v1", "kind": key[1], "status": status}
+            )
         ],
+    }
+
+
+def _facts(fact: FactKind) -> dict[str, Any]:
+    return {
+        "versions": fact.versions,
+        "kept": sorted(_leaves(fact.keep(PROBE))),
+        "momentary": sorted(fact.momentary),
+        "changes often": fact.changes_often,
+        "presence only": fact.presence_only,
     }
 
 
@@ -164,31 +155,17 @@ def _leaves(value: paths.Json, path: str = paths.ROOT) -> Iterator[str]:
         yield from _leaves(inner, paths.join(path, key))
 
 
-def _pods(kind: Kind) -> dict[str, Any]:
-    key = (kind.group, kind.kind)
-    unit = "pod"
-    if key in demand._AS_ONE:
-        unit = {"CronJob": "run", "LeaderWorkerSet": "group"}.get(kind.kind, "whole")
-    starts = "together"
-    if kind.group in gang_demand._ONE_AFTER_THE_OTHER:
-        starts = "in steps"
-    elif kind.kind in gang_demand._MAY_WAIT:
-        starts = "may wait"
+def _pods(pods: Pods) -> dict[str, Any]:
     return {
-        "versions": kind.versions,
-        **{field: getattr(kind, field) for field in WORKLOAD_FIELDS},
+        **{field: getattr(pods, field) for field in WORKLOAD_FIELDS},
         "gang places": {
-            field: getattr(kind.gang_places, field) for field in sorted(kind.gang_places.__dataclass_fields__)
+            field: getattr(pods.gang_places, field) for field in sorted(pods.gang_places.__dataclass_fields__)
         },
-        "kueue unit": unit,
-        "starts": starts,
-        "shrinks": kind.kind not in queue_outlook._FIXED,
-        "minimum from": "scheduling.volcano.sh/group-min-member" if key in gang_demand._READ_FROM_OWNER else "",
+        "kueue unit": pods.kueue_unit.value,
+        "starts": pods.starts.value,
+        "shrinks": pods.shrinks,
+        "minimum from": pods.minimum_from,
     }
-
-
-def _rules(view: View) -> dict[str, Any]:
-    return {"versions": view.versions, "key": view.key, "shape": view.shape._type.__name__}
 
 
 if __name__ == "__main__":

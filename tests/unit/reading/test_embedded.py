@@ -5,8 +5,8 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, workload
 from usher import model, paths, quantities
-from usher.kinds.kind import Kind
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.registry import WORKLOADS
 from usher.reading import embedded
 from usher.reading.context import MAX_DEPTH, Context
 from usher.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template
@@ -17,7 +17,7 @@ PREFIX = "/spec/components/0/template"
 
 
 def reading() -> Reading:
-    return Reading(Context(find_inner=inner_objects.finder(BY_GROUP_AND_KIND)))
+    return Reading(Context(find_inner=inner_objects.finder(WORKLOADS)))
 
 
 def templates(value: paths.Object, *, of: Reading | None = None) -> list[Template]:
@@ -140,10 +140,16 @@ def of_thing(template: Template) -> Template:
         versions=("v1",),
         kind="Thing",
         plural="things",
-        templates=lambda _value, _reading: [template],
-        template_paths=("spec.thing",),
-        counted="",
-        source="",
+        pods=Pods(
+            templates=lambda _value, _reading: [template],
+            template_paths=("spec.thing",),
+            counted="",
+            source="",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
     value = builders.custom("example.com/v1", "Thing", {})
     find_inner = inner_objects.finder({("example.com", "Thing"): thing})

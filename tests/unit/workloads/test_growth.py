@@ -16,9 +16,8 @@ from unit.workloads.growing_objects import (
 )
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.kinds.autoscaling import autoscalers
 from usher.reading.growth import Growth
-from usher.workloads import grown_workloads
+from usher.workloads import grown_workloads, growths
 from usher.workloads.normalise import normalise
 
 
@@ -293,5 +292,5 @@ def test_more_replicas_never_make_fewer_pods(few: int, many: int) -> None:
 
 
 def test_every_growth_is_a_value() -> None:
-    assert autoscalers.of(horizontal_pod_autoscaler()) == autoscalers.of(horizontal_pod_autoscaler())
+    assert growths.growth_of(horizontal_pod_autoscaler()) == growths.growth_of(horizontal_pod_autoscaler())
     assert len({DEPLOYMENT_SCALER, scaler("Deployment", "apps/v1")}) == 1

@@ -6,17 +6,8 @@ from typing import Any, Final
 
 from usher import model, quantities
 from usher.authorities.verdict import Part
-from usher.workloads.identity import MINIMUM_OF_OWNER
-
-_ONE_AFTER_THE_OTHER: Final = frozenset({"argoproj.io", "tekton.dev"})
-"""Groups whose kinds are graphs of steps. Their controller decides which pods run at once."""
-
-_MAY_WAIT: Final = frozenset({"JobFlow", "JobSet", "TrainJob"})
-"""Kinds in which one part may have to complete before another begins; the model does not hold that."""
-
-_READ_FROM_OWNER: Final = frozenset(
-    {("batch", "Job"), ("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")}
-)
+from usher.kinds import registry
+from usher.kinds.kind import Starts
 
 _DIGITS: Final = 10
 """More than any number of pods has."""
@@ -54,7 +45,9 @@ def of_workload(
     taking = [(pod_set, amount) for pod_set, amount in pairs if amount and pod_set.count.maximum != 0]
     alone = max((amount for _, amount in taking), default=quantities.ZERO)
     unbounded = any(pod_set.count.maximum is None for pod_set, _ in taking)
-    if workload.group in _ONE_AFTER_THE_OTHER:
+    kind = registry.PODS.get((workload.group, workload.kind))
+    starts_of_kind = Starts.TOGETHER if kind is None else kind.starts
+    if starts_of_kind is Starts.IN_STEPS:
         return GangDemand(starts=alone, all=alone, largest=None if unbounded else alone, is_gang=False)
     parts = tuple(
         Part(pod_set=pod_set.name, pods=pod_set.count.minimum, each=amount)
@@ -69,7 +62,7 @@ def of_workload(
         starts = max(alone, whole if needed is None else _cheapest(pairs, needed))
         is_gang = starts > alone
     waits = len(parts) > 1 and (
-        workload.kind in _MAY_WAIT or any("dependsOn" in task for task in _tasks(workload.view))
+        starts_of_kind is Starts.MAY_WAIT or any("dependsOn" in task for task in _tasks(workload.view))
     )
     return GangDemand(
         starts=starts,
@@ -85,8 +78,9 @@ def minimum_of(workload: model.Workload) -> int | None:
     """How many pods start together; None where the object does not say it, and all of them do."""
     if workload.gang.minimum:
         return workload.gang.minimum
-    if (workload.group, workload.kind) in _READ_FROM_OWNER:
-        written = workload.annotations.get(MINIMUM_OF_OWNER, "")
+    kind = registry.PODS.get((workload.group, workload.kind))
+    if kind is not None and kind.minimum_from:
+        written = workload.annotations.get(kind.minimum_from, "")
         return int(written) if written.isdecimal() and written.isascii() and len(written) < _DIGITS else None
     if workload.gang_native:
         return _of_tasks(workload.view)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds import completion
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.reading import embedded, search
 from usher.reading.pod_templates import pod_template
 from usher.reading.templates import Place, Template
@@ -33,8 +34,8 @@ class _PodSet(NamedTuple):
 def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
     """The templates of the objects, in the numbers that these make, whatever the components declare.
 
-    What they declare is what Kueue counts, and nobody keeps it in step with the object but for the few kinds that
-    AW:pkg/utils/utils.go knows; it is all there is to go by for an object of an unknown kind.
+    What they declare is what Kueue counts, and AW:pkg/utils/utils.go keeps it in step
+    with the object for a few kinds only. For an object of an unknown kind usher has nothing else.
     """
     spec = reading.mapping(app_wrapper.get("spec"), "/spec")
     for path, component in reading.items(spec.get("components"), "/spec/components"):
@@ -90,7 +91,7 @@ def _of_unknown_kind(
 
 
 def _pointer(path: str) -> str | None:
-    """The JSON Pointer, into the object, of a path as components write them; None if it is none."""
+    """The JSON Pointer, into the object, of a path as components write them; None for a malformed path."""
     matched = _PATH.fullmatch(path)
     if matched is None:
         return None
@@ -122,18 +123,26 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
 KINDS: list[Kind] = [
     Kind(
         group="workload.codeflare.dev",
-        versions=("v1beta2",),
         kind="AppWrapper",
+        versions=("v1beta2",),
         plural="appwrappers",
-        templates=_app_wrapper,
-        template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
-        counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
-        source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="what makes a gang of the object inside",
-        changes="the pod templates of the objects inside",
+        owns_any_kind=True,
+        finished=completion.by_field("/phase", "Succeeded", "Failed"),
+        pods=Pods(
+            templates=_app_wrapper,
+            template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
+            counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
+            source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="what makes a gang of the object inside",
+            changes="the pod templates of the objects inside",
+        ),
     ),
 ]

@@ -5,8 +5,8 @@ from typing import Final
 
 from usher import paths
 from usher.authorities.gpu_quota.definitions import GROUP
-from usher.kinds.kept_fields import FACT_KINDS, KUEUE_CONFIGURATION
-from usher.kinds.registry import KINDS, LISTED
+from usher.kinds.kept_fields import KUEUE_CONFIGURATION
+from usher.kinds.registry import FACTS, LISTED, WORKLOADS
 
 
 def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list[paths.Json]:
@@ -25,7 +25,8 @@ AUDIT_NAME = "gpu-usher-audit"
 
 def audit_role() -> paths.Object:
     """A ClusterRole that may list every kind that usher knows or reads, and nothing else; for who runs audits."""
-    resources = [(kind.group, kind.plural) for kind in (*LISTED, *FACT_KINDS)]
+    listed = [(kind.group, kind.plural) for kind in LISTED]
+    resources = [*listed, *((kind.group, kind.plural) for kind in FACTS.values())]
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
@@ -89,7 +90,7 @@ def role_of_namespace(
 
 
 def _resources(*, presence_only: bool) -> list[tuple[str, str]]:
-    return [(kind.group, kind.plural) for kind in FACT_KINDS if kind.presence_only is presence_only]
+    return [(kind.group, kind.plural) for kind in FACTS.values() if kind.presence_only is presence_only]
 
 
 def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) -> paths.Object:
@@ -108,7 +109,7 @@ QUOTA_NAME: Final = "gpu-usher-quotas"
 
 def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     """A ClusterRole with which the server charges quotas. Without it, reviews of workloads under a GPUQuota fail."""
-    workloads = [(kind.group, kind.plural) for kind in KINDS if kind.plural and not kind.is_template]
+    workloads = [(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural and not kind.is_template]
     written: paths.Object = {"apiGroups": [GROUP], "resources": ["gpuquotas/status"], "verbs": ["update"]}
     return role_of_cluster(QUOTA_NAME, [*rules(workloads, verbs=VERBS), written], namespace=namespace)
 

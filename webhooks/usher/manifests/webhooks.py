@@ -13,9 +13,7 @@ from typing import Final, Literal
 from usher import paths
 from usher.config.models import DEFAULT_EXEMPT_NAMESPACES, DEFAULT_IDENTITIES, EXEMPTION_LABEL
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS, OBJECTS
-from usher.kinds.scales import SCALES
-from usher.kinds.view import View
+from usher.kinds.registry import OBJECTS, SCALES, WORKLOADS
 from usher.review.scaling import SUB_RESOURCE
 
 NAME: Final = "gpu-usher"
@@ -69,7 +67,7 @@ def configurations(
             "matchConditions": [{"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}],
             "rules": [
                 # On UPDATE an object may lose what it was given: `kubectl apply` writes whole lists anew.
-                *_rules(KINDS, operations=["CREATE", "UPDATE"]),
+                *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
                 # Debug containers may have images that switch all devices on, and come through no other door.
                 _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
             ],
@@ -80,7 +78,7 @@ def configurations(
         {
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=validate_failure_policy),
             "rules": [
-                *_rules(KINDS, operations=["CREATE", "UPDATE"]),
+                *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
                 # Debug containers come through a subresource of their own, and may set what others may not; a resize
                 # changes what was judged.
                 _rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
@@ -118,9 +116,9 @@ def configurations(
     return [mutating, validating]
 
 
-def _objects() -> list[View]:
+def _objects() -> list[Kind]:
     """Kinds without pods that rules read, but for those with a webhook of their own."""
-    return [view for view in OBJECTS if view.kind not in {"Namespace", "Binding"}]
+    return [kind for kind in OBJECTS.values() if kind.listed and not kind.own_webhook]
 
 
 def _configuration(prefix: str, *webhooks: paths.Object) -> paths.Object:
@@ -167,7 +165,7 @@ def _client_config(endpoint: str, client: Client) -> paths.Object:
     return config
 
 
-def _rules(kinds: Iterable[Kind | View], *, operations: Sequence[str]) -> list[paths.Json]:
+def _rules(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:
     """One rule for each group and set of versions; a rule for a kind that is not installed does no harm.
 
     What no API server serves is not asked about either.
@@ -184,12 +182,11 @@ def _rules(kinds: Iterable[Kind | View], *, operations: Sequence[str]) -> list[p
 
 def _scale_rules() -> list[paths.Json]:
     """Of the kinds that make pods: what scales something else comes to us as an UPDATE of that."""
-    versions = {(kind.group, kind.kind): kind.versions for kind in KINDS}
     plurals: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for scale in SCALES:
-        served = versions.get((scale.group, scale.kind))
-        if served is not None:
-            plurals.setdefault((scale.group, served), []).append(f"{scale.plural}/{SUB_RESOURCE}")
+    for key in SCALES:
+        kind = WORKLOADS.get(key)
+        if kind is not None:
+            plurals.setdefault((kind.group, kind.versions), []).append(f"{kind.plural}/{SUB_RESOURCE}")
     return [_rule(group, served, resources, operations=["UPDATE"]) for (group, served), resources in plurals.items()]
 
 

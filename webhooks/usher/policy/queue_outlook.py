@@ -12,12 +12,10 @@ from usher.authorities.outlook import Outlook
 from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.verdict import Answer
 from usher.facts.store import Store
+from usher.kinds.registry import PODS
 from usher.mutation import strategies
 from usher.mutation.merge import Merged
 from usher.policy.evaluator import Evaluator, Request
-
-_FIXED: Final = frozenset({"CronJob", "DaemonSet", "LeaderWorkerSet", "Pod", "Workflow"})
-"""Kinds that cannot be made smaller pod by pod."""
 
 _MOST_TRIED: Final = 4
 """Pod sets that are tried."""
@@ -82,7 +80,8 @@ class Outlooks:
 
         What fits also fits with fewer pods, so the number is searched by halves.
         """
-        if workload.kind in _FIXED:
+        kind = PODS.get((workload.group, workload.kind))
+        if kind is not None and not kind.shrinks:
             return None
         for index in _by_size(workload)[:_MOST_TRIED]:
             low, high = 1, _pods(workload.pod_sets[index]) - 1

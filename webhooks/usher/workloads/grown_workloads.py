@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from usher import model, paths
-from usher.kinds import scales
+from usher.kinds import registry
 from usher.reading.growth import Growth, with_number
 from usher.workloads import totals
 
@@ -36,7 +36,7 @@ def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Obje
         return value
     if growth.role:
         return _with_role(value, growth.role, replicas)
-    return with_number(value, scales.FIELDS.get((growth.target.group, growth.target.kind), ""), replicas)
+    return with_number(value, registry.SCALES.get((growth.target.group, growth.target.kind), ""), replicas)
 
 
 def passed_on(growth: Growth, through: Growth) -> Growth:
@@ -113,8 +113,7 @@ def grown(
 ) -> model.Workload | None:
     """The workload of an object with the pods, the totals and the wish for a gang that growths give it.
 
-    All else is as the object says. The pods together are those of `growth.range_of`: of several growths the widest
-    counts.
+    All else is as the object says. Of several growths the widest counts: which autoscaler wins is a matter of chance.
 
     Args:
         value: the object.

@@ -17,13 +17,13 @@ def finder(kinds: Mapping[tuple[str, str], Kind]) -> FindInner:
             return None
         group, _, version = api_version.rpartition("/")
         known = kinds.get((group, kind))
-        if known is None:
+        if known is None or known.pods is None:
             return None
         reading = Reading(context)
         return Inner(
             versions=known.versions,
-            is_template=known.is_template,
-            templates=tuple(known.templates(value, reading)) if version in known.versions else None,
+            is_template=known.pods.is_template,
+            templates=tuple(known.pods.templates(value, reading)) if version in known.versions else None,
             unknowns=reading.found(),
             references=reading.references,
         )

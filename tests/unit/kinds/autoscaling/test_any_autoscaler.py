@@ -17,6 +17,7 @@ from unit.workloads.growing_objects import (
 from usher import paths
 from usher.kinds.autoscaling import autoscalers
 from usher.mutation.editing import copied
+from usher.workloads import growths
 
 FULL_OBJECTS: dict[str, paths.Object] = {
     "HorizontalPodAutoscaler": horizontal_pod_autoscaler(minimum=2, labels={"a": "b"}),
@@ -68,7 +69,7 @@ ANY_JSON = st.recursive(
 def check(value: paths.Object) -> None:
     before = repr(value)
 
-    found = autoscalers.of(value, namespace="ml-research")
+    found = growths.growth_of(value, namespace="ml-research")
 
     assert repr(value) == before
     if found is not None:

@@ -17,6 +17,7 @@ from usher import paths
 from usher.kinds.autoscaling import autoscalers
 from usher.reading import lookup
 from usher.reading.growth import Growth
+from usher.workloads import growths
 
 MAXIMUM = "/spec/maxReplicas"
 MAXIMUM_COUNT = "/spec/maxReplicaCount"
@@ -278,7 +279,7 @@ def test_an_unknown_version_is_not_judged() -> None:
     ids=lambda value: f"{value.get('apiVersion')} {value.get('kind')}",
 )
 def test_other_kinds_let_nothing_grow(value: paths.Object) -> None:
-    assert autoscalers.of(value) is None
+    assert growths.growth_of(value) is None
 
 
 def test_a_namespace_is_assumed_where_the_object_names_none() -> None:

@@ -11,7 +11,7 @@ from usher.authorities.gpu_quota import assignment, definitions
 from usher.authorities.gpu_quota.assignment import Labels
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.knowledge import Knowledge
-from usher.kinds.gpu_usher import VIEW
+from usher.kinds import registry
 
 _ANY_LIMITS: Final[paths.Json] = [{"hard": {"gpus": 0}}]
 """The namespaces of a quota do not depend on its limits."""
@@ -61,7 +61,7 @@ def of(case: Case, known: Knowledge) -> QuotaObject | None:
 def _quota(workload: model.Workload) -> Quota | None:
     if any(unknown.path.startswith(_PLACE) for unknown in workload.unknowns):
         return None
-    spec = workload.view.get(VIEW, {}).get("spec", {})
+    spec = workload.view.get(registry.BY_KEY[GROUP, KIND].key, {}).get("spec", {})
     said = {key: spec[key] for key in ("namespaces", "namespaceSelector") if key in spec}
     found = definitions.of_object({"metadata": {"name": workload.name}, "spec": {**said, "limits": _ANY_LIMITS}})
     return found if isinstance(found, Quota) else None

@@ -24,6 +24,8 @@ from typing import Final
 from usher import model, quantities
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.configuration import Configuration
+from usher.kinds import registry
+from usher.kinds.kind import KueueUnit
 from usher.workloads import requests
 
 PODS: Final = "pods"
@@ -31,30 +33,6 @@ PODS: Final = "pods"
 
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
-
-_AS_ONE: Final = frozenset(
-    {
-        ("apps", "StatefulSet"),
-        ("batch", "CronJob"),
-        ("batch", "Job"),
-        ("jobset.x-k8s.io", "JobSet"),
-        ("kubeflow.org", "JAXJob"),
-        ("kubeflow.org", "MPIJob"),
-        ("kubeflow.org", "PaddleJob"),
-        ("kubeflow.org", "PyTorchJob"),
-        ("kubeflow.org", "TFJob"),
-        ("kubeflow.org", "XGBoostJob"),
-        ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-        ("ray.io", "RayCluster"),
-        ("ray.io", "RayJob"),
-        ("ray.io", "RayService"),
-        ("sagemaker.amazonaws.com", "HyperPodPyTorchJob"),
-        ("sparkoperator.k8s.io", "SparkApplication"),
-        ("trainer.kubeflow.org", "TrainJob"),
-        ("workload.codeflare.dev", "AppWrapper"),
-    }
-)
-"""Kinds for which Kueue makes one workload of all pods, or of each run or group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +62,20 @@ class Demand:
 def of(workload: model.Workload, configuration: Configuration) -> tuple[Demand, ...]:
     """The workloads that Kueue makes of an object; one of each kind."""
     pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
-    if (workload.group, workload.kind) in _AS_ONE:
+    if _unit(workload) is not KueueUnit.POD:
         return (_demand([(pod_set, _pods(workload, pod_set)) for pod_set in pod_sets], workload, configuration),)
     return tuple(_demand([(pod_set, 1)], workload, configuration) for pod_set in pod_sets)
 
 
 def part(workload: model.Workload) -> str:
     """What of an object is admitted by itself: `pod`, `group`, `run`; empty where all of it is admitted together."""
-    if (workload.group, workload.kind) not in _AS_ONE:
-        return "" if workload.is_pod else "pod"
-    return {"CronJob": "run", "LeaderWorkerSet": "group"}.get(workload.kind, "")
+    unit = _unit(workload)
+    return "" if workload.is_pod or unit is KueueUnit.WHOLE else unit.value
+
+
+def _unit(workload: model.Workload) -> KueueUnit:
+    pods = registry.PODS.get((workload.group, workload.kind))
+    return KueueUnit.POD if pods is None else pods.kueue_unit
 
 
 def of_all(workload: model.Workload, configuration: Configuration) -> Demand:
@@ -120,23 +102,22 @@ def _demand(
 
 def _pods(workload: model.Workload, pod_set: model.PodSet) -> int:
     count = pod_set.count
-    match workload.kind:
-        case "CronJob":
+    match _unit(workload):
+        case KueueUnit.RUN:
             return 1 if count.maximum is None else count.maximum
-        case "LeaderWorkerSet":
+        case KueueUnit.GROUP:
             groups = workload.pods.minimum // (workload.gang.minimum or 1)
             return count.minimum // groups if groups else 0
-        case "Job":
-            return min(count.minimum, _least(workload, count.minimum))
         case _:
-            return count.minimum
+            return min(count.minimum, _least(workload, count.minimum)) if workload.kind == "Job" else count.minimum
 
 
 def _is_counted(workload: model.Workload, pod_set: model.PodSet) -> bool:
     """Whether Kueue counts exactly so many pods; else it may count more."""
-    if (workload.group, workload.kind) not in _AS_ONE or workload.kind == "LeaderWorkerSet":
+    unit = _unit(workload)
+    if unit in (KueueUnit.POD, KueueUnit.GROUP):
         return True
-    if workload.kind == "CronJob":
+    if unit is KueueUnit.RUN:
         return pod_set.count.maximum is not None
     return pod_set.count.minimum == pod_set.count.maximum
 

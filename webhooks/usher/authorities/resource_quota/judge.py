@@ -17,7 +17,7 @@ from usher.authorities.resource_quota import counting
 from usher.authorities.resource_quota.read import NamespaceLimits, ResourceQuota
 from usher.authorities.resource_quota.verdict import QuotaVerdict, UnclearQuota, UnstatedAmount
 from usher.authorities.verdict import Answer, Reach, Shortage, worst
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import WORKLOADS
 
 _REQUIRED: Final = {
     "cpu": ("requests", "cpu"),
@@ -141,7 +141,7 @@ def _limited(workload: model.Workload, quota: ResourceQuota, takes: Sequence[Amo
 
 def _of_object(quota: ResourceQuota, workload: model.Workload) -> Iterator[Shortage]:
     """Where a quota leaves no room for the object itself; pods are counted as pods."""
-    kind = BY_GROUP_AND_KIND.get((workload.group, workload.kind))
+    kind = WORKLOADS.get((workload.group, workload.kind))
     if quota.scopes or kind is None or not kind.plural or workload.is_pod:
         return
     key = f"count/{kind.plural}.{workload.group}" if workload.group else f"count/{kind.plural}"

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
-from usher.kinds.kind import Kind
+from usher.kinds.kept_fields import spec_without_secrets
+from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts
 from usher.kinds.kserve.layers import Layers, first, inside
 from usher.reading.lookup import Reference
 from usher.reading.templates import ONE, Place, Template, Traits
@@ -146,17 +147,24 @@ _SOURCE: Final = (
 def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
     return Kind(
         group=GROUP,
-        versions=("v1alpha1",),
         kind=kind,
+        versions=("v1alpha1",),
         plural=plural,
-        templates=_runtime,
-        template_paths=("spec, which is a part of a pod spec", "spec.workerSpec"),
-        counted="1 for one use; the workers are not bounded, nor are the GPUs that KServe writes into all of them",
-        source=_SOURCE,
-        role=model.Role.INFERENCE,
-        is_template=True,
         cluster_scoped=cluster_scoped,
-        changes=_CHANGES,
+        facts=Facts(keep=spec_without_secrets),
+        pods=Pods(
+            templates=_runtime,
+            template_paths=("spec, which is a part of a pod spec", "spec.workerSpec"),
+            counted="1 for one use; the workers are not bounded, nor are the GPUs that KServe writes into all of them",
+            source=_SOURCE,
+            role=model.Role.INFERENCE,
+            is_template=True,
+            changes=_CHANGES,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
 
 
@@ -169,7 +177,7 @@ KINDS = [
 KIND: Final = "LLMInferenceServiceConfig"
 
 SYSTEM_NAMESPACE: Final = "kserve"
-"""Where KServe is installed, unless it is told otherwise; configurations for all namespaces stand there."""
+"""Namespace of KServe by default; it holds the configurations for all namespaces."""
 
 _MAX_CONFIGS: Final = 16
 

@@ -10,7 +10,7 @@ of the configuration only the slice that applies to this namespace. Field names 
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NotRequired, cast  # pydantic reads the standard one only from Python 3.12 on
+from typing import Final, NotRequired  # pydantic reads the standard one only from Python 3.12 on
 
 import orjson
 from typing_extensions import TypedDict
@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from usher import model
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
@@ -92,7 +92,7 @@ class Old(TypedDict):
     asksAccelerators: bool
     labels: dict[str, str]
     queueLabels: NotRequired[dict[str, str]]
-    object: NotRequired[view_registry.Objects]
+    object: NotRequired[registry.Objects]
 
 
 class Review(TypedDict):
@@ -110,7 +110,7 @@ class Input(TypedDict):
     site: input_site.Site
     fabrics: NotRequired[dict[str, input_site.Fabric]]
     """Profiles of the pools on which the pods could run, by name."""
-    object: NotRequired[view_registry.Objects]
+    object: NotRequired[registry.Objects]
     """What else rules read of the object, as it is written."""
     old: NotRequired[Old]
     review: NotRequired[Review]
@@ -155,7 +155,7 @@ class Documents:
         if fabrics:
             document["fabrics"] = {name: self._fabrics[name] for name in sorted(fabrics)}
         if workload.view:
-            document["object"] = cast(view_registry.Objects, workload.view)
+            document["object"] = workload.view
         if old is not None:
             document["old"] = _old(old)
         if review is not None:
@@ -182,7 +182,7 @@ def _old(workload: model.Workload) -> Old:
     if workload.queue_labels is not workload.labels and workload.queue_labels:
         result["queueLabels"] = read_keys(workload.queue_labels)
     if workload.view:
-        result["object"] = cast(view_registry.Objects, workload.view)
+        result["object"] = workload.view
     return result
 
 

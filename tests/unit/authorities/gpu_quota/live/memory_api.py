@@ -31,8 +31,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import JSON, Answer
 from usher.config import models
 from usher.facts.store import Store
-from usher.kinds.kept_fields import BY_KEY
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import FACTS, WORKLOADS
 from usher.policy.evaluator import Evaluator
 from usher.review import validate as review_validate
 from usher.review.parsing import Review, parse, request_of
@@ -232,7 +231,7 @@ def _key(value: paths.Object) -> tuple[str, str]:
 
 def _place(value: paths.Object) -> Place:
     group, kind = _key(value)
-    known = BY_GROUP_AND_KIND.get((group, kind)) or BY_KEY[group, kind]
+    known = WORKLOADS.get((group, kind)) or FACTS[group, kind]
     metadata = value["metadata"]
     assert isinstance(metadata, dict)
     root = f"/apis/{value['apiVersion']}" if group else f"/api/{value['apiVersion']}"
@@ -291,10 +290,10 @@ class Replica:
     def _take(self, key: tuple[str, str]) -> None:
         events = self.api.events[key]
         for event, value in events[self.seen[key] :]:
-            if key in BY_KEY:
-                kept = BY_KEY[key].keep(value)
+            if key in FACTS:
+                kept = FACTS[key].keep(value)
                 (self.facts.remove if event == "DELETED" else self.facts.put)(kept)
-            if key in BY_GROUP_AND_KIND:
+            if key in WORKLOADS:
                 sink = self.sinks.setdefault(key, HoldingsSink(self.holdings))
                 held = live_observer.kept(value, self.charge_of)
                 (sink.remove if event == "DELETED" else sink.put)(held)
@@ -304,7 +303,7 @@ class Replica:
         """Forgets what exists, and sees it anew."""
         self.holdings.clear()
         self.sinks = {}
-        for key in [key for key in self.api.events if key in BY_GROUP_AND_KIND]:
+        for key in [key for key in self.api.events if key in WORKLOADS]:
             there = [value for value in self.api.objects.values() if _key(value) == key]
             self.sinks[key] = HoldingsSink(self.holdings)
             self.sinks[key].replace([live_observer.kept(value, self.charge_of) for value in there])

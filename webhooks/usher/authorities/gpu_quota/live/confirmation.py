@@ -19,7 +19,7 @@ from usher.cluster.api import Lists
 from usher.cluster.listing import Target
 from usher.cluster.objects import ObjectPath
 from usher.kinds.kept_fields import FactKind
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import WORKLOADS
 
 BUILT_IN: Final = frozenset({"", "apps", "batch"})
 """Groups that every API server serves."""
@@ -147,7 +147,7 @@ def ending_at_creation(value: paths.Object, entry: Entry, *, api: Lists, holding
 
 
 def _is_deleted(value: paths.Object, entry: Entry, api: Lists) -> bool:
-    kind = BY_GROUP_AND_KIND[entry.group, entry.kind]
+    kind = WORKLOADS[entry.group, entry.kind]
     _, _, version = str(value.get("apiVersion")).rpartition("/")
     at = ObjectPath(group=entry.group, version=version, plural=kind.plural, namespace=entry.namespace, name=entry.name)
     return objects.read(api, at) is None

@@ -13,9 +13,8 @@ from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.cluster.listing import Target
 from usher.cluster.live import Connection, Reflecting
 from usher.cluster.watching import Reflector
-from usher.kinds import completion
+from usher.kinds import registry
 from usher.kinds.kept_fields import FactKind, Key
-from usher.kinds.registry import KINDS
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 """Prefixes of resources that are no accelerators."""
@@ -35,7 +34,7 @@ def kinds(charge_of: ChargeOf) -> list[FactKind]:
             keep=lambda value: kept(value, charge_of),
             cluster_scoped=kind.cluster_scoped,
         )
-        for kind in KINDS
+        for kind in registry.WORKLOADS.values()
         if kind.plural and not kind.is_template
     ]
 
@@ -53,7 +52,7 @@ def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
     charge = charge_of(value)
     if charge:
         result["charge"] = [[list(classes), dict(of_units)] for classes, of_units in charge.items()]
-        result["finished"] = completion.finished(value)
+        result["finished"] = registry.is_finished(value)
     return result
 
 

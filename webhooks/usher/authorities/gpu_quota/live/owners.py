@@ -12,7 +12,7 @@ from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.cluster import objects
 from usher.cluster.api import Lists
 from usher.cluster.objects import ObjectPath
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import WORKLOADS
 
 _TOO_LATE: Final = "its owners could not be read in time"
 
@@ -66,7 +66,7 @@ class Owners:
         if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
             return None
         group, _, version = api_version.rpartition("/")
-        known = BY_GROUP_AND_KIND.get((group, kind))
+        known = WORKLOADS.get((group, kind))
         if known is None or not known.plural or version not in known.versions:
             return None
         place = object_metadata.namespace(owned)
