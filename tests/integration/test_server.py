@@ -518,7 +518,7 @@ def test_what_dev_prints_works_when_it_is_copied_to_a_terminal(tmp_path: Path) -
         tolerated, denied, kept = answers.values()
         assert "tolerations" in base64.b64decode(tolerated["patch"]).decode()
         assert denied["allowed"] is False
-        assert "requests 8, limits 4" in denied["status"]["message"]
+        assert "requests 8 of nvidia.com/gpu, but limits it to 4" in denied["status"]["message"]
         assert '"value":"void"' in base64.b64decode(kept["patch"]).decode()
         wait_until(
             lambda: (

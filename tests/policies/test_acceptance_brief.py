@@ -54,7 +54,7 @@ def test_the_job_of_the_brief_is_told_what_its_manifest_shows() -> None:
     [
         ("queue-name-as-annotation", 'the annotation kueue.x-k8s.io/queue-name "research-queue"'),
         ("gpu-toleration-present", "does not tolerate the taint nvidia.com/gpu"),
-        ("cpu-and-memory-requested", "for no cpu and no memory"),
+        ("cpu-and-memory-requested", "but not for cpu or memory"),
         ("nccl-debug-left-on", 'NCCL_DEBUG "INFO"'),
         ("variable-of-the-operator", "sets MASTER_ADDR, but the operator sets it as well, and its value wins"),
         ("gang-missing", "the scheduler places the 8 pods with accelerators one by one"),
@@ -184,7 +184,7 @@ def test_the_real_configuration_of_kueue_leaves_the_kind_of_the_brief_out() -> N
     decision = decided_in(with_queue(BRIEF, "research-local"), *queues)
 
     assert LEFT_OUT in found(decision)
-    assert "Kueue's configuration does not enable kubeflow.org/pytorchjob" in message(decision, "integration-not-enabled")
+    assert "does not enable kubeflow.org/pytorchjob" in message(decision, "integration-not-enabled")
     assert NEVER_ADMISSIBLE not in found(decision)
 
 
