@@ -16,11 +16,13 @@ import orjson
 import yaml
 
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.checks import metadata
 from usher.policy.input import document
-from usher.policy.request import Identities
+from usher.policy.request import Identities, User
 from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
 
@@ -113,15 +115,17 @@ def input_document(file: Path, config: models.Config, keys: Mapping[str, str], c
     old = request.get("oldObject")
     user = request.get("userInfo")
     review: document.Review | None = None
-    if user is not None:
-        review = {
-            "operation": request["operation"],
-            "subResource": request.get("subResource", ""),
-            "by": list(Identities(config).of(user["username"], user.get("groups", []))),
-        }
+    by = Identities(config).of(
+        None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ())))
+    )
+    if by is not None:
+        review = {"operation": request["operation"], "subResource": request.get("subResource", ""), "by": list(by)}
     documents = document.Documents(config, vocabulary, keys=keys)
     old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
-    return orjson.loads(documents.build(workload, old=old_workload, review=review, facts=cluster))
+    slice_ = documents.slices.of(
+        Case(workload=workload), Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
+    )
+    return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_))
 
 
 if __name__ == "__main__":

@@ -14,14 +14,14 @@ from usher.kinds.kind import Kind
 from usher.kinds.registry import KINDS
 from usher.policy.evaluator import Evaluator
 
+pytestmark = pytest.mark.uses_definitions
+
 FOLDER = Path(__file__).parents[1] / "data/mutations"
 BUILT_IN = frozenset({"", "apps", "batch"})
 
-pytestmark = crds.needs_published
-
 
 def is_served(kind: Kind) -> bool:
-    return kind.group in BUILT_IN or (crds.PUBLISHED / kind.group / f"{kind.plural}.yaml").is_file()
+    return kind.group in BUILT_IN or crds.is_defined(kind)
 
 
 SUBJECTS = [subject for kind in KINDS if is_served(kind) for subject in record_mutations.subjects(kind, FOLDER)]

@@ -139,7 +139,7 @@ def test_the_content_of_config_maps_stays_in_the_cluster_but_for_that_of_kueue(
 def test_a_kind_that_is_installed_later_is_picked_up(site: ApiServerAlone, server: ServerProcess) -> None:
     assert metric(server, "usher_facts_objects", QUEUES) == 0
 
-    crds.install(site.cluster, ["kueue.x-k8s.io/localqueues"], published=Path("/nonexistent"))
+    crds.install(site.cluster, ["kueue.x-k8s.io/localqueues"])
     site.cluster.create(
         {
             "apiVersion": "kueue.x-k8s.io/v1beta2",

@@ -129,6 +129,7 @@ def test_a_scale_is_charged_as_an_update_is(cluster: Cluster, quota: str) -> Non
     wait_until_settled(cluster, quota, gpus=0)
 
 
+@pytest.mark.uses_definitions
 def test_the_workers_of_a_job_of_kubeflow_are_charged_when_they_are_scaled(cluster: Cluster, quota: str) -> None:
     cluster.create(builders.pytorch_job(template(1), workers=1, name="bert", namespace=quota))
     cluster.kubectl("scale", "pytorchjobs.kubeflow.org/bert", "--replicas=8", f"--namespace={quota}")

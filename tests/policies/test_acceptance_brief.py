@@ -54,7 +54,7 @@ def test_the_job_of_the_brief_is_told_what_its_manifest_shows() -> None:
     [
         ("queue-name-as-annotation", 'the annotation kueue.x-k8s.io/queue-name "research-queue"'),
         ("gpu-toleration-present", "does not tolerate the taint nvidia.com/gpu"),
-        ("cpu-and-memory-requested", "but not for cpu or memory"),
+        ("cpu-and-memory-requested", "not for cpu or memory"),
         ("nccl-debug-left-on", 'NCCL_DEBUG "INFO"'),
         ("variable-of-the-operator", "sets MASTER_ADDR, but the operator sets it as well, and its value wins"),
         ("gang-missing", "the scheduler places the 8 pods with accelerators one by one"),

@@ -108,7 +108,7 @@ def test_check_and_audit_say_what_is_recorded(folder: Path, command: scan_findin
         result.source: [(each.judgement.outcome.value, each.judgement.finding.message) for each in result.findings]
         for result in found.results
     }
-    assert len(found.results) == len(examples)
+    assert (found.failures, len(found.results)) == ((), len(examples))
     assert messages == {
         name: [(each["outcome"], each["message"]) for each in recorded["findings"]] for name, _, recorded in examples
     }

@@ -15,7 +15,6 @@ import record_mutations
 from record_mutations import NAMESPACES, Subject, Verdict
 
 import reviews
-import structural
 from usher.kinds.kind import Kind
 from usher.kinds.registry import KINDS
 from usher.policy.evaluator import Evaluator, Request
@@ -28,11 +27,6 @@ FOLDER = ROOT / "tests/data/mutations"
 EXPECTED = FOLDER / "expected"
 
 SUBJECTS = [subject for kind in KINDS for subject in record_mutations.subjects(kind, FOLDER)]
-DEFINED = [subject for subject in SUBJECTS if structural.is_defined(subject.kind)]
-
-needs_definitions = pytest.mark.skipif(
-    not structural.DEFINITIONS.is_dir(), reason="the published CRDs, ../shared/crds, are not here"
-)
 
 
 @lru_cache(maxsize=1)
@@ -133,14 +127,6 @@ def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
         assert change is not None
         assert change.before == subject.value
         assert change.merged.operations == evaluator().mutate(subject.request(namespace)).operations
-
-
-@needs_definitions
-@pytest.mark.parametrize("subject", DEFINED, ids=identify)
-def test_an_api_server_takes_the_manifest_and_what_is_made_of_it(subject: Subject) -> None:
-    assert structural.problems(subject.kind, subject.value) == []
-    for namespace in namespaces(subject):
-        assert structural.problems(subject.kind, evaluator().mutate(subject.request(namespace)).value) == []
 
 
 def rows() -> list[list[str]]:

@@ -1,8 +1,10 @@
-"""Places in an object, as RFC 6901 JSON Pointers: what findings point at, what patches change."""
+"""JSON objects and places in them, as RFC 6901 JSON Pointers: what findings point at, what patches change."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 """Any JSON value as orjson and our YAML reader give it."""
@@ -12,9 +14,22 @@ Object = dict[str, Json]
 
 ROOT = ""
 
+_EMPTY: Final[Mapping[str, Json]] = MappingProxyType({})
+
 # The only spelling of an index in RFC 6901; nine digits are more than any list has.
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+
+
+def metadata(value: Object) -> Mapping[str, Json]:
+    """The `metadata` of a Kubernetes object; empty where it has none, or something else in its place."""
+    found = value.get("metadata")
+    return found if isinstance(found, dict) else _EMPTY
+
+
+def text(value: Json) -> str:
+    """The value if it is a text, otherwise the empty text."""
+    return value if isinstance(value, str) else ""
 
 
 def escape(key: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from usher.accelerators import device_classes, names
+from usher.accelerators import device_classes, meanings
 from usher.accelerators.names import Unit
 
 
@@ -28,7 +28,7 @@ def test_a_class_of_accelerators_says_what_one_of_them_is(
 
     assert found.accelerator is True
     assert (found.vendor, found.unit, found.resource) == (vendor, unit, resource)
-    assert resource is None or names.meaning(resource) is not None
+    assert resource is None or meanings.meaning(resource) is not None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.accelerators import names
+from usher.accelerators import meanings, names
 from usher.accelerators.names import Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
@@ -100,7 +100,7 @@ def test_a_site_whose_gpus_are_time_sliced_says_so_and_only_of_that_name() -> No
     found = vocabulary(resources={"nvidia.com/gpu": {"unit": "share"}})
 
     assert found.meaning("nvidia.com/gpu") == Meaning(unit=Unit.SHARE, vendor="nvidia")
-    assert found.meaning("nvidia.com/gpumem") == names.meaning("nvidia.com/gpumem")
+    assert found.meaning("nvidia.com/gpumem") == meanings.meaning("nvidia.com/gpumem")
 
 
 def test_what_a_site_leaves_out_of_a_known_resource_stays_known() -> None:
@@ -111,7 +111,7 @@ def test_what_a_site_leaves_out_of_a_known_resource_stays_known() -> None:
     assert found.meaning("nvidia.com/gpumem") == Meaning(
         unit=Unit.MEMORY, vendor="nvidia", size=1024, divides="nvidia.com/gpu"
     )
-    assert found.meaning("volcano.sh/vgpu-memory") == names.meaning("volcano.sh/vgpu-memory")
+    assert found.meaning("volcano.sh/vgpu-memory") == meanings.meaning("volcano.sh/vgpu-memory")
 
 
 def test_what_is_known_of_a_name_decides_before_a_prefix_but_not_before_the_name_itself() -> None:

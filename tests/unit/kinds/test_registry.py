@@ -1,14 +1,19 @@
-"""The registry against the definitions that the projects publish, and against itself."""
+"""The registry against the definitions of kinds, published ones or ours, and against itself."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from unit.kinds.definitions import definitions, needed
+import kind_definitions
+from kind_definitions import definitions, versions
+from shared_files import needs_shared
 from usher.kinds.kept_fields import BY_KEY
 from usher.kinds.kind import Kind
 from usher.kinds.registry import BY_GROUP_AND_KIND, KINDS, LISTED
 from usher.kinds.view import View
+
+OWN = sorted(kind_definitions.OWN.rglob("*.yaml"))
 
 NOT_WORKLOADS = re.compile(
     r"kueue\.x-k8s\.io/.*|cert-manager\.io/.*|monitoring\.coreos\.com/.*|.*[Rr]eports?\.?.*/.*Report|wgpolicyk8s.io/.*"
@@ -22,7 +27,8 @@ NOT_WORKLOADS = re.compile(
 """Kinds that make no pods by a template of their own: settings, quotas, reports, growth of others, parts of pods."""
 
 
-@needed
+@pytest.mark.thorough
+@pytest.mark.uses_definitions
 def test_every_kind_is_registered_as_its_definition_says() -> None:
     wrong = []
     for found in definitions():
@@ -36,12 +42,28 @@ def test_every_kind_is_registered_as_its_definition_says() -> None:
     assert wrong == []
 
 
-@needed
+@pytest.mark.thorough
+@needs_shared("published definitions")
 def test_every_kind_that_is_published_is_known_or_makes_no_pods() -> None:
     names = {f"{found.group}/{found.kind}" for found in definitions()}
     known = {f"{kind.group}/{kind.kind}" for kind in KINDS}
 
     assert {name for name in names - known if not NOT_WORKLOADS.fullmatch(name)} == set()
+
+
+@needs_shared("published definitions")
+def test_our_own_definitions_say_what_the_published_ones_say() -> None:
+    pairs = [(file, kind_definitions.PUBLISHED / file.relative_to(kind_definitions.OWN)) for file in OWN]
+    both = [(file, published) for file, published in pairs if published.is_file()]
+
+    assert len(both) > 50
+    assert [file for file, published in both if set(versions(file)) != set(versions(published))] == []
+
+
+def test_every_kind_that_is_not_built_in_has_a_definition_of_our_own() -> None:
+    served = {Path(kind.group, f"{kind.plural}.yaml") for kind in KINDS if kind.plural and "." in kind.group}
+
+    assert served <= {file.relative_to(kind_definitions.OWN) for file in OWN}
 
 
 def test_every_kind_is_registered_once() -> None:

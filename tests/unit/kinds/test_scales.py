@@ -4,20 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 
-import builders
-from unit.kinds import definitions
-from usher import paths
+import kind_definitions
 from usher.kinds import scales
 
 
-def published_scales() -> Iterator[scales.Scale]:
-    for found in definitions.definitions():
+def defined_scales() -> Iterator[scales.Scale]:
+    for found in kind_definitions.definitions():
         if found.replicas:
             yield scales.Scale(group=found.group, kind=found.kind, plural=found.plural, field=found.replicas)
 
 
-@definitions.needed
-def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
+@pytest.mark.uses_definitions
+def test_the_scales_are_those_of_kubernetes_and_of_the_definitions() -> None:
     of_kubernetes = {
         scales.Scale(group="", kind="ReplicationController", plural="replicationcontrollers"),
         scales.Scale(group="apps", kind="Deployment", plural="deployments"),
@@ -25,7 +23,7 @@ def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
         scales.Scale(group="apps", kind="StatefulSet", plural="statefulsets"),
     }
 
-    assert set(scales.SCALES) == of_kubernetes | set(published_scales())
+    assert set(scales.SCALES) == of_kubernetes | set(defined_scales())
     assert len(scales.SCALES) == len(set(scales.SCALES))
 
 
@@ -64,30 +62,3 @@ def test_the_kind_is_found_by_what_a_request_calls_the_resource() -> None:
     assert scales.KINDS["apps", "deployments"] == "Deployment"
     assert scales.KINDS["", "replicationcontrollers"] == "ReplicationController"
     assert ("example.com", "deployments") not in scales.KINDS
-
-
-def test_a_number_is_set_in_a_copy() -> None:
-    value = builders.deployment(replicas=2)
-
-    changed = scales.with_number(value, "/spec/replicas", 9)
-
-    assert changed == builders.deployment(replicas=9)
-    assert value == builders.deployment(replicas=2)
-
-
-def test_a_number_that_is_missing_is_added() -> None:
-    assert scales.with_number(builders.deployment(), "/spec/replicas", 9) == builders.deployment(replicas=9)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [{}, {"spec": None}, {"spec": []}, {"spec": {"pytorchReplicaSpecs": {"worker": {"replicas": 1}}}}],
-)
-def test_nothing_is_added_around_a_number(value: paths.Object) -> None:
-    assert scales.with_number(value, "/spec/pytorchReplicaSpecs/Worker/replicas", 9) is value
-
-
-def test_no_pointer_changes_nothing() -> None:
-    value: paths.Object = {"": 1}
-
-    assert scales.with_number(value, "", 9) is value

@@ -9,7 +9,8 @@ import builders
 from builders import GPU
 from unit.authorities.kueue_objects import cluster_queue, group, local_queue, quota
 from usher import paths
-from usher.authorities.outlook import Answer, Outlook, Section
+from usher.authorities.outlook import Outlook, Section
+from usher.authorities.verdict import Answer
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy import assembly

@@ -6,6 +6,7 @@ from datetime import date
 from usher import model, paths
 from usher.mutation.editing import Operation
 from usher.mutation.merge import Merged, Skipped
+from usher.scan import devices as scan_devices
 from usher.scan import findings as scan_findings
 
 GPU = "nvidia.com/gpu"
@@ -66,7 +67,7 @@ def result(
     namespace: str = "ml-research",
     name: str = "bert",
     pods: model.Count = WORKER.pods,
-    accelerators: scan_findings.Devices | None = None,
+    accelerators: scan_devices.Devices | None = None,
     unknowns: Sequence[scan_findings.NotJudged] = (),
     exemption: str = "",
     change: scan_findings.Change | None = None,
@@ -77,7 +78,7 @@ def result(
         identity=scan_findings.Identity(api_version="kubeflow.org/v1", kind=kind, namespace=namespace, name=name),
         role=model.Role.TRAINING,
         pods=pods,
-        accelerators={GPU: scan_findings.Amount(number=72)} if accelerators is None else accelerators,
+        accelerators={GPU: scan_devices.Amount(number=72)} if accelerators is None else accelerators,
         findings=findings,
         not_judged=tuple(unknowns),
         exemption=exemption,
@@ -104,8 +105,7 @@ def made(
     return scan_findings.Report(
         command=command,
         version="1.2.3",
-        configuration=configuration,
-        preset="recommended",
+        configuration=scan_findings.Configuration(source=configuration, preset="recommended"),
         origin=origin,
         admitted=admitted,
         results=results,
@@ -118,7 +118,7 @@ def made(
             files=len({one.source for one in results}),
             objects=len(results) + len(failures) + owned,
             workloads=len(results),
-            pods=scan_findings.total(scan_findings.Amount(number=one.pods.maximum or 0) for one in results),
+            pods=scan_devices.total(scan_devices.Amount(number=one.pods.maximum or 0) for one in results),
             accelerators=_summed(results),
             accelerators_with_errors=_summed([one for one in results if one.worst is model.Outcome.DENY]),
             errors=outcomes.count(model.Outcome.DENY),
@@ -131,10 +131,10 @@ def made(
     )
 
 
-def _summed(results: Sequence[scan_findings.Result]) -> scan_findings.Devices:
+def _summed(results: Sequence[scan_findings.Result]) -> scan_devices.Devices:
     resources = sorted({resource for one in results for resource in one.accelerators})
     return {
-        resource: scan_findings.total(one.accelerators.get(resource, scan_findings.Amount()) for one in results)
+        resource: scan_devices.total(one.accelerators.get(resource, scan_devices.Amount()) for one in results)
         for resource in resources
     }
 
@@ -149,7 +149,7 @@ def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_f
             finding("container sidecar of Worker: nvidia.com/gpu requests 1, limits 2", at=second),
             toleration_missing(),
         ),
-        result(source="jobs/fine.yaml", name="fine", accelerators={GPU: scan_findings.Amount(number=24)}),
+        result(source="jobs/fine.yaml", name="fine", accelerators={GPU: scan_devices.Amount(number=24)}),
         result(
             finding(
                 "no label team",
@@ -166,7 +166,7 @@ def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_f
             namespace="team-b",
             name="tune",
             pods=model.Count(minimum=1, maximum=None, reason="grows with its input"),
-            accelerators={"nvidia.com/mig-1g.10gb": scan_findings.Amount(number=1, unbounded=True)},
+            accelerators={"nvidia.com/mig-1g.10gb": scan_devices.Amount(number=1, unbounded=True)},
             unknowns=[key],
         ),
         result(source="jobs/more.yaml", line=40, namespace="kube-system", name="exempt", exemption="it is exempt"),
@@ -295,7 +295,7 @@ def changed() -> scan_findings.Report:
             kind="Pod",
             name="notebook",
             pods=one,
-            accelerators={GPU: scan_findings.Amount(number=1)},
+            accelerators={GPU: scan_devices.Amount(number=1)},
             change=change,
         )
     )

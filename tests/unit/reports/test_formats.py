@@ -5,28 +5,30 @@ After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writ
 
 import io
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from unit.reports import made
-from usher.reports import json, text
-from usher.reports.formats import Reporter
+from usher.reports import json_report, text
 from usher.scan import findings
 
 GOLDEN = Path(__file__).parents[2] / "data" / "reports"
+
+Reporter = Callable[[findings.Report, io.StringIO], None]
 
 CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "check.txt": (made.full(), partial(text.write, width=100)),
     "check-narrow.txt": (made.full(), partial(text.write, width=60)),
     "check-color.txt": (made.full(), partial(text.write, width=100, color=True)),
-    "check.json": (made.full(), json.write),
+    "check.json": (made.full(), json_report.write),
     "audit.txt": (made.full(findings.Command.AUDIT), partial(text.write, width=100)),
-    "audit.json": (made.full(findings.Command.AUDIT), json.write),
+    "audit.json": (made.full(findings.Command.AUDIT), json_report.write),
     "clean.txt": (made.made(made.result()), partial(text.write, width=100)),
     "diff.txt": (made.changed(), partial(text.write, width=100)),
-    "diff.json": (made.changed(), json.write),
+    "diff.json": (made.changed(), json_report.write),
 }
 
 

@@ -5,6 +5,7 @@ import io
 
 from unit.reports import made
 from usher.reports import text
+from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 
@@ -14,8 +15,8 @@ def rendered(*results: findings.Result) -> list[str]:
     return stream.getvalue().splitlines()
 
 
-def gpus(number: int) -> findings.Devices:
-    return {made.GPU: findings.Amount(number=number)}
+def gpus(number: int) -> scan_devices.Devices:
+    return {made.GPU: scan_devices.Amount(number=number)}
 
 
 def test_one_mistake_in_a_thousand_workloads_is_told_once() -> None:

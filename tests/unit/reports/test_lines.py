@@ -11,6 +11,7 @@ from rich.text import Text
 from unit.reports import made
 from usher.reports import text
 from usher.reports.lines import Lines, fitted
+from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 HOSTILE = "\x1b[31m[red]::error::\u202e##vso[x]\n:smile:"
@@ -72,7 +73,7 @@ def test_nothing_in_a_report_obeys_hostile_data(*, color: bool) -> None:
             kind=HOSTILE,
             namespace=HOSTILE,
             name=HOSTILE,
-            accelerators={HOSTILE: findings.Amount(number=1)},
+            accelerators={HOSTILE: scan_devices.Amount(number=1)},
             unknowns=[made.not_judged(HOSTILE, path=f"/{HOSTILE}")],
         ),
         command=findings.Command.AUDIT,

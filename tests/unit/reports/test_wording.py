@@ -6,14 +6,15 @@ import pytest
 
 from usher import model
 from usher.reports import wording
+from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 GPU = "nvidia.com/gpu"
 MIG = "nvidia.com/mig-1g.10gb"
 
 
-def amount(number: int, *, unbounded: bool = False) -> findings.Amount:
-    return findings.Amount(number=number, unbounded=unbounded)
+def amount(number: int, *, unbounded: bool = False) -> scan_devices.Amount:
+    return scan_devices.Amount(number=number, unbounded=unbounded)
 
 
 @pytest.mark.parametrize(
@@ -59,12 +60,12 @@ def test_what_a_ci_system_would_take_for_a_command_is_none(line: str, shown: str
         ({GPU: amount(1200), "amd.com/gpu": amount(34)}, "1,234 GPUs"),
         ({MIG: amount(4)}, f"4 {MIG}"),
         ({"google.com/tpu": amount(0), GPU: amount(8), MIG: amount(2, unbounded=True)}, f"8 GPUs, 2+ {MIG}"),
-        ({"gpu-fraction": findings.Amount(number=Decimal("1.50"))}, "1.5 gpu-fraction"),
-        ({"gpu-fraction": findings.Amount(number=Decimal("2.000"))}, "2 gpu-fraction"),
+        ({"gpu-fraction": scan_devices.Amount(number=Decimal("1.50"))}, "1.5 gpu-fraction"),
+        ({"gpu-fraction": scan_devices.Amount(number=Decimal("2.000"))}, "2 gpu-fraction"),
         ({"evil\x1b[2J": amount(3)}, "3 evil\\x1b[2J"),
     ],
 )
-def test_accelerators_are_named_gpus_first(devices: findings.Devices, shown: str) -> None:
+def test_accelerators_are_named_gpus_first(devices: scan_devices.Devices, shown: str) -> None:
     assert wording.devices(devices) == shown
 
 
@@ -94,7 +95,7 @@ def test_findings_are_counted_by_what_follows_from_them(numbers: tuple[int, int,
         notes=notes,
     )
 
-    assert wording.findings(totals) == shown
+    assert wording.finding_counts(totals) == shown
 
 
 def test_parts_of_a_sentence_are_joined_as_people_do() -> None:

@@ -9,23 +9,21 @@ import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 from rich.cells import cell_len
-from typing_extensions import is_typeddict
 
 import builders
 from unit.workloads.growing_objects import horizontal_pod_autoscaler
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.config import models
-from usher.reports import workload_json, workload_shapes, workload_text
+from usher.reports import json_shape, workload_json, workload_text
 from usher.reports.lines import LOG_WIDTH
 from usher.scan import shown_workloads, sources
 from usher.scan.batches import Batch, Item
-from usher.scan.shown_workloads import Shown
+from usher.scan.shown_workloads import ShownWorkload
 
 WORKLOADS = Path(__file__).parents[2] / "data" / "workloads"
 MANIFESTS = sorted(WORKLOADS.glob("*.yaml"))
@@ -33,7 +31,7 @@ NAMES = [file.stem for file in MANIFESTS]
 
 
 @cache
-def shown(name: str) -> tuple[Shown, ...]:
+def shown(name: str) -> tuple[ShownWorkload, ...]:
     batches = list(sources.read([str(WORKLOADS / f"{name}.yaml")], stdin=io.BytesIO()))
     assert [problem for batch in batches for problem in batch.problems] == []
     named = [replace(batch, source=f"{name}.yaml") for batch in batches]
@@ -47,7 +45,9 @@ def as_text(name: str, *, width: int = 100) -> str:
 
 
 def as_json(name: str) -> str:
-    document: Any = workload_json.document(shown(name), vocabulary=VOCABULARY)
+    stream = io.StringIO()
+    workload_json.write(shown(name), stream, vocabulary=VOCABULARY)
+    document = orjson.loads(stream.getvalue())
     for workload in document["workloads"]:
         del workload["input"]
     options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -137,13 +137,14 @@ DOCUMENTATION = Path(__file__).parents[3] / "docs" / "workload-show.md"
 
 @pytest.mark.parametrize(
     "shape",
-    [shape for shape in vars(workload_shapes).values() if is_typeddict(shape)],
+    [each for each in vars(workload_json).values() if isinstance(each, type) and issubclass(each, json_shape.Shape)],
     ids=lambda shape: shape.__name__,
 )
-def test_every_field_of_the_json_is_documented(shape: Any) -> None:
+def test_every_field_of_the_json_is_documented(shape: type[json_shape.Shape]) -> None:
     documented = DOCUMENTATION.read_text()
 
-    assert [field for field in shape.__annotations__ if f"`{field}`" not in documented and field != "workloads"] == []
+    fields = [field.serialization_alias for field in shape.model_fields.values()]
+    assert [field for field in fields if f"`{field}`" not in documented and field != "workloads"] == []
 
 
 @pytest.mark.parametrize("word", [*model.Route, *model.ContainerType, *model.Role])

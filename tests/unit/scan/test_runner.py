@@ -11,6 +11,7 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
+from usher.scan import devices as scan_devices
 from usher.scan import findings, runner
 from usher.scan.batches import Batch, Item
 
@@ -56,9 +57,9 @@ def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Ev
     assert found.totals.files == 2
     assert found.totals.objects == 3
     assert found.totals.workloads == 2
-    assert found.totals.pods == findings.Amount(number=7)
-    assert found.totals.accelerators == {builders.GPU: findings.Amount(number=38)}
-    assert found.totals.accelerators_with_errors == {builders.GPU: findings.Amount(number=6)}
+    assert found.totals.pods == scan_devices.Amount(number=7)
+    assert found.totals.accelerators == {builders.GPU: scan_devices.Amount(number=38)}
+    assert found.totals.accelerators_with_errors == {builders.GPU: scan_devices.Amount(number=6)}
     assert found.totals.errors == 1
     assert found.denies
 
@@ -66,8 +67,8 @@ def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Ev
 def test_slices_are_counted_by_their_own_name_and_are_no_gpus(evaluator: Evaluator) -> None:
     found = run(evaluator, [batch(builders.pod(builders.container(limits={MIG: 2})))])
 
-    assert found.totals.accelerators == {MIG: findings.Amount(number=2)}
-    assert findings.gpus(found.totals.accelerators) == findings.Amount()
+    assert found.totals.accelerators == {MIG: scan_devices.Amount(number=2)}
+    assert scan_devices.gpus(found.totals.accelerators) == scan_devices.Amount()
 
 
 def test_shares_of_gpus_are_no_gpus_and_fractions_stay_fractions(evaluator: Evaluator) -> None:
@@ -77,9 +78,9 @@ def test_shares_of_gpus_are_no_gpus_and_fractions_stay_fractions(evaluator: Eval
     found = run(evaluator, [batch(share, fraction)])
 
     assert found.totals.accelerators == {
-        "gpu-fraction": findings.Amount(number=Decimal("0.5")),
-        "nvidia.com/gpumem": findings.Amount(number=3000),
-        f"shares of {builders.GPU}": findings.Amount(number=1),
+        "gpu-fraction": scan_devices.Amount(number=Decimal("0.5")),
+        "nvidia.com/gpumem": scan_devices.Amount(number=3000),
+        f"shares of {builders.GPU}": scan_devices.Amount(number=1),
     }
 
 
@@ -90,8 +91,8 @@ def test_what_others_refer_to_makes_no_pods_of_its_own(evaluator: Evaluator) -> 
     found = run(evaluator, [batch(template)])
 
     assert [result.is_template for result in found.results] == [True]
-    assert found.results[0].accelerators == {builders.GPU: findings.Amount(number=8)}
-    assert found.totals.pods == findings.Amount()
+    assert found.results[0].accelerators == {builders.GPU: scan_devices.Amount(number=8)}
+    assert found.totals.pods == scan_devices.Amount()
     assert found.totals.accelerators == {}
 
 
@@ -104,7 +105,7 @@ def test_the_objects_of_one_file_may_refer_to_each_other(evaluator: Evaluator) -
     together = run(evaluator, [batch(template, pod)])
     apart = run(evaluator, [batch(template), batch(pod)])
 
-    assert together.totals.accelerators == {"gpu.nvidia.com": findings.Amount(number=1)}
+    assert together.totals.accelerators == {"gpu.nvidia.com": scan_devices.Amount(number=1)}
     assert unread(together) == []
     assert unread(apart) == ["/spec/resourceClaims/0/resourceClaimTemplateName"]
 

@@ -12,12 +12,12 @@ from usher.config import models
 from usher.policy.input.document import Documents
 from usher.scan import shown_workloads
 from usher.scan.batches import Batch, Item
-from usher.scan.shown_workloads import Shown
+from usher.scan.shown_workloads import ShownWorkload
 
 CONFIG = models.Config()
 
 
-def shown(*files: Sequence[paths.Object], namespace: str = "default") -> list[Shown]:
+def shown(*files: Sequence[paths.Object], namespace: str = "default") -> list[ShownWorkload]:
     """What is shown of files that hold these objects."""
     batches = [
         Batch(source=f"{number}.yaml", items=tuple(Item(value=value) for value in values))

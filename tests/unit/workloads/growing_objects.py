@@ -5,7 +5,7 @@ from typing import Unpack
 import builders
 from usher import model, paths
 from usher.kinds.autoscaling import autoscalers
-from usher.workloads.grown_workloads import Growth
+from usher.reading.growth import Growth
 
 
 def horizontal_pod_autoscaler(

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from usher.accelerators import names
+from usher.accelerators import meanings
 
 WORDS: Final = frozenset(
     {
@@ -52,7 +52,7 @@ def looks_like_accelerator(name: str) -> bool:
 
     Never true of a name of the vocabulary, an accelerator or not.
     """
-    if names.meaning(name) is not None or name.startswith(_NEVER):
+    if meanings.meaning(name) is not None or name.startswith(_NEVER):
         return False
     name = name[:_ENOUGH]
     domain, slash, rest = name.partition("/")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from usher.accelerators import device_classes, lookalikes, names
+from usher.accelerators import device_classes, lookalikes, meanings, names
 from usher.accelerators.device_classes import DeviceClassMeaning
 from usher.accelerators.names import Meaning, Unit
 from usher.config import models
@@ -60,7 +60,7 @@ class Vocabulary:
         return self._meaning(name) if len(name) <= names.LONGEST else self._work_out(name)
 
     def looks_like(self, name: str) -> bool:
-        """Whether a name without a meaning would be taken for an accelerator; see likeness.looks_like_accelerator."""
+        """Whether a name without a meaning would be taken for an accelerator; see lookalikes.looks_like_accelerator."""
         if name in self._ignored or self.meaning(name) is not None:
             return False
         return self._likeness(name) if len(name) <= names.LONGEST else lookalikes.looks_like_accelerator(name)
@@ -111,7 +111,7 @@ class Vocabulary:
     def _work_out(self, name: str) -> Meaning | None:
         if name in self._ignored:
             return None
-        known = names.meaning(name)
+        known = meanings.meaning(name)
         said = self._resources.get(name)
         if said is not None:
             return _said(said, known)

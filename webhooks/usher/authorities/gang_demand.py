@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from usher import model, quantities
+from usher.authorities.verdict import Part
 from usher.workloads.identity import MINIMUM_OF_OWNER
 
 _ONE_AFTER_THE_OTHER: Final = frozenset({"argoproj.io", "tekton.dev"})
@@ -19,15 +20,6 @@ _READ_FROM_OWNER: Final = frozenset(
 
 _DIGITS: Final = 10
 """More than any number of pods has."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Pods of one pod set with what each of them takes."""
-
-    pod_set: str
-    pods: int
-    each: quantities.Quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,32 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from usher import model, quantities
+from usher.authorities.verdict import Answer, worst
 
 NODES: Final = "nodes"
 """The authority of which nothing is known that holds only now."""
-
-
-class Answer(StrEnum):
-    """Whether a workload starts, the worst first."""
-
-    NEVER = "never"
-    """As things are configured, whatever else is running."""
-    UNKNOWN = "unknown"
-    NOT_NOW = "not now"
-    """Something is used up, stopped or not there yet."""
-    COULD = "could"
-    """Nothing that is configured stands in the way; what is free at the moment is not known."""
-    FITS = "fits now"
-
-
-def worst(answers: Iterable[Answer]) -> Answer:
-    """The answer of several of which each must agree; nobody stands in the way where there is none."""
-    order = list(Answer)
-    return min(answers, key=order.index, default=Answer.FITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,8 +40,7 @@ def hints(webhook: Address, admin: Address) -> None:
 
 def _review(value: paths.Object) -> paths.Object:
     group, _, version = str(value["apiVersion"]).rpartition("/")
-    metadata = value["metadata"]
-    namespace = metadata["namespace"] if isinstance(metadata, dict) else ""
+    metadata = paths.metadata(value)
     return {
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
@@ -49,8 +48,8 @@ def _review(value: paths.Object) -> paths.Object:
             "uid": "8f1c2e3a-0000-4000-8000-000000000001",
             "kind": {"group": group, "version": version, "kind": value["kind"]},
             "operation": "CREATE",
-            "namespace": namespace,
-            "name": metadata["name"] if isinstance(metadata, dict) else "",
+            "namespace": metadata["namespace"],
+            "name": metadata["name"],
             "object": value,
             "oldObject": None,
         },

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import errors
+from usher.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from usher.config import models
@@ -69,7 +70,15 @@ def output_options(command: Command) -> Command:
         show_default=True,
         help="auto: on a terminal, unless NO_COLOR is set.",
     )(command)
-    return format_option(command)
+    default, *_ = FORMATS
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(list(FORMATS)),
+        default=default,
+        show_default=True,
+        help=f"{', '.join(f'{name} for {each.reader}' for name, each in FORMATS.items())}.",
+    )(command)
 
 
 def namespace_option(command: Command) -> Command:

@@ -1,6 +1,7 @@
 """Where a report goes, and in which form."""
 
 import contextlib
+import importlib
 import io
 import os
 import stat
@@ -8,12 +9,12 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, TextIO
 
 import click
 
 from usher import errors
-from usher.reports.formats import Reporter
+from usher.reports.formats import FORMATS
 from usher.scan import findings
 
 FINDINGS: Final = 1
@@ -43,10 +44,10 @@ def write(found: findings.Report, *, format_name: str, color: str, output: Path 
     Raises:
         InputError: it cannot be written to where it should go.
     """
-    reporter = _reporter(format_name, color=_colored(color, to_file=output is not None))
+    write_report = _writer(format_name, color=_colored(color, to_file=output is not None))
     if output is None:
         try:
-            reporter(found, sys.stdout)
+            write_report(found, sys.stdout)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
@@ -54,9 +55,9 @@ def write(found: findings.Report, *, format_name: str, color: str, output: Path 
             raise errors.InputError(f"standard output: the report cannot be written: {error.strerror}") from None
     else:
         buffer = io.StringIO()
-        reporter(found, buffer)
+        write_report(found, buffer)
         replace(output, buffer.getvalue())
-    if output is not None or format_name != "text":
+    if output is not None or not FORMATS[format_name].names_failures:
         _tell_failures(found)
 
 
@@ -104,14 +105,15 @@ def _mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
-def _reporter(format_name: str, *, color: bool) -> Reporter:
-    if format_name == "json":
-        from usher.reports import json
+class _Write(Protocol):
+    def __call__(self, found: findings.Report, stream: TextIO, /) -> None: ...
 
-        return json.write
-    from usher.reports import text
 
-    return partial(text.write, color=color)
+def _writer(format_name: str, *, color: bool) -> _Write:
+    chosen = FORMATS[format_name]
+    module = importlib.import_module(chosen.module)
+    write: _Write = partial(module.write, color=color) if chosen.colored else module.write
+    return write
 
 
 def _colored(choice: str, *, to_file: bool) -> bool:

@@ -3,8 +3,9 @@
 import difflib
 import json
 import shutil
+import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +35,7 @@ def policies() -> None:
 def list_command(*, config: Path | None, format_name: str) -> None:
     """List all checks and mutations, and what follows from each under the configuration."""
     from usher.policy.checks import bundle
+    from usher.reports.lines import Lines
 
     loaded = inputs.load_config(inputs.find_config(config))
     entries = list(bundle.load().catalogue)
@@ -41,7 +43,7 @@ def list_command(*, config: Path | None, format_name: str) -> None:
         click.echo(json.dumps([_described(entry, loaded) for entry in entries], indent=2, sort_keys=True))
         return
     rows = [(entry.code, entry.name, entry.severity or "-", _outcome(entry, loaded), entry.title) for entry in entries]
-    click.echo("\n".join(_table([("CODE", "NAME", "SEVERITY", "OUTCOME", "TITLE"), *rows])))
+    Lines(sys.stdout, color=False).table(("CODE", "NAME", "SEVERITY", "OUTCOME", "TITLE"), rows)
 
 
 @policies.command()
@@ -194,9 +196,3 @@ def _described(entry: "catalogue.Entry", config: "models.Config") -> dict[str, o
         "title": entry.title,
         "why": entry.why,
     }
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

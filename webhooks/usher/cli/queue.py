@@ -13,7 +13,7 @@ from usher.cli import inputs
 if TYPE_CHECKING:
     from usher.facts.store import Store
     from usher.policy.evaluator import Evaluator
-    from usher.reports.queue_text import Shown
+    from usher.reports.queue_text import ShownOutlook
     from usher.scan import findings
 
 
@@ -63,7 +63,7 @@ def queue(
     The queue of Kueue or Volcano, quotas, priority and nodes: what each counts, what it can ever give, what is left
     now, and what would make it fit. A workload is taken as the mutating webhook would leave it.
     """
-    from usher.authorities.outlook import Answer
+    from usher.authorities.verdict import Answer
     from usher.cli import output as outputs
     from usher.reports import queue_json, queue_text
 
@@ -105,7 +105,7 @@ def _known(kubeconfig: Path | None, context_name: str | None) -> "Store":
     return recording.store(recorded)
 
 
-def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: bool) -> "Iterator[Shown]":
+def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: bool) -> "Iterator[ShownOutlook]":
     """The outlook of every workload of a file.
 
     Raises:
@@ -115,7 +115,7 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
     from usher.policy.queue_outlook import Looker
     from usher.reading import lookup
     from usher.reports import wording
-    from usher.reports.queue_text import Shown
+    from usher.reports.queue_text import ShownOutlook
     from usher.scan import sources
 
     notes: list[findings.Note] = []
@@ -133,6 +133,6 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
             if outlook is not None:
                 line = item.document.line if item.document is not None else 0
                 nothing = False
-                yield Shown(f"{batch.source}:{line}" if line else batch.source, outlook)
+                yield ShownOutlook(f"{batch.source}:{line}" if line else batch.source, outlook)
     if nothing:
         raise inputs.no_manifests([path], notes=notes) if notes else errors.InputError(f"{path}: no object makes pods")

@@ -10,7 +10,8 @@ from usher.cli import inputs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from usher.charging.meters import Meter
+    from usher.authorities.gpu_quota.live.metering import Meter
+    from usher.authorities.knowledge import Knowledge
     from usher.policy.evaluator import Evaluator
     from usher.server.live_cluster import Watched
 
@@ -125,13 +126,14 @@ def _watched(
         raise click.UsageError("--live and --facts both tell what is in the cluster; choose one")
     if live is False or files:
         return None
-    from usher.charging.charging import Charging
+    from usher.authorities.gpu_quota.live.service import ChargingService
     from usher.cluster import connection
+    from usher.cluster import kubeconfig as kubeconfigs
     from usher.cluster.live import LiveFacts
     from usher.server.live_cluster import Watched
 
     # A pod may run without the token of an account: then reviews are decided by what they hold.
-    if not live and not connection.has_account():
+    if not live and not kubeconfigs.has_account():
         return None
 
     def connect(*, hurried: bool = False) -> connection.Api:
@@ -139,8 +141,8 @@ def _watched(
 
     facts = LiveFacts(connect())
 
-    def charging(evaluator: "Callable[[], Evaluator]", meter: "Meter") -> Charging:
-        api, namespace = connect(hurried=True), connection.own_namespace()
-        return Charging(api, connect, facts.store, evaluator, namespace=namespace, meter=meter)
+    def charging(knowledge: "Callable[[], Knowledge]", meter: "Meter") -> ChargingService:
+        api, namespace = connect(hurried=True), kubeconfigs.own_namespace()
+        return ChargingService(api, connect, knowledge, namespace=namespace, meter=meter)
 
     return Watched(facts=facts, charging=charging)

@@ -1,7 +1,6 @@
-"""The way to the API server: kubectl's own configuration, and requests that yield plain JSON."""
+"""Requests to an API server, which are answered with plain JSON."""
 
 import contextlib
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -11,11 +10,11 @@ from urllib.parse import urlencode
 
 import orjson
 import urllib3
-import yaml
 from kubernetes import client
-from kubernetes.config import config_exception, incluster_config, kube_config
+from kubernetes.config import config_exception
 
 from usher import __version__, errors, paths
+from usher.cluster import kubeconfig as kubeconfigs
 from usher.cluster.api import JSON, Answer, loads
 
 _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
@@ -33,8 +32,6 @@ _BUSY: Final = frozenset({429, 503})
 _SEND_ONCE: Final = urllib3.Retry(connect=2, read=0, other=0, status=0, redirect=0, respect_retry_after_header=False)
 
 _CONNECTIONS: Final = 128
-
-_NAMESPACE: Final = "gpu-usher"
 
 _CHUNK: Final = 64 * 2**10
 _LONGEST_REFUSAL: Final = 2**20
@@ -108,6 +105,15 @@ class Api:
                 was sent may have been taken.
         """
         return self._send("POST", path, value)
+
+    def delete(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a DELETE with DeleteOptions, whatever its status; 409 where their preconditions do not hold.
+
+        Raises:
+            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are. The
+                object may be deleted all the same.
+        """
+        return self._send("DELETE", path, value)
 
     def _send(self, method: str, path: str, value: paths.Object) -> Answer:
         body = orjson.dumps(value)
@@ -240,61 +246,18 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurried: bool = False) -> Api:
-    """The cluster that kubectl would talk to; inside a pod without a kubeconfig, the cluster that it is in.
+    """The cluster that kubectl would talk to; inside a pod without a kubeconfig, the cluster that the pod is in.
 
     Args:
         kubeconfig: file to read instead of $KUBECONFIG or ~/.kube/config.
         context: context to use instead of the current one.
-        hurried: whether a late answer is worth as little as none.
+        hurried: whether an answer is useless after about two seconds.
 
     Raises:
         ClusterError: there is no configuration, or none that can be used.
     """
-    configuration = client.Configuration()
-    try:
-        if kubeconfig is None and context is None and not _has_kubeconfig() and _in_cluster():
-            incluster_config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # no types
-            return Api(configuration, name=f"the cluster of this pod ({configuration.host})", hurried=hurried)
-        file = str(kubeconfig) if kubeconfig is not None else None
-        kube_config.load_kube_config(file, context, configuration)  # type: ignore[no-untyped-call]  # no types
-        _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
-    except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
-        raise errors.ClusterError(_unusable(kubeconfig, context, error)) from None
-    name = f"cluster of context {context or active['name']} ({configuration.host})"
+    configuration, name = kubeconfigs.load(kubeconfig=kubeconfig, context=context)
     return Api(configuration, name=name, hurried=hurried)
-
-
-def _has_kubeconfig() -> bool:
-    locations = os.environ.get("KUBECONFIG") or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
-    return any(Path(location).expanduser().exists() for location in locations.split(os.pathsep) if location)
-
-
-def _in_cluster() -> bool:
-    return incluster_config.SERVICE_HOST_ENV_NAME in os.environ
-
-
-def has_account() -> bool:
-    """Whether this is a pod that was given the token of an account."""
-    return _in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()
-
-
-def own_namespace() -> str:
-    """The namespace of this pod; outside of a cluster the one that our manifests name."""
-    file = Path(incluster_config.SERVICE_TOKEN_FILENAME).with_name("namespace")
-    with contextlib.suppress(OSError):
-        return file.read_text(encoding="utf-8").strip() or _NAMESPACE
-    return _NAMESPACE
-
-
-def _unusable(kubeconfig: Path | None, context: str | None, error: Exception) -> str:
-    file = kubeconfig or os.environ.get("KUBECONFIG") or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
-    if kubeconfig is not None and not kubeconfig.exists():
-        return f"{kubeconfig}: no such file; --kubeconfig names the file that kubectl would use"
-    if kubeconfig is None and not _has_kubeconfig():
-        return f"no cluster to audit: {file} does not exist; pass --kubeconfig, or a PATH to audit files"
-    reason = " ".join(str(error).split())
-    wanted = f"context {context}" if context else "the current context"
-    return f"{file}: {wanted} cannot be used: {reason}; `kubectl config get-contexts` lists what there is"
 
 
 def _wait_before_retry(retry_after: str | None, *, attempt: int) -> float:

@@ -1,8 +1,8 @@
-"""All objects of one kind, a page at a time, each trimmed to what is kept of it as it comes."""
+"""Lists of the API server, a page at a time; of facts, each object trimmed to what is kept of it as it comes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import Final
 
 from usher import paths
 from usher.cluster.api import JSON, Lists, root
@@ -51,6 +51,14 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Some of the objects of a list."""
+
+    items: Sequence[paths.Object]
+    resource_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
     """All objects that there are, in a version that the API server serves, as of a resource version."""
 
@@ -66,7 +74,7 @@ class NotServed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """It knows the kind and does not list it."""
+    """The API server does not list the kind, or not all of it."""
 
     status: int
     reason: str
@@ -76,58 +84,88 @@ class Refused:
         return self.status == 403
 
 
+def pages(  # noqa: PLR0913 - what a list is made of, all named
+    api: Lists,
+    path: str,
+    *,
+    size: int,
+    query: Mapping[str, str] | None = None,
+    accept: str = JSON,
+    resume: bool = False,
+) -> Iterator[Page | Refused]:
+    """The pages of a list; a refusal is the last.
+
+    Args:
+        api: the API server.
+        path: of the resource.
+        size: how many objects a page has at most.
+        query: more parameters.
+        accept: the media type to ask for.
+        resume: whether the rest may be of a later state. A continue token lives some minutes. When it has gone (410),
+            the server offers one that goes on from the same name in the state of now; without an offer the list begins
+            again, once, and objects come a second time.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
+    token, restarted = "", False
+    while True:
+        asked = {"limit": str(size), **(query or {}), **({"continue": token} if token else {})}
+        answer = api.get(path, query=asked, accept=accept)
+        metadata = paths.metadata(answer.value)
+        following = paths.text(metadata.get("continue"))
+        if answer.status == 410 and token and resume and (following or not restarted):
+            restarted = restarted or not following
+            token = following
+            continue
+        if answer.status != 200:
+            yield Refused(status=answer.status, reason=answer.message)
+            return
+        items = answer.value.get("items")
+        if items is not None and not isinstance(items, list):
+            yield Refused(status=200, reason="the answer is not a list")
+            return
+        objects = [item for item in items or () if isinstance(item, dict)]
+        yield Page(items=objects, resource_version=paths.text(metadata.get("resourceVersion")))
+        token = following
+        if not token:
+            return
+
+
 def read(api: Lists, target: Target) -> Listed | NotServed | Refused:
     """Lists a target in the first version that is served.
 
     The state is that of the moment of the first page (no resource version is asked for), so that one API server of
-    several that lags behind cannot take us back in time, and pages keep what is in memory at once small.
+    several that lags behind cannot take us back in time, and pages keep what is in memory at once small. Where that
+    state is gone before the last page (410), the list is refused.
 
     Raises:
         ClusterError: the API server does not answer.
     """
     for version in target.kind.versions:
         found = _read(api, target, version)
-        if not isinstance(found, NotServed):
+        if not isinstance(found, Refused) or found.status != 404:
             return found
     return NotServed()
 
 
-def _read(api: Lists, target: Target, version: str) -> Listed | NotServed | Refused:
+def _read(api: Lists, target: Target, version: str) -> Listed | Refused:
     values: list[paths.Object] = []
-    token = ""
-    while True:
-        query = {"limit": str(PAGE), **target.query, **({"continue": token} if token else {})}
-        answer = api.get(target.path(version), query=query, accept=target.accept(watch=False))
-        if answer.status == 404:
-            return NotServed()
-        if answer.status != 200:
-            # 410: the state of the first page is gone. Whoever asked begins again, after a while.
-            return Refused(status=answer.status, reason=answer.message)
-        items = answer.value.get("items")
-        if items is not None and not isinstance(items, list):
-            return Refused(status=200, reason="the answer is no list")
-        values += (target.kept(item, version) for item in items or () if is_named(item))
-        metadata = _metadata(answer.value)
-        token = _text(metadata.get("continue"))
-        if not token:
-            resource_version = _text(metadata.get("resourceVersion"))
-            return Listed(version=version, resource_version=resource_version, values=values)
+    resource_version = ""
+    accept = target.accept(watch=False)
+    for page in pages(api, target.path(version), size=PAGE, query=target.query, accept=accept):
+        if isinstance(page, Refused):
+            return page
+        values += (target.kept(item, version) for item in page.items if has_name(item))
+        resource_version = page.resource_version
+    return Listed(version=version, resource_version=resource_version, values=values)
 
 
-def is_named(value: paths.Json) -> TypeGuard[paths.Object]:
-    """Whether something is an object that can be told from others."""
-    return isinstance(value, dict) and bool(_text(_metadata(value).get("name")))
+def has_name(value: paths.Object) -> bool:
+    """Whether an object has a name, which tells it from others."""
+    return bool(paths.text(paths.metadata(value).get("name")))
 
 
 def resource_version(value: paths.Object) -> str:
     """That of an object; empty where it has none."""
-    return _text(_metadata(value).get("resourceVersion"))
-
-
-def _metadata(value: paths.Object) -> Mapping[str, paths.Json]:
-    metadata = value.get("metadata")
-    return metadata if isinstance(metadata, dict) else {}
-
-
-def _text(value: paths.Json) -> str:
-    return value if isinstance(value, str) else ""
+    return paths.text(paths.metadata(value).get("resourceVersion"))

@@ -9,7 +9,8 @@ from typing import Protocol
 from usher.cluster import sinks
 from usher.cluster.api import Api
 from usher.cluster.listing import Target
-from usher.cluster.watching import PATIENCE, Reason, Reflector, Sink
+from usher.cluster.sinks import Sink
+from usher.cluster.watching import PATIENCE, Reason, Reflector
 from usher.facts.store import Store
 from usher.kinds.kept_fields import CONFIG_MAP, DEFINITION, FACT_KINDS, KUEUE_CONFIGURATION, FactKind, Key
 

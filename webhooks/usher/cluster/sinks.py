@@ -2,11 +2,27 @@
 
 import threading
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from usher import paths
-from usher.cluster.watching import Sink
 from usher.facts.store import Store
 from usher.kinds.kept_fields import Key
+
+
+class Sink(Protocol):
+    """Where what is known of a kind is kept."""
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        """Takes all objects that there are."""
+        ...
+
+    def put(self, value: paths.Object) -> None: ...
+
+    def remove(self, value: paths.Object) -> None: ...
+
+    def lacks(self) -> None:
+        """Notes that the cluster does not have the kind."""
+        ...
 
 
 class InStore:
@@ -126,8 +142,7 @@ class WithContent:
         return self._content if self._content is not None and self._is_it(value) else value
 
     def _is_it(self, value: paths.Object) -> bool:
-        metadata = value.get("metadata")
-        fields = metadata if isinstance(metadata, dict) else {}
+        fields = paths.metadata(value)
         return (fields.get("namespace"), fields.get("name")) == self._place
 
 
@@ -175,7 +190,6 @@ class Definitions:
         self._sink.lacks()
 
     def _defined(self, value: paths.Object) -> None:
-        metadata = value.get("metadata")
-        name = metadata.get("name") if isinstance(metadata, dict) else None
-        if isinstance(name, str):
+        name = paths.text(paths.metadata(value).get("name"))
+        if name:
             self._wake(name)

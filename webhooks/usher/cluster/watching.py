@@ -8,15 +8,16 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import Enum
-from typing import Final, Protocol
+from typing import Final
 
-from usher import errors, paths
+from usher import errors
 from usher.cluster import listing
 from usher.cluster.api import Api, CutShortError, TooLongError, lines, loads
 from usher.cluster.listing import Target
 from usher.cluster.retries import Backoff
+from usher.cluster.sinks import Sink
 
 SHORTEST_WATCH: Final = 180.0
 LONGEST_WATCH: Final = 260.0
@@ -59,22 +60,6 @@ class Reason(Enum):
     NOT_SERVED = "not_served"
     FAULT = "fault"
     """Of our own."""
-
-
-class Sink(Protocol):
-    """Where what is known of a kind is kept."""
-
-    def replace(self, values: Iterable[paths.Object]) -> None:
-        """Takes all objects that there are."""
-        ...
-
-    def put(self, value: paths.Object) -> None: ...
-
-    def remove(self, value: paths.Object) -> None: ...
-
-    def lacks(self) -> None:
-        """Notes that the cluster does not have the kind."""
-        ...
 
 
 class _MalformedError(Exception):
@@ -271,7 +256,7 @@ class Reflector:
         if not version or kind not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
             raise _MalformedError
         if kind != "BOOKMARK":
-            if not listing.is_named(value):
+            if not listing.has_name(value):
                 raise _MalformedError
             kept = self.target.kept(value, self._version)
             (self._sink.remove if kind == "DELETED" else self._sink.put)(kept)

@@ -15,8 +15,7 @@ def labels(name: str, facts: Store) -> Mapping[str, str] | None:
     found = facts.find(Reference(group="", kind="Namespace", name=name))
     if isinstance(found, Absence):
         return None
-    metadata = found.get("metadata")
-    written: paths.Json = metadata.get("labels") if isinstance(metadata, dict) else None
+    written = paths.metadata(found).get("labels")
     result = {_NAME: name}
     if written is None:
         return result

@@ -61,9 +61,7 @@ def amount(resource: str, quantity: quantities.Quantity) -> int:
 
 def name_of(value: paths.Object) -> str:
     """Empty where it has none."""
-    metadata = value.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    return name if isinstance(name, str) else ""
+    return paths.text(paths.metadata(value).get("name"))
 
 
 def read(value: paths.Object) -> Node | str:

@@ -88,9 +88,8 @@ def _entry(each: Recorded) -> dict[str, object]:
 
 
 def _place(value: paths.Object) -> tuple[str, str]:
-    metadata = value.get("metadata")
-    fields = metadata if isinstance(metadata, dict) else {}
-    return str(fields.get("namespace") or ""), str(fields.get("name") or "")
+    metadata = paths.metadata(value)
+    return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
 
 
 def _content(data: bytes, source: str) -> paths.Object:

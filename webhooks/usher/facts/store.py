@@ -232,7 +232,7 @@ def _fresh() -> float:
 
 
 def _key(value: paths.Object) -> Key:
-    return _text(value.get("apiVersion")).rpartition("/")[0], _text(value.get("kind"))
+    return paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
 
 
 def _lasting(value: paths.Object, key: Key) -> paths.Object:
@@ -244,9 +244,8 @@ def _lasting(value: paths.Object, key: Key) -> paths.Object:
 
 
 def _identity(value: paths.Object) -> tuple[str, str]:
-    metadata = value.get("metadata")
-    fields = metadata if isinstance(metadata, dict) else {}
-    return _text(fields.get("namespace")), _text(fields.get("name"))
+    metadata = paths.metadata(value)
+    return paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))
 
 
 def _placed(value: paths.Object, key: Key, namespace: str) -> paths.Object:
@@ -259,7 +258,3 @@ def _placed(value: paths.Object, key: Key, namespace: str) -> paths.Object:
     if known is not None and known.cluster_scoped:
         return value if within is None else {**value, "metadata": {**metadata, "namespace": None}}
     return value if within or not namespace else {**value, "metadata": {**metadata, "namespace": namespace}}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes import batch as kubernetes_batch
-from usher.reading.templates import Place, Template, pod_template
+from usher.reading.counts import concurrent_pods
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 
@@ -16,7 +17,7 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
         job_template = reading.mapping(job.get("template"), path + "/template")
         job_path = path + "/template/spec"
         job_spec = reading.mapping(job_template.get("spec"), job_path)
-        pods = replicas * kubernetes_batch.concurrent_pods(job_spec, job_path, reading)
+        pods = replicas * concurrent_pods(job_spec, job_path, reading)
         yield pod_template(
             Place(job_spec.get("template"), job_path + "/template"),
             reading,

@@ -9,7 +9,8 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
-from usher.reading.templates import Place, Template, Traits, pod_spec, pod_template
+from usher.reading.pod_templates import pod_spec, pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 _GROUP: Final = "autoscaling.knative.dev"

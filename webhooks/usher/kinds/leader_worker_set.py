@@ -6,9 +6,10 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes.apps import share_of
+from usher.reading.counts import share_of
 from usher.reading.embedded import times
-from usher.reading.templates import ONE, Place, Template, Traits, pod_template
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import ONE, Place, Template, Traits
 from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]

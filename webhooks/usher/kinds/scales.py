@@ -12,8 +12,6 @@ autoscaler that names one of them does nothing, and they grow by UPDATE alone.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from usher import paths
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
@@ -60,22 +58,3 @@ FIELDS: Mapping[tuple[str, str], str] = {(scale.group, scale.kind): scale.field 
 
 KINDS: Mapping[tuple[str, str], str] = {(scale.group, scale.plural): scale.kind for scale in SCALES}
 """By group and resource, which is all that a request to `/scale` tells of the kind."""
-
-
-def with_number(value: paths.Object, pointer: str, number: int) -> paths.Object:
-    """The object with another number at a pointer; the same object where nothing holds such a field.
-
-    Only what lies on the way is copied: the rest is shared, and neither object is to be changed.
-    """
-    return _replaced(value, paths.split(pointer), number) or value
-
-
-def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object | None:
-    """None where the way to the field ends; only the field itself may be missing."""
-    if not isinstance(holder, dict) or not keys:
-        return None
-    key, *rest = keys
-    if not rest:
-        return {**holder, key: number}
-    inner = _replaced(holder.get(key), rest, number)
-    return None if inner is None else {**holder, key: inner}

@@ -5,8 +5,8 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes.apps import DEFAULT_SURGE, share_of
 from usher.kinds.nvidia import nemo, nim_operator
+from usher.reading.counts import DEFAULT_SURGE, share_of
 from usher.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
 

@@ -113,6 +113,11 @@ class Workload:
     """True for kinds that always form their own gang (Volcano Job)."""
 
     @property
+    def api_version(self) -> str:
+        """As manifests write it: `batch/v1`, `v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
     def is_pod(self) -> bool:
         return self.kind == "Pod" and not self.group
 

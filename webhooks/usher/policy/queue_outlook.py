@@ -6,16 +6,19 @@ from typing import Final
 
 from usher import model
 from usher.authorities import outlook as authorities_outlook
+from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import outlook as gpu_quota_outlook
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import outlook as kueue_outlook
 from usher.authorities.kueue.outlook import Kueue
 from usher.authorities.kueue.slice import QUEUE_LABEL
 from usher.authorities.limit_range import outlook as limit_range_outlook
 from usher.authorities.nodes import outlook as nodes_outlook
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.outlook import Answer, Outlook, Section
+from usher.authorities.outlook import Outlook, Section
 from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.resource_quota import outlook as resource_quota_outlook
+from usher.authorities.verdict import Answer
 from usher.authorities.volcano import outlook as volcano_outlook
 from usher.facts.store import Store
 from usher.mutation import strategies
@@ -148,9 +151,8 @@ class Looker:
         if in_queue is not None:
             yield in_queue
         yield from volcano_outlook.of(workload, self._facts, config)
-        charged = gpu_quota_outlook.of(workload, self._facts, config, vocabulary)
-        if charged is not None:
-            yield charged
+        known = Knowledge(facts=self._facts, config=config, vocabulary=vocabulary)
+        yield from gpu_quota_outlook.of(Case(workload=workload), known)
         counted = resource_quota_outlook.of(workload, self._facts, config)
         if counted is not None:
             yield counted

@@ -1,13 +1,14 @@
-"""What an adapter hands over: the parts of a pod template, each with its place in the object."""
+"""The parts of a pod template, each with its place in the object: what a kind hands over. Plain data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.reading.values import Reading
 
 ONE = model.Count(minimum=1, maximum=1)
+
+DEFAULT_SCHEDULER: Final = model.Scheduler(name="default-scheduler", reason="the template names none")
 
 FIRST = "*"
 """In place of a name: the first container does the work."""
@@ -114,43 +115,3 @@ LISTS: Final = (
     ("ephemeralContainers", model.ContainerType.EPHEMERAL),
 )
 """Init containers first: the order in which the kubelet starts them matters for the sums."""
-
-
-def listed(lists: Mapping[str, Place], reading: Reading) -> Iterator[ContainerPlace]:
-    """The containers of a pod spec, whose three lists are given by their names."""
-    for name, kind in LISTS:
-        if name not in lists:
-            continue
-        for path, value in reading.items(*lists[name]):
-            policy = value.get("restartPolicy")
-            if policy is not None:
-                policy = reading.text(policy, path + "/restartPolicy")
-            sidecar = kind is model.ContainerType.INIT and policy == "Always"
-            yield ContainerPlace(value=value, path=path, type=model.ContainerType.SIDECAR if sidecar else kind)
-
-
-def pod_template(
-    place: Place, reading: Reading, *, name: str = "", count: model.Count = ONE, traits: Traits = PLAIN
-) -> Template:
-    """A PodTemplateSpec: an object with `metadata` and `spec`."""
-    value, path = reading.mapping(*place), place.path
-    return Template(
-        name=name,
-        path=path,
-        spec=Place(value.get("spec"), path + "/spec"),
-        metadata=Place(value.get("metadata"), path + "/metadata"),
-        count=count,
-        traits=traits,
-    )
-
-
-def pod_spec(
-    place: Place,
-    *,
-    name: str = "",
-    metadata: Place = NOWHERE,
-    count: model.Count = ONE,
-    traits: Traits = PLAIN,
-) -> Template:
-    """A bare PodSpec, or an object in which the fields of one stand beside others (KServe's predictors)."""
-    return Template(name=name, path=place.path, spec=place, metadata=metadata, count=count, traits=traits)

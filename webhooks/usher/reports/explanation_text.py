@@ -54,8 +54,7 @@ def _heading(explanation: Explanation) -> str:
     workload = explanation.workload
     if workload is None:
         return "nothing that rules read"
-    where = f"{workload.namespace}/" if workload.namespace else ""
-    return f"{workload.kind} {where}{workload.name or '(unnamed)'}"
+    return wording.workload_name(workload)
 
 
 def _write(state: State, entries: Sequence[Explained], lines: Lines) -> None:

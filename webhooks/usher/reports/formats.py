@@ -1,11 +1,28 @@
-"""What a report format is."""
+"""The formats of the reports of `usher check` and `usher audit`.
 
-from typing import Protocol, TextIO
+A new format is a module in this folder, with a function `write(found: findings.Report, stream: TextIO, /)`, and a line
+in FORMATS. This module imports none of them: `--help` lists the formats, and has to be quick.
+"""
 
-from usher.scan import findings
+from dataclasses import dataclass
+from typing import Final
 
 
-class Reporter(Protocol):
-    """Writes a report; settings of the format (width, colour) are bound to it before."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format of a report."""
 
-    def __call__(self, found: findings.Report, stream: TextIO, /) -> None: ...
+    module: str
+    reader: str
+    """Whom it is for, as `--help` says it."""
+    colored: bool = False
+    """Whether `write` takes the keyword `color` as well."""
+    names_failures: bool = False
+    """Whether its reader sees in it what could not be read or judged; else that goes to standard error too."""
+
+
+FORMATS: Final = {
+    "text": Format(module="usher.reports.text", reader="people", colored=True, names_failures=True),
+    "json": Format(module="usher.reports.json_report", reader="programs"),
+}
+"""By the name that `--format` takes; the first is the default."""

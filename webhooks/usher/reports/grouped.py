@@ -11,6 +11,7 @@ from rich.text import Text
 from usher import model, paths
 from usher.reports import wording
 from usher.reports.lines import Lines
+from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 SHOWN: Final = 10
@@ -64,7 +65,7 @@ def _check(outcome: model.Outcome, code: str, name: str, hits: Sequence[_Hit], l
         for text in (remedy, milder):
             if text:
                 lines.wrapped(text, first=Text("  = ", style="dim"), rest="    ")
-        for hit in sorted(found, key=lambda hit: -findings.gpus(hit.result.accelerators).number)[:SHOWN]:
+        for hit in sorted(found, key=lambda hit: -scan_devices.gpus(hit.result.accelerators).number)[:SHOWN]:
             where = _where(hit)
             whose = f"{_devices(hit.result):>12}  {hit.result.identity}{where and f', {where}'}"
             lines.wrapped(whose.lstrip(), first=Text(" " * (len(whose) - len(whose.lstrip()))), rest=" " * 14)
@@ -108,24 +109,17 @@ def _extent(results: Iterable[findings.Result]) -> str:
     if not any(result.makes_pods for result in distinct):
         return wording.count(len(distinct), "object")
     thing = "workload" if all(result.makes_pods for result in distinct) else "object"
-    return f"{wording.count(len(distinct), thing)}, {wording.devices(summed(distinct))}"
+    added = scan_devices.added(result.accelerators for result in distinct)
+    return f"{wording.count(len(distinct), thing)}, {wording.devices(added)}"
 
 
 def _devices(result: findings.Result) -> str:
     return wording.devices(result.accelerators) if result.makes_pods else ""
 
 
-def summed(results: Iterable[findings.Result]) -> findings.Devices:
-    devices: dict[str, findings.Amount] = {}
-    for result in results:
-        for resource, asked in result.accelerators.items():
-            devices[resource] = devices.get(resource, findings.Amount()) + asked
-    return dict(sorted(devices.items()))
-
-
 def _gpus(hits: Iterable[_Hit]) -> int | Decimal:
     """For sorting, most first."""
-    return -sum(findings.gpus(hit.result.accelerators).number for hit in hits)
+    return -sum(scan_devices.gpus(hit.result.accelerators).number for hit in hits)
 
 
 _Key = TypeVar("_Key", bound=Hashable)

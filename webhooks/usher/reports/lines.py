@@ -1,14 +1,12 @@
-"""Lines on a terminal or in a log: labels in one column, texts in another.
-
-Data goes in as `rich.text.Text`, never as markup.
-"""
+"""Lines and tables on a terminal or in a log. Data goes in as `rich.text.Text`, never as markup."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from usher.reports import wording
@@ -18,6 +16,26 @@ LOG_WIDTH: Final = 120
 """Columns where no terminal says how many there are."""
 
 _CUT: Final = "…"
+
+_WIDEST_LABEL: Final = 36
+"""Columns of the widest label that others are aligned with; a longer one has its line to itself."""
+
+_GAP: Final = 2
+
+_UNLIMITED: Final = 10_000
+"""Columns for a table: a name that is cut or broken can be neither read nor copied."""
+
+
+class Row(NamedTuple):
+    """A label and its text, neither of them escaped; a row without a label goes on with the one before it."""
+
+    label: str
+    text: str = ""
+    indent: int = 2
+
+    @property
+    def start(self) -> str:
+        return " " * self.indent + wording.printable(self.label)
 
 
 class Lines:
@@ -58,6 +76,32 @@ class Lines:
             start = first if number == 0 else Text(rest, style="dim")
             self.write(Text.assemble(start, (part.plain, style)))
 
+    def labelled(self, rows: Sequence[Row]) -> None:
+        """Labels in one column and texts beside them, broken over lines. A table of rich would break the labels too."""
+        widths = [cell_len(row.start) for row in rows if row.text]
+        column = max((width for width in widths if width <= _WIDEST_LABEL), default=0) + _GAP
+        for row in rows:
+            start = row.start
+            if not row.text or cell_len(start) > _WIDEST_LABEL:
+                self.write(start)
+                start = ""
+            if row.text:
+                self.wrapped(row.text, first=Text(start + " " * (column - cell_len(start))), rest=" " * column)
+
+    def table(
+        self, headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str] = (), indent: int = 0
+    ) -> None:
+        """Columns as wide as their texts, which are not escaped yet; those whose header is in `right` align there."""
+        table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+        for header in headers:
+            table.add_column(header, justify="right" if header in right else "left", no_wrap=True)
+        for row in rows:
+            table.add_row(*(Text(wording.printable(cell)) for cell in row))
+        options = self._console.options.update(max_width=_UNLIMITED)
+        for segments in self._console.render_lines(table, options, pad=False):
+            texts = ((segment.text, segment.style or "") for segment in segments)
+            self.write(Text.assemble(" " * indent, *texts))
+
 
 def fitted(excerpt: findings.Excerpt, *, width: int) -> tuple[str, str, str]:
     """A source line as what stands before, in and after the underlined part, escaped and no wider than `width`."""
@@ -89,33 +133,3 @@ def _tail(text: str, width: int) -> str:
     while text and cell_len(text) >= width:
         text = text[1:]
     return _CUT + text if width > 0 else ""
-
-
-_WIDEST: Final = 36
-"""Columns of the widest label that others are aligned with; a longer one has its line to itself."""
-
-_GAP: Final = 2
-
-
-class Row(NamedTuple):
-    """Neither the label nor the text is escaped; a row without a label goes on with the one before it."""
-
-    label: str
-    text: str = ""
-    indent: int = 2
-
-    @property
-    def start(self) -> str:
-        return " " * self.indent + wording.printable(self.label)
-
-
-def write(rows: Sequence[Row], lines: Lines) -> None:
-    widths = [cell_len(row.start) for row in rows if row.text]
-    column = max((width for width in widths if width <= _WIDEST), default=0) + _GAP
-    for row in rows:
-        start = row.start
-        if not row.text or cell_len(start) > _WIDEST:
-            lines.write(start)
-            start = ""
-        if row.text:
-            lines.wrapped(row.text, first=Text(start + " " * (column - cell_len(start))), rest=" " * column)

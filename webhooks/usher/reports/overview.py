@@ -1,22 +1,24 @@
 """The opening of an audit: how many GPUs, whose, and in which trouble."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from usher import model
-from usher.reports import grouped, wording
+from usher.reports import wording
 from usher.reports.lines import Lines
+from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 _Row = tuple[str, ...]
 
 SHOWN: Final = 20
 """Namespaces in the table."""
+
+_NUMBERS: Final = ("workloads", "errors", "warnings")
 
 
 def write(found: findings.Report, lines: Lines) -> None:
@@ -25,7 +27,7 @@ def write(found: findings.Report, lines: Lines) -> None:
         lines.write(Text(wording.printable(found.origin), style="bold"))
     workloads = wording.count(totals.workloads, "workload")
     ask = "asks" if totals.workloads == 1 else "ask"
-    pods = "pod" if totals.pods == findings.Amount(number=1) else "pods"
+    pods = "pod" if totals.pods == scan_devices.Amount(number=1) else "pods"
     lines.wrapped(
         f"{workloads} with {wording.amount(totals.pods)} {pods} {ask} for {wording.devices(totals.accelerators)}.",
         first=Text(""),
@@ -43,16 +45,16 @@ def write(found: findings.Report, lines: Lines) -> None:
         )
     lines.write()
     if found.results:
-        head = ("namespace", "workloads", "errors", "warnings", "accelerators")
         rows = _by_namespace(found.results)
-        _table(head, rows[:SHOWN], lines)
+        lines.table(("namespace", *_NUMBERS, "accelerators"), rows[:SHOWN], right=_NUMBERS, indent=2)
         if len(rows) > SHOWN:
             more = wording.count(len(rows) - SHOWN, "more namespace")
             lines.write(Text(f"  and {more}; --format json has all", style="dim"))
         lines.write()
     rows = _by_check(found.results)
     if rows:
-        _table(("check", "name", "outcome", "workloads", "accelerators"), rows, lines)
+        headers = ("check", "name", "outcome", "workloads", "accelerators")
+        lines.table(headers, rows, right=_NUMBERS, indent=2)
         lines.write()
 
 
@@ -80,7 +82,7 @@ def _rank(results: list[findings.Result]) -> tuple[int | Decimal, int, int | Dec
 
 
 def _gpus(results: Iterable[findings.Result]) -> int | Decimal:
-    return findings.total(findings.gpus(result.accelerators) for result in results).number
+    return scan_devices.total(scan_devices.gpus(result.accelerators) for result in results).number
 
 
 def _by_check(results: Iterable[findings.Result]) -> list[_Row]:
@@ -102,22 +104,4 @@ def _findings(results: Iterable[findings.Result], outcome: model.Outcome) -> int
 
 
 def _devices(results: Iterable[findings.Result]) -> str:
-    return wording.devices(grouped.summed(results))
-
-
-def _table(head: _Row, rows: list[_Row], lines: Lines) -> None:
-    rows = [tuple(wording.printable(cell) for cell in row) for row in rows]
-    widths = [max(cell_len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    numeric = [all(row[column].replace(",", "").isdecimal() for row in rows) for column in range(len(head))]
-    aligned: list[Callable[[str, int], str]] = [_right if each else _left for each in numeric]
-    for number, row in enumerate((head, *rows)):
-        cells = [align(cell, width) for align, cell, width in zip(aligned, row, widths, strict=True)]
-        lines.write(Text(f"  {'  '.join(cells)}", style="dim" if number == 0 else ""))
-
-
-def _left(text: str, width: int) -> str:
-    return text + " " * (width - cell_len(text))
-
-
-def _right(text: str, width: int) -> str:
-    return " " * (width - cell_len(text)) + text
+    return wording.devices(scan_devices.added(result.accelerators for result in results))

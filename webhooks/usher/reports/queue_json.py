@@ -1,133 +1,143 @@
-"""Outlooks for programs: one document of the shape in `usher.reports.queue_shapes`."""
+"""The outlooks of `usher queue` for programs.
+
+A field is absent where it does not apply or is not known. An `answer` is `never`, `unknown`, `not now`, `could` or
+`fits now`.
+"""
 
 from collections.abc import Iterable
-from typing import Final, TextIO
+from typing import Annotated, Literal, TextIO
 
-import orjson
+from pydantic import BeforeValidator
 
-from usher import model
-from usher.authorities.outlook import Balance, Elsewhere, Holding, Rank, Section
-from usher.reports import amounts, queue_shapes
-from usher.reports.json import API_VERSION, MAX_INTEGER
-from usher.reports.queue_text import Shown
-
-KIND: Final = "QueueOutlook"
-
-
-def write(shown: Iterable[Shown], stream: TextIO, /, *, as_written: bool) -> None:
-    options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    stream.write(orjson.dumps(document(shown, as_written=as_written), option=options).decode())
-
-
-def document(shown: Iterable[Shown], *, as_written: bool) -> queue_shapes.Document:
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "asWritten": as_written,
-        "workloads": [_workload(each) for each in shown],
-    }
+from usher import model, quantities
+from usher.reports import json_shape
+from usher.reports.json_shape import (
+    API_VERSION,
+    IF_ANY,
+    Bounded,
+    BoundedIfKnown,
+    Exact,
+    ExactIfKnown,
+    Shape,
+    TextIfAny,
+    attribute,
+)
+from usher.reports.queue_text import ShownOutlook
 
 
-def _workload(shown: Shown) -> queue_shapes.Workload:
-    outlook, workload = shown.outlook, shown.outlook.workload
-    return {
-        "place": shown.place,
-        "apiVersion": f"{workload.group}/{workload.version}" if workload.group else workload.version,
-        "kind": workload.kind,
-        "namespace": workload.namespace,
-        "name": workload.name,
-        "answer": outlook.answer.value,
-        "podSets": [_pod_set(pod_set) for pod_set in workload.pod_sets],
-        "totals": {total.name: _total(total) for total in workload.totals},
-        "given": list(outlook.given),
-        "priorities": [_rank(rank) for rank in outlook.ranks],
-        "authorities": [_section(section) for section in outlook.sections],
-        "remedies": list(outlook.remedies),
-    }
+def write(shown: Iterable[ShownOutlook], stream: TextIO, /, *, as_written: bool) -> None:
+    """Writes the outlooks as one JSON document."""
+    found = {"as_written": as_written, "workloads": list(shown)}
+    json_shape.write(QueueOutlook.model_validate(found), stream)
 
 
-def _pod_set(pod_set: model.PodSet) -> queue_shapes.PodSet:
-    entry: queue_shapes.PodSet = {
-        "name": pod_set.name,
-        "minimum": min(pod_set.count.minimum, MAX_INTEGER),
-        "requests": {request.name: amounts.exact(request.minimum) for request in pod_set.requests},
-    }
-    if pod_set.count.maximum is not None:
-        entry["maximum"] = min(pod_set.count.maximum, MAX_INTEGER)
-    return entry
+def _amounts(requests: Iterable[model.AcceleratorRequest]) -> dict[str, quantities.Quantity]:
+    return {request.name: request.minimum for request in requests}
 
 
-def _total(total: model.Total) -> queue_shapes.Total:
-    entry: queue_shapes.Total = {"minimum": amounts.exact(total.minimum)}
-    if total.maximum is not None:
-        entry["maximum"] = amounts.exact(total.maximum)
-    return entry
+def _by_name(totals: Iterable[model.Total]) -> dict[str, model.Total]:
+    return {total.name: total for total in totals}
 
 
-def _rank(rank: Rank) -> queue_shapes.Rank:
-    entry: queue_shapes.Rank = {
-        "kind": rank.kind,
-        "name": rank.name,
-        "byDefault": rank.by_default,
-        "missing": rank.missing,
-        "given": rank.given,
-    }
-    if rank.value is not None:
-        entry["value"] = max(min(rank.value, MAX_INTEGER), -MAX_INTEGER)
-    if rank.of:
-        entry["podSets"] = list(rank.of)
-    return entry
+class PodSet(Shape):
+    """`requests` are the accelerators of one pod."""
+
+    name: str
+    minimum: Bounded = attribute("count", "minimum")
+    maximum: BoundedIfKnown = attribute("count", "maximum")
+    requests: Annotated[dict[str, Exact], BeforeValidator(_amounts)]
 
 
-def _section(section: Section) -> queue_shapes.Section:
-    return {
-        "authority": section.authority,
-        "answer": section.answer.value,
-        "way": list(section.way),
-        "given": section.given,
-        "reasons": list(section.reasons),
-        "balances": [_balance(each) for each in section.balances],
-        "flavors": [
-            {"podSet": each.pod_set, "resources": list(each.resources), "flavor": each.flavor, "now": each.now}
-            for each in section.taken
-        ],
-        "elsewhere": [_elsewhere(each) for each in section.elsewhere],
-        "nodes": [_holding(each) for each in section.holding],
-    }
+class Total(Shape):
+    """What all pods together ask for; without `maximum` where nothing bounds it."""
+
+    minimum: Exact
+    maximum: ExactIfKnown
 
 
-def _balance(balance: Balance) -> queue_shapes.Balance:
-    entry: queue_shapes.Balance = {
-        "of": balance.of,
-        "resource": balance.resource,
-        "asks": amounts.exact(balance.asks),
-    }
-    if balance.most is not None:
-        entry["most"] = amounts.exact(balance.most)
-    if balance.own is not None:
-        entry["own"] = amounts.exact(balance.own)
-    if balance.used is not None:
-        entry["reserved"] = amounts.exact(balance.used)
-    if balance.free is not None:
-        entry["free"] = amounts.exact(balance.free)
-    return entry
+class Rank(Shape):
+    """A priority class; without `podSets` it is the one of all pod sets."""
+
+    kind: str
+    name: str
+    value: BoundedIfKnown
+    pod_sets: Annotated[list[str], IF_ANY] = attribute("of")
+    by_default: bool
+    missing: bool
+    given: bool
 
 
-def _elsewhere(other: Elsewhere) -> queue_shapes.Elsewhere:
-    entry: queue_shapes.Elsewhere = {"queue": other.queue, "answer": other.answer.value}
-    if other.behind:
-        entry["clusterQueue"] = other.behind
-    return entry
+class Balance(Shape):
+    """One resource of one flavor or quota: `most` is what it could ever give, `own` what of it is not borrowed."""
+
+    of: str
+    resource: str
+    asks: Exact
+    most: ExactIfKnown
+    own: ExactIfKnown
+    reserved: ExactIfKnown = attribute("used")
+    free: ExactIfKnown
 
 
-def _holding(holding: Holding) -> queue_shapes.Holding:
-    entry: queue_shapes.Holding = {
-        "podSet": holding.pod_set,
-        "answer": holding.answer.value,
-        "nodes": holding.nodes,
-        "grows": list(holding.grows),
-        "missing": list(holding.missing),
-    }
-    if holding.nearest:
-        entry["nearest"] = holding.nearest
-    return entry
+class Flavor(Shape):
+    """The flavor that pods would get; `now` where it has room now."""
+
+    pod_set: str
+    resources: list[str]
+    flavor: str
+    now: bool
+
+
+class Elsewhere(Shape):
+    """Another queue that the workload could use."""
+
+    queue: str
+    cluster_queue: TextIfAny = attribute("behind")
+    answer: str
+
+
+class Nodes(Shape):
+    """Nodes that could hold one pod of a pod set, if they were empty; `grows` are pools of an autoscaler."""
+
+    pod_set: str
+    answer: str
+    nodes: int
+    grows: list[str]
+    nearest: TextIfAny
+    missing: list[str]
+
+
+class Section(Shape):
+    """What one authority says; `given` where gpu-usher names the first queue of `way`, and the file does not."""
+
+    authority: str
+    answer: str
+    way: list[str]
+    given: bool
+    reasons: list[str]
+    balances: list[Balance]
+    flavors: list[Flavor] = attribute("taken")
+    elsewhere: list[Elsewhere]
+    nodes: list[Nodes] = attribute("holding")
+
+
+class Workload(Shape):
+    place: str
+    api_version: str = attribute("outlook", "workload", "api_version")
+    kind: str = attribute("outlook", "workload", "kind")
+    namespace: str = attribute("outlook", "workload", "namespace")
+    name: str = attribute("outlook", "workload", "name")
+    answer: str = attribute("outlook", "answer")
+    pod_sets: list[PodSet] = attribute("outlook", "workload", "pod_sets")
+    totals: Annotated[dict[str, Total], BeforeValidator(_by_name)] = attribute("outlook", "workload", "totals")
+    given: list[str] = attribute("outlook", "given")
+    priorities: list[Rank] = attribute("outlook", "ranks")
+    authorities: list[Section] = attribute("outlook", "sections")
+    remedies: list[str] = attribute("outlook", "remedies")
+
+
+class QueueOutlook(Shape):
+    api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
+    kind: Literal["QueueOutlook"] = "QueueOutlook"
+    as_written: bool
+    workloads: list[Workload]

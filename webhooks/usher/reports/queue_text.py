@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TextIO
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from usher import model, quantities
 from usher.authorities import amount_texts
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.authorities.outlook import Answer, Balance, Holding, Outlook, Rank, Section
-from usher.reports import lines as reports_lines
+from usher.authorities.outlook import Balance, Holding, Outlook, Rank, Section
+from usher.authorities.verdict import Answer
 from usher.reports import wording
 from usher.reports.amounts import number, span
 from usher.reports.lines import Lines, Row
@@ -32,14 +31,14 @@ _QUEUES: Final = frozenset({"Kueue", "Volcano"})
 _WAY: Final = " -> "
 
 
-class Shown(NamedTuple):
+class ShownOutlook(NamedTuple):
     """An outlook, and where its object stands."""
 
     place: str
     outlook: Outlook
 
 
-def write(shown: Iterable[Shown], stream: TextIO, /, *, width: int | None = None) -> None:
+def write(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int | None = None) -> None:
     """Writes the outlooks; `width` in columns, by default the terminal's."""
     lines = Lines(stream, color=False, width=width)
     for index, each in enumerate(shown):
@@ -51,10 +50,9 @@ def write(shown: Iterable[Shown], stream: TextIO, /, *, width: int | None = None
 
 def _write(outlook: Outlook, lines: Lines) -> None:
     workload = outlook.workload
-    version = f"{workload.group}/{workload.version}" if workload.group else workload.version
-    where = f"{workload.namespace}/" if workload.namespace else ""
-    lines.wrapped(f"{workload.kind} {where}{workload.name or '(unnamed)'} ({version})", first=Text(""), rest="  ")
-    reports_lines.write([*_overview(outlook)], lines)
+    heading = f"{wording.workload_name(workload)} ({workload.api_version})"
+    lines.wrapped(heading, first=Text(""), rest="  ")
+    lines.labelled([*_overview(outlook)])
     for section in outlook.sections:
         lines.write()
         _write_section(section, lines)
@@ -136,16 +134,11 @@ def _write_balances(section: Section, lines: Lines) -> None:
     if not section.balances:
         return
     used = "reserved" if section.authority == "Kueue" else "in use"
-    table = [("", "", "asks", "can give", used, "free now"), *map(_cells, section.balances)]
+    numbers = ["asks", "can give", used, "free now"]
+    rows = [*map(_cells, section.balances)]
     if all(balance.used is None and balance.free is None for balance in section.balances):
-        table = [cells[:-2] for cells in table]
-    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
-    for line in table:
-        cells = [
-            cell + " " * (width - cell_len(cell)) if index < 2 else " " * (width - cell_len(cell)) + cell
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        lines.write("    " + "  ".join(cells))
+        numbers, rows = numbers[:-2], [cells[:-2] for cells in rows]
+    lines.table(("", "", *numbers), rows, right=numbers, indent=4)
 
 
 def _cells(balance: Balance) -> tuple[str, ...]:
@@ -154,8 +147,8 @@ def _cells(balance: Balance) -> tuple[str, ...]:
         borrowed = quantities.Quantity(balance.most.nanos - balance.own.nanos)
         most += f" ({_amount(balance.resource, balance.own)} own + {_amount(balance.resource, borrowed)} borrowed)"
     return (
-        wording.printable(balance.of),
-        wording.printable(balance.resource),
+        balance.of,
+        balance.resource,
         _amount(balance.resource, balance.asks, up=True),
         most,
         "?" if balance.used is None else _amount(balance.resource, balance.used, up=True),

@@ -34,7 +34,7 @@ def _numbers(found: findings.Report) -> str:
     scope += [wording.count(totals.workloads, "workload"), wording.devices(totals.accelerators)]
     parts = []
     if totals.workloads or not found.failed:
-        parts.append(wording.findings(totals))
+        parts.append(wording.finding_counts(totals))
     if found.not_evaluated:
         parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
     if found.unread:
@@ -101,6 +101,6 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
 
 
 def _configuration(found: findings.Report) -> str:
-    source = found.configuration or "none given, so the built-in defaults"
+    source = found.configuration.source or "none given, so the built-in defaults"
     as_admitted = "; judged as the mutating webhook would leave the objects" if found.admitted else ""
-    return f"{source} (preset {found.preset}){as_admitted}"
+    return f"{source} (preset {found.configuration.preset}){as_admitted}"

@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Final
 
 from usher import model
-from usher.scan import findings as scan_findings
+from usher.scan import devices as scan_devices
+from usher.scan import findings
 
 WORDS: Final = {model.Outcome.DENY: "error", model.Outcome.WARN: "warn", model.Outcome.AUDIT: "note"}
 STYLES: Final = {model.Outcome.DENY: "bold red", model.Outcome.WARN: "yellow", model.Outcome.AUDIT: "cyan"}
@@ -36,21 +37,27 @@ def count(number: int, thing: str, things: str = "") -> str:
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
-def amount(value: scan_findings.Amount) -> str:
+def workload_name(workload: model.Workload) -> str:
+    """`Job ml-research/bert`."""
+    namespace = f"{workload.namespace}/" if workload.namespace else ""
+    return f"{workload.kind} {namespace}{workload.name or '(unnamed)'}"
+
+
+def amount(value: scan_devices.Amount) -> str:
     """`64`, `0.5`, or `64+` when nothing bounds it."""
     number = value.number
     whole = int(number) if number == int(number) else Decimal(number).normalize()
     return f"{whole:,}{'+' if value.unbounded else ''}"
 
 
-def devices(value: scan_findings.Devices) -> str:
+def devices(value: scan_devices.Devices) -> str:
     """Whole GPUs first, then everything else by its own name: `96 GPUs, 4 nvidia.com/mig-1g.10gb`."""
-    gpus = scan_findings.gpus(value)
-    parts = [f"{amount(gpus)} {'GPU' if gpus == scan_findings.Amount(number=1) else 'GPUs'}"] if gpus else []
+    gpus = scan_devices.gpus(value)
+    parts = [f"{amount(gpus)} {'GPU' if gpus == scan_devices.Amount(number=1) else 'GPUs'}"] if gpus else []
     parts += [
         f"{amount(each)} {printable(resource)}"
         for resource, each in value.items()
-        if resource not in scan_findings.WHOLE_GPUS and each
+        if resource not in scan_devices.WHOLE_GPUS and each
     ]
     return ", ".join(parts) or "0 GPUs"
 
@@ -69,7 +76,7 @@ def pods(value: model.Count) -> str:
     return count(value.maximum, "pod")
 
 
-def findings(totals: scan_findings.Totals) -> str:
+def finding_counts(totals: findings.Totals) -> str:
     """`2 errors (in workloads of 72 GPUs), 1 warning`; what there is none of is left out but for the errors."""
     if not totals.errors and not totals.warnings and not totals.notes:
         return "no errors, no warnings"
@@ -91,7 +98,7 @@ def milder(judgement: model.Judgement) -> str:
     return f"{kind} only: {judgement.because}"
 
 
-def located(problem: scan_findings.Problem) -> str:
+def located(problem: findings.Problem) -> str:
     """`jobs/bert.yaml:3:1: the list in [ ] misses a , or its ] before this`"""
     where = f"{problem.source}:{problem.line}:{problem.column}" if problem.line else problem.source
     return f"{where}: {problem.reason}"

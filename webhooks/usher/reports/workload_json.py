@@ -1,174 +1,174 @@
-"""Workloads for programs: one document of the shape in `usher.reports.workload_shapes`."""
+"""The workloads of `usher workload show` for programs.
+
+Paths are JSON Pointers into the object. A field is absent where it does not apply: `maximum` where nothing bounds the
+number, `reason` where the maximum is the minimum.
+"""
 
 from collections.abc import Iterable
-from typing import Final, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 import orjson
+from pydantic import BeforeValidator, ValidationInfo
 
-from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.reports import amounts, workload_shapes
-from usher.reports.json import API_VERSION, MAX_INTEGER
-from usher.scan.shown_workloads import Scaler, Shown
-
-KIND: Final = "WorkloadList"
-
-
-def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary) -> None:
-    options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    stream.write(orjson.dumps(document(shown, vocabulary=vocabulary), option=options).decode())
-
-
-def document(shown: Iterable[Shown], *, vocabulary: Vocabulary) -> workload_shapes.Document:
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "workloads": [_workload(each, vocabulary) for each in shown],
-    }
-
-
-def _workload(shown: Shown, vocabulary: Vocabulary) -> workload_shapes.Workload:
-    workload = shown.workload
-    entry: workload_shapes.Workload = {
-        "source": shown.source,
-        "apiVersion": _api_version(workload.group, workload.version),
-        "kind": workload.kind,
-        "namespace": workload.namespace,
-        "name": workload.name,
-        "role": workload.role.value,
-        "template": workload.is_template,
-        "suspended": workload.suspended,
-        "deleting": workload.deleting,
-        "gang": _gang(workload.gang),
-        "pods": _pods(workload.pods),
-        "totals": [_total(total, vocabulary) for total in workload.totals],
-        "scaledBy": [_scaler(scaler) for scaler in shown.scalers],
-        "podSets": [_pod_set(pod_set, vocabulary) for pod_set in workload.pod_sets],
-        "unknowns": [_unknown(unknown) for unknown in workload.unknowns],
-        "input": orjson.loads(shown.input),
-    }
-    if shown.line:
-        entry["line"] = shown.line
-    if workload.owner is not None:
-        owner = workload.owner
-        entry["owner"] = {"group": owner.group, "kind": owner.kind, "name": owner.name}
-    return entry
+from usher.reports import amounts, json_shape
+from usher.reports.json_shape import (
+    API_VERSION,
+    IF_ANY,
+    IF_KNOWN,
+    Bounded,
+    BoundedIfKnown,
+    Exact,
+    ExactIfKnown,
+    IntegerIfAny,
+    IntegerIfKnown,
+    Readable,
+    Shape,
+    TextIfAny,
+    attribute,
+)
+from usher.scan.shown_workloads import ShownWorkload
 
 
-def _gang(gang: model.Gang) -> workload_shapes.Gang:
-    entry: workload_shapes.Gang = {"wanted": gang.wanted}
-    if gang.formed_by:
-        entry["formedBy"] = gang.formed_by
-    if gang.minimum is not None:
-        entry["minimum"] = gang.minimum
-    return entry
+def write(shown: Iterable[ShownWorkload], stream: TextIO, /, *, vocabulary: Vocabulary) -> None:
+    """Writes the workloads as one JSON document."""
+    json_shape.write(WorkloadList.model_validate({"workloads": list(shown)}, context=vocabulary), stream)
 
 
-def _pods(count: model.Count) -> workload_shapes.Pods:
-    entry: workload_shapes.Pods = {"minimum": min(count.minimum, MAX_INTEGER)}
-    if count.maximum is not None:
-        entry["maximum"] = min(count.maximum, MAX_INTEGER)
-    if count.reason:
-        entry["reason"] = count.reason
-    return entry
+def _unit(resource: str, info: ValidationInfo[Vocabulary]) -> str:
+    return amounts.unit(resource, info.context)
 
 
-def _total(total: model.Total, vocabulary: Vocabulary) -> workload_shapes.Total:
-    entry: workload_shapes.Total = {
-        "name": total.name,
-        "route": total.route.value,
-        "minimum": amounts.exact(total.minimum),
-    }
-    unit = amounts.unit(total.name, vocabulary)
-    if unit:
-        entry["unit"] = unit
-    if total.maximum is not None:
-        entry["maximum"] = amounts.exact(total.maximum)
-    if total.reason:
-        entry["reason"] = total.reason
-    return entry
+class Pods(Shape):
+    minimum: Bounded
+    maximum: BoundedIfKnown
+    reason: TextIfAny
 
 
-def _request(request: model.AcceleratorRequest, vocabulary: Vocabulary) -> workload_shapes.Request:
-    entry: workload_shapes.Request = {
-        "name": request.name,
-        "route": request.route.value,
-        "path": request.path,
-        "minimum": amounts.exact(request.minimum),
-    }
-    unit = amounts.unit(request.name, vocabulary)
-    if unit:
-        entry["unit"] = unit
-    if request.maximum is not None:
-        entry["maximum"] = amounts.exact(request.maximum)
-    if request.reason:
-        entry["reason"] = request.reason
-    if request.claim:
-        entry["claim"] = request.claim
-    return entry
+class Total(Shape):
+    """What all pods together ask for; `unit` is `MiB` or the like where the name counts memory."""
+
+    name: str
+    route: str
+    unit: Annotated[str, BeforeValidator(_unit), IF_ANY] = attribute("name")
+    minimum: Exact
+    maximum: ExactIfKnown
+    reason: TextIfAny
 
 
-def _pod_set(pod_set: model.PodSet, vocabulary: Vocabulary) -> workload_shapes.PodSet:
-    return {
-        "name": pod_set.name,
-        "path": pod_set.path,
-        "pods": _pods(pod_set.count),
-        "requests": [_request(request, vocabulary) for request in pod_set.requests],
-        "scheduler": _scheduler(pod_set.scheduler),
-        "schedulingGates": list(pod_set.scheduling_gates),
-        "containers": [_container(container) for container in pod_set.containers],
-        "operatorEnvironment": sorted(pod_set.operator_environment),
-        "changeable": pod_set.changeable,
-    }
+class Request(Total):
+    """What one pod asks for; pods that name one `claim` share it."""
+
+    path: str
+    claim: TextIfAny
 
 
-def _scheduler(scheduler: model.Scheduler) -> workload_shapes.Scheduler:
-    entry: workload_shapes.Scheduler = {"name": scheduler.name}
-    if scheduler.reason:
-        entry["reason"] = scheduler.reason
-    return entry
+class Owner(Shape):
+    group: str
+    kind: str
+    name: str
 
 
-def _container(container: model.Container) -> workload_shapes.Container:
-    entry: workload_shapes.Container = {
-        "name": container.name,
-        "type": container.type.value,
-        "path": container.path,
-        "requests": _resources(container.requests),
-        "limits": _resources(container.limits),
-        "asksAccelerators": container.asks_accelerators,
-        "trains": container.trains,
-    }
-    if container.lookalikes:
-        entry["lookalikes"] = list(container.lookalikes)
-    return entry
+class Gang(Shape):
+    """Whether the pods have to start together, what makes them, and how many have to be there."""
+
+    wanted: bool
+    formed_by: TextIfAny
+    minimum: IntegerIfKnown
 
 
-def _resources(resources: model.Resources) -> dict[str, str]:
-    return {name: amounts.exact(quantity) for name, quantity in resources.items()}
+class Scheduler(Shape):
+    """What places the pods; `reason` where the template does not name it."""
+
+    name: str
+    reason: TextIfAny
 
 
-def _scaler(scaler: Scaler) -> workload_shapes.Scaler:
-    growth = scaler.growth
-    entry: workload_shapes.Scaler = {
-        "apiVersion": _api_version(growth.source.group, growth.version),
-        "kind": growth.source.kind,
-        "namespace": growth.source.namespace,
-        "name": growth.source.name,
-        "effective": scaler.effective,
-        "minimum": growth.minimum,
-        "unknowns": [_unknown(unknown) for unknown in growth.unknowns],
-    }
-    if growth.maximum is not None:
-        entry["maximum"] = growth.maximum
-    if growth.reason:
-        entry["reason"] = growth.reason
-    return entry
+class Container(Shape):
+    """`trains`: it does the pod's work, and gets the variables and devices that training needs.
+
+    `lookalikes` are resources that look like accelerators and that neither usher nor usher.yaml knows.
+    """
+
+    name: str
+    type: str
+    path: str
+    requests: dict[str, Exact]
+    limits: dict[str, Exact]
+    asks_accelerators: bool
+    trains: bool
+    lookalikes: Annotated[list[str], IF_ANY]
 
 
-def _unknown(unknown: model.Unknown) -> workload_shapes.Unknown:
-    return {"path": unknown.path, "field": paths.readable(unknown.path), "reason": unknown.reason}
+class PodSet(Shape):
+    """One pod template. `changeable` is false where a change of it would not reach the pods.
+
+    `operatorEnvironment` are the variables that the kind's operator sets itself; names that end in `*` are prefixes.
+    """
+
+    name: str
+    path: str
+    pods: Pods = attribute("count")
+    requests: list[Request]
+    scheduler: Scheduler
+    scheduling_gates: list[str]
+    containers: list[Container]
+    operator_environment: Annotated[list[str], BeforeValidator(sorted)]
+    changeable: bool
 
 
-def _api_version(group: str, version: str) -> str:
-    return f"{group}/{version}" if group else version
+class Unknown(Shape):
+    path: str
+    field: Readable = attribute("path")
+    reason: str
+
+
+class Scaler(Shape):
+    """Another object of the file that says how many replicas this one may have, as this one counts them.
+
+    `effective` is false where it changes nothing: while it is paused, or where the kind has no number that it sets.
+    The paths of its unknowns lead into it.
+    """
+
+    api_version: str
+    kind: str = attribute("growth", "source", "kind")
+    namespace: str = attribute("growth", "source", "namespace")
+    name: str = attribute("growth", "source", "name")
+    effective: bool
+    minimum: int = attribute("growth", "minimum")
+    maximum: IntegerIfKnown = attribute("growth", "maximum")
+    reason: TextIfAny = attribute("growth", "reason")
+    unknowns: list[Unknown] = attribute("growth", "unknowns")
+
+
+class Workload(Shape):
+    """`pods`, `totals` and the `pods` of pod sets are those that the scalers allow; `input` is what the policies see.
+
+    `template` is true for what makes pods only when another object refers to it: its numbers are those of one use.
+    `line` is the first of the object's document.
+    """
+
+    source: str
+    line: IntegerIfAny
+    api_version: str = attribute("workload", "api_version")
+    kind: str = attribute("workload", "kind")
+    namespace: str = attribute("workload", "namespace")
+    name: str = attribute("workload", "name")
+    role: str = attribute("workload", "role")
+    owner: Annotated[Owner | None, IF_KNOWN] = attribute("workload", "owner")
+    template: bool = attribute("workload", "is_template")
+    suspended: bool = attribute("workload", "suspended")
+    deleting: bool = attribute("workload", "deleting")
+    gang: Gang = attribute("workload", "gang")
+    pods: Pods = attribute("workload", "pods")
+    totals: list[Total] = attribute("workload", "totals")
+    scaled_by: list[Scaler] = attribute("scalers")
+    pod_sets: list[PodSet] = attribute("workload", "pod_sets")
+    unknowns: list[Unknown] = attribute("workload", "unknowns")
+    input: Annotated[Any, BeforeValidator(orjson.loads)]
+
+
+class WorkloadList(Shape):
+    api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
+    kind: Literal["WorkloadList"] = "WorkloadList"
+    workloads: list[Workload]

@@ -8,16 +8,17 @@ from rich.text import Text
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.reports import lines as reports_lines
 from usher.reports import pod_set_rows, wording
 from usher.reports.lines import Lines, Row
 from usher.reports.pod_set_rows import Common
-from usher.scan.shown_workloads import Scaler, Shown
+from usher.scan.shown_workloads import Scaler, ShownWorkload
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 
-def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary, width: int | None = None) -> None:
+def write(
+    shown: Iterable[ShownWorkload], stream: TextIO, /, *, vocabulary: Vocabulary, width: int | None = None
+) -> None:
     """Writes the workloads; `width` in columns, by default the terminal's."""
     lines = Lines(stream, color=False, width=width)
     for number, each in enumerate(shown):
@@ -25,9 +26,10 @@ def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary, 
             lines.write()
         # A path that is broken over lines can be neither clicked nor copied.
         lines.write(wording.printable(f"{each.source}:{each.line}" if each.line else each.source))
-        lines.wrapped(_heading(each.workload), first=Text(""), rest="  ")
+        name = wording.workload_name(each.workload)
+        lines.wrapped(f"{name} ({each.workload.api_version})", first=Text(""), rest="  ")
         if _is_recognised(each.workload):
-            reports_lines.write(list(_known(each, vocabulary)), lines)
+            lines.labelled([*_known(each, vocabulary)])
         unknown = list(_unknown(each))
         if unknown:
             lines.write("  unknown")
@@ -35,18 +37,12 @@ def write(shown: Iterable[Shown], stream: TextIO, /, *, vocabulary: Vocabulary, 
             lines.wrapped(text, first=Text("    "), rest="      ")
 
 
-def _heading(workload: model.Workload) -> str:
-    version = f"{workload.group}/{workload.version}" if workload.group else workload.version
-    where = f"{workload.namespace}/" if workload.namespace else ""
-    return f"{workload.kind} {where}{workload.name or '(unnamed)'} ({version})"
-
-
 def _is_recognised(workload: model.Workload) -> bool:
     """Of a kind that is not known, nothing is known but its name."""
     return bool(workload.pod_sets) or workload.role is not model.Role.UNKNOWN or not workload.unknowns
 
 
-def _known(shown: Shown, vocabulary: Vocabulary) -> Iterator[Row]:
+def _known(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
     workload = shown.workload
     yield Row("role", workload.role)
     state = [text for holds, text in ((workload.suspended, "suspended"), (workload.deleting, "being deleted")) if holds]
@@ -123,7 +119,7 @@ def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) 
         yield from pod_set_rows.rows(pod_set, vocabulary, indent=indent, requests=requests, common=common)
 
 
-def _unknown(shown: Shown) -> Iterator[str]:
+def _unknown(shown: ShownWorkload) -> Iterator[str]:
     """What is not known and why; places that share a reason together."""
     by_reason: dict[str, list[str]] = {}
     for path, reason in chain(_of_workload(shown.workload), _of_scalers(shown.scalers)):

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from usher import model, paths
+from usher.authorities.authority import QuotaRefusal
 from usher.mutation import merge, strategies
 from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.policy.request import Refusal
 from usher.review import response, scaling
 from usher.review.parsing import Review, parse
 
@@ -41,7 +41,7 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
     return answered(review, decide(review, evaluator))
 
 
-def decide(review: Review, evaluator: Evaluator, *, refusal: Refusal | None = None) -> model.Decision:
+def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
     """What is decided about the object of a review; about none where it brings none.
 
     Args:
@@ -82,7 +82,7 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
     """
     review = parse(body)
     merged = merge.Merged(value={}) if review.value is None else evaluator.patch(request_of(review))
-    names = tuple(sorted({evaluator.mutation_name(intent.mutation) for intent in merged.applied}))
+    names = tuple(sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in merged.applied}))
     conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
     texts = (*_summary(merged, evaluator), *conflicts, *_left_out(merged, evaluator))
     warnings = [f"{_PREFIX}{text}" for text in texts]
@@ -92,8 +92,8 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
 
 def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
     """What the mutations did, in a line if there is room: a mutation should surprise nobody."""
-    told = (intent.mutation for intent in merged.applied if not evaluator.is_silent(intent.mutation))
-    counts = Counter(map(evaluator.mutation_name, told))
+    told = (intent.mutation for intent in merged.applied if not evaluator.catalogue.is_silent(intent.mutation))
+    counts = Counter(map(evaluator.catalogue.mutation_name, told))
     parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]
     line = ""
     for part in parts:
@@ -110,11 +110,11 @@ def _left_out(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
     """What the user should know of: what a mutation has to say, and what stands in its way."""
     notes = [(note.mutation, note.reason) for note in merged.warnings]
     notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
-    yield from (f"{evaluator.mutation_name(key)}: {reason}" for key, reason in dict.fromkeys(notes))
+    yield from (f"{evaluator.catalogue.mutation_name(key)}: {reason}" for key, reason in dict.fromkeys(notes))
 
 
 def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:
-    names = sorted({evaluator.mutation_name(intent.mutation) for intent in intents})
+    names = sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in intents})
     place = f"{strategies.WORDS[intents[0].field]} at {paths.readable(intents[0].at)}"
     return f"{place} left as it is: different values from {' and '.join(names)}"
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from usher import paths
 from usher.kinds import scales
+from usher.reading.growth import with_number
 from usher.review.parsing import Review
 
 SUB_RESOURCE: Final = "scale"
@@ -25,7 +26,7 @@ def applied(review: Review, scaled: paths.Object) -> Review:
         review: of its scale; `field` knows where it keeps its number.
         scaled: the object as it is.
     """
-    value = scales.with_number(scaled, field(review), _replicas(review.value))
+    value = with_number(scaled, field(review), _replicas(review.value))
     return replace(review, kind=_text(scaled.get("kind")), sub_resource="", value=value, old_value=scaled)
 
 

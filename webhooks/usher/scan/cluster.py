@@ -1,11 +1,13 @@
 """A live cluster -> objects: every kind of workload that usher knows and the API server serves, a page at a time."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import errors, paths
-from usher.cluster.api import Answer, Lists, root
+from usher.cluster import listing
+from usher.cluster.api import Lists, root
+from usher.cluster.listing import Refused
 from usher.config.models import EXEMPTION_LABEL
 from usher.kinds import completion, registry
 from usher.kinds.kind import Kind
@@ -49,6 +51,11 @@ class Resource:
     def path(self, namespace: str) -> str:
         within = f"namespaces/{namespace}/" if namespace else ""
         return f"{root(self.kind.group, self.version)}/{within}{self.kind.plural}"
+
+    def completed(self, value: paths.Object) -> paths.Object:
+        """An object of a list with its kind and version, which built-in kinds leave out there."""
+        version = f"{self.kind.group}/{self.version}" if self.kind.group else self.version
+        return {"apiVersion": version, "kind": self.kind.kind, **value}
 
 
 def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
@@ -98,14 +105,14 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
 
 def _exempt(namespaces: Iterable[Item]) -> Iterator[str]:
     for item in namespaces:
-        metadata = _metadata(item.value)
+        metadata = paths.metadata(item.value)
         labels, name = metadata.get("labels"), metadata.get("name")
         if isinstance(labels, dict) and labels.get(EXEMPTION_LABEL) == "true" and isinstance(name, str):
             yield name
 
 
 def _namespace(item: Item) -> object:
-    return _metadata(item.value).get("namespace")
+    return paths.metadata(item.value).get("namespace")
 
 
 def _owners_first(resource: Resource) -> tuple[int, str]:
@@ -124,7 +131,7 @@ def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
             continue
         if answer.status != 200:
             name = f"{group}/{version}" if group else version
-            refused.append(_not_listed(name, answer))
+            refused.append(_not_listed(name, Refused(status=answer.status, reason=answer.message)))
             continue
         plurals = _plurals(answer.value)
         for kind in served:
@@ -134,26 +141,13 @@ def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
 
 
 def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> Iterator[Batch]:
-    """All pages of one kind.
-
-    A continue token lives some minutes. When it has gone (410), the server offers one that goes on from the same name
-    in the state of now, which is as good for an audit; without an offer the list is begun again, once.
-    """
+    """All objects of one kind, one batch per page."""
     seen: set[str] = set()
-    token, restarted = "", False
-    while True:
-        query = {"limit": str(PAGE), **({"continue": token} if token else {})}
-        answer = api.get(resource.path(namespace), query=query)
-        if answer.status == 410 and token:
-            offered = _continue(answer.value)
-            if offered or not restarted:
-                restarted = restarted or not offered
-                token = offered
-                continue
-        if answer.status != 200:
-            yield _not_listed(resource.name, answer, after=len(seen))
+    for page in listing.pages(api, resource.path(namespace), size=PAGE, resume=True):
+        if isinstance(page, Refused):
+            yield _not_listed(resource.name, page, after=len(seen))
             return
-        fresh = [item for item in _items(answer.value, resource) if _uid(item) not in seen or not _uid(item)]
+        fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
         seen.update(map(_uid, fresh))
         own = [item for item in fresh if not _owners(item) & uids]
         live = [item for item in own if not completion.finished(item)]
@@ -166,18 +160,15 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
         )
         if isinstance(resource.kind, Kind) and resource.kind.kind != "Pod":
             uids.update(map(_uid, fresh))
-        token = _continue(answer.value)
-        if not token:
-            return
 
 
-def _not_listed(name: str, answer: Answer, *, after: int = 0) -> Batch:
+def _not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
     """403 is how this cluster is set up, and named; everything else makes the audit incomplete."""
-    if answer.status == 403:
-        reason = f"not evaluated, because it may not be listed: {answer.message}"
+    if refused.forbidden:
+        reason = f"not evaluated, because it may not be listed: {refused.reason}"
         return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)
     so_far = f" after {after:,} objects" if after else ""
-    problem = findings.Problem(source=name, reason=f"the list ended{so_far}: {answer.message}; run the audit again")
+    problem = findings.Problem(source=name, reason=f"the list ended{so_far}: {refused.reason}; run the audit again")
     return Batch(source=name, problems=(problem,), is_file=False)
 
 
@@ -187,33 +178,13 @@ def _plurals(value: paths.Object) -> set[str]:
     return {name for name in names if isinstance(name, str)}
 
 
-def _items(value: paths.Object, resource: Resource) -> Iterator[paths.Object]:
-    """The objects of a page; the built-in kinds leave out there what the list says already."""
-    items = value.get("items")
-    version = f"{resource.kind.group}/{resource.version}" if resource.kind.group else resource.version
-    for item in items if isinstance(items, list) else []:
-        if isinstance(item, dict):
-            yield {"apiVersion": version, "kind": resource.kind.kind, **item}
-
-
-def _metadata(value: paths.Object) -> Mapping[str, paths.Json]:
-    metadata = value.get("metadata")
-    return metadata if isinstance(metadata, dict) else {}
-
-
-def _continue(value: paths.Object) -> str:
-    token = _metadata(value).get("continue")
-    return token if isinstance(token, str) else ""
-
-
 def _uid(value: paths.Object) -> str:
-    uid = _metadata(value).get("uid")
-    return uid if isinstance(uid, str) else ""
+    return paths.text(paths.metadata(value).get("uid"))
 
 
 def _owners(value: paths.Object) -> set[str]:
     """The uid of the controlling owner, if there is one."""
-    references = _metadata(value).get("ownerReferences")
+    references = paths.metadata(value).get("ownerReferences")
     return set(_controllers(references if isinstance(references, list) else []))
 
 

@@ -4,20 +4,14 @@ Plain and frozen. It holds what a reader is shown and neither the objects nor th
 thousand objects needs memory for what was found and not for what was read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from enum import StrEnum
-from typing import Final
 
 from usher import model, paths
 from usher.mutation import merge
-
-WHOLE_GPUS: Final = frozenset(
-    {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
-)
-"""Resources that count as GPUs; slices, shared replicas and other accelerators are counted by their own name."""
+from usher.scan.devices import NOTHING, Amount, Devices
 
 
 class Command(StrEnum):
@@ -25,24 +19,6 @@ class Command(StrEnum):
 
     CHECK = "check"
     AUDIT = "audit"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
-    """A number of things; `unbounded` when it is the least that there will be and nothing says how many more."""
-
-    number: int | Decimal = 0
-    unbounded: bool = False
-
-    def __add__(self, other: "Amount") -> "Amount":
-        return Amount(number=self.number + other.number, unbounded=self.unbounded or other.unbounded)
-
-    def __bool__(self) -> bool:
-        return self.number > 0 or self.unbounded
-
-
-Devices = Mapping[str, Amount]
-"""Accelerators by resource name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +121,15 @@ class Result:
         return self.findings[0].judgement.outcome if self.findings else None
 
     @property
+    def outcome(self) -> str:
+        """What a report says of it: the worst outcome, or `exempt`, `unknown` or `clean`."""
+        if self.exemption:
+            return "exempt"
+        if self.worst is not None:
+            return self.worst.value
+        return "unknown" if self.unread else "clean"
+
+    @property
     def unread(self) -> int:
         """How many parts of the object itself could not be judged, whatever the checks said of the rest."""
         return sum(not entry.unknown.check for entry in self.not_judged)
@@ -197,7 +182,7 @@ class Totals:
     objects: int = 0
     """All Kubernetes objects, workloads or not."""
     workloads: int = 0
-    pods: Amount = Amount()
+    pods: Amount = NOTHING
     accelerators: Devices
     accelerators_with_errors: Devices
     """Of the workloads that have a finding which denies."""
@@ -212,6 +197,10 @@ class Totals:
     """Objects of a cluster that have run to their end: they hold no accelerator any more."""
     ignored: int = 0
     """Documents that are no Kubernetes objects."""
+
+    @property
+    def by_outcome(self) -> Mapping[model.Outcome, int]:
+        return {model.Outcome.DENY: self.errors, model.Outcome.WARN: self.warnings, model.Outcome.AUDIT: self.notes}
 
 
 class ExceptionState(StrEnum):
@@ -235,14 +224,21 @@ class ExceptionUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What the run judged by."""
+
+    source: str = ""
+    """The file; empty for the built-in defaults."""
+    preset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """All of one run, in the order in which the objects were met."""
 
     command: Command
     version: str
-    configuration: str
-    """The file that was used; empty for the built-in defaults."""
-    preset: str
+    configuration: Configuration
     origin: str = ""
     """The cluster that was audited; empty for files."""
     admitted: bool = False
@@ -270,15 +266,3 @@ class Report:
     def failed(self) -> bool:
         """Whether something could not be read or judged, so that a clean report would prove nothing."""
         return bool(self.problems or self.failures)
-
-
-def gpus(devices: Devices) -> Amount:
-    """How many whole GPUs are among the accelerators."""
-    return total(amount for resource, amount in devices.items() if resource in WHOLE_GPUS)
-
-
-def total(amounts: Iterable[Amount]) -> Amount:
-    result = Amount()
-    for amount in amounts:
-        result += amount
-    return result

@@ -11,9 +11,10 @@ from usher.config import models
 from usher.kinds.autoscaling import autoscalers
 from usher.policy.input.document import Documents
 from usher.reading import lookup
+from usher.reading.growth import Growth
 from usher.scan.batches import Batch
 from usher.workloads import grown_workloads
-from usher.workloads.grown_workloads import Growth, grown
+from usher.workloads.grown_workloads import grown
 from usher.workloads.normalise import normalise
 
 
@@ -25,9 +26,14 @@ class Scaler:
     effective: bool
     """Whether it changes anything: not while it is held, nor where the kind has no number that it could set."""
 
+    @property
+    def api_version(self) -> str:
+        group, version = self.growth.source.group, self.growth.version
+        return f"{group}/{version}" if group else version
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownWorkload:
     """One workload of a file."""
 
     source: str
@@ -42,7 +48,7 @@ class Shown:
 
 def workloads(
     batches: Iterable[Batch], *, config: models.Config, vocabulary: Vocabulary, namespace: str
-) -> Iterator[Shown]:
+) -> Iterator[ShownWorkload]:
     """The workloads in the order in which they were met; what makes no pods is left out.
 
     What one file holds is applied together: its objects may refer to each other, and let each other grow.
@@ -63,7 +69,7 @@ def workloads(
             own = read(item.value)
             workload = grown(item.value, growths, normalise=read, namespace=namespace)
             if own is not None and own.makes_pods and workload is not None:
-                yield Shown(
+                yield ShownWorkload(
                     source=batch.source,
                     line=item.document.line if item.document is not None else 0,
                     workload=workload,
@@ -86,9 +92,7 @@ def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, 
 
 
 def _of(value: paths.Object, by_target: Mapping[str, Sequence[Growth]], *, namespace: str) -> tuple[Growth, ...]:
-    metadata = value.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    known = by_target.get(name, ()) if isinstance(name, str) else ()
+    known = by_target.get(paths.text(paths.metadata(value).get("name")), ())
     return tuple(each for each in known if grown_workloads.matches(each, value, namespace=namespace))
 
 

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 from usher import errors, paths, quantities
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.charging.meters import Action, Result
+from usher.authorities.gpu_quota.live.metering import Action, Result
 from usher.facts.store import Store
 from usher.reading.lookup import Absence
 
@@ -22,7 +22,7 @@ _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0)
 
 
 class QuotaMetrics:
-    """Counts what is charged; see `charging.meters.Meter`."""
+    """Counts what is charged; see `gpu_quota.live.metering.Meter`."""
 
     def __init__(self, registry: prometheus.CollectorRegistry) -> None:
         """Takes where the metrics are shown."""

@@ -13,7 +13,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from usher import errors
-from usher.charging.gate import Gate
+from usher.authorities.gpu_quota.live.admission import Admission
 from usher.policy.evaluator import Evaluator
 from usher.review import mutate as review_mutate
 from usher.review import validate as review_validate
@@ -52,10 +52,10 @@ class Reviews:
         current: Current,
         metrics: Metrics,
         stopping: Callable[[], bool],
-        gate: Gate | None = None,
+        admission: Admission | None = None,
     ) -> None:
         self._app = app
-        self._gate = gate
+        self._admission = admission
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
@@ -92,8 +92,8 @@ class Reviews:
 
     async def _review(self, review: Review, body: bytes) -> review_mutate.Answer:
         evaluator = self._current.evaluator
-        if self._gate is not None and review is review_mutate.validate:
-            return await review_validate.validate(body, evaluator, self._gate)
+        if self._admission is not None and review is review_mutate.validate:
+            return await review_validate.validate(body, evaluator, self._admission)
         if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
         # The embedded engine takes less time than handing over to a thread would.

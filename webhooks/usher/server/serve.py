@@ -114,7 +114,9 @@ async def _serve(
     stopping = asyncio.Event()
     watched = Cluster(cluster, lambda: current.evaluator, metrics)
     watched.start(interval=settings.reload_interval)
-    webhook = _server(webhook_app(current, metrics, stopping=stopping.is_set, gate=watched.gate), reloader=reloader)
+    webhook = _server(
+        webhook_app(current, metrics, stopping=stopping.is_set, admission=watched.admission), reloader=reloader
+    )
 
     async def missing() -> str:
         expires = reloader.leaf.not_valid_after_utc

@@ -44,7 +44,7 @@ def gives_accelerators(name: str, *, path: str, reading: Reading, vocabulary: Vo
     reference = Reference(group=GROUP, kind="DeviceClass", name=name)
     remedy = "usher.yaml can name it under accelerators.deviceClasses"
     want = f"whether its devices are accelerators is not known; {remedy}"
-    found = reading.referenced(reference, path, for_want=want)
+    found = reading.look_up(reference, path, consequence=want)
     if found is None:
         return False
     inner = Reading()

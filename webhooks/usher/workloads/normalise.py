@@ -1,7 +1,7 @@
 """Any object -> Workload. Pure, never raises on what a manifest holds, never changes it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
@@ -12,9 +12,13 @@ from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.reading import lookup, search
 from usher.reading import shapes as reading_shapes
+from usher.reading.context import Context
 from usher.reading.values import Reading
-from usher.workloads import identity, totals
+from usher.workloads import identity, inner_objects, totals
+from usher.workloads.claims import Claims
 from usher.workloads.pod_sets import pod_set
+
+_FIND_INNER: Final = inner_objects.finder(BY_GROUP_AND_KIND)
 
 
 def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
@@ -22,7 +26,7 @@ def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mappin
     known = view_registry.BY_GROUP_AND_KIND.get((group, kind))
     if known is None:
         return {}
-    return {known.key: reading_shapes.read(known.shape, value, paths.ROOT, reading.also_unknown)}
+    return {known.key: reading_shapes.read(known.shape, value, paths.ROOT, reading.unknown_once)}
 
 
 def read(value: paths.Object, *, namespace: str) -> model.Workload:
@@ -77,12 +81,15 @@ def normalise(
         return read(value, namespace=namespace)
     if known is None or version not in known.versions:
         return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
-    reading = Reading(objects=objects, kinds=BY_GROUP_AND_KIND)
+    reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
-    namespace = reading.namespace = "" if known.cluster_scoped else within
+    namespace = "" if known.cluster_scoped else within
+    reading.context = Context(namespace, objects, _FIND_INNER)
+    claims: Claims = {}
     pod_sets = tuple(
-        pod_set(template, reading=reading, vocabulary=vocabulary) for template in known.templates(value, reading)
+        pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims)
+        for template in known.templates(value, reading)
     )
     _find_misplaced(value, pod_sets, known, reading)
     if pod_sets and pod_sets[0].path == paths.ROOT:

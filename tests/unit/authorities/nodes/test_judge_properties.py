@@ -18,6 +18,8 @@ from usher.authorities.nodes.judge import Verdict
 from usher.facts import node_classes
 from usher.facts.node_table import NodeTable
 
+pytestmark = pytest.mark.thorough
+
 _VALUES = st.sampled_from(["a", "b", "c"])
 _KEYS = st.sampled_from(["zone", "kind", "rack", "kubernetes.io/hostname"])
 _TAINTS = ["nvidia.com/gpu=present:NoSchedule", "spot=true:NoExecute", "soft=x:PreferNoSchedule"]

@@ -25,7 +25,8 @@ from usher.authorities.kueue.queues import (
     quantity_of,
 )
 from usher.authorities.kueue.read import Cluster
-from usher.authorities.outlook import Answer, Balance, Elsewhere, Section, Taken
+from usher.authorities.outlook import Balance, Elsewhere, Section, Taken
+from usher.authorities.verdict import Answer
 from usher.facts import namespaces
 from usher.facts.store import Store
 from usher.scheduling.requirements import Labels

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from usher import model
 from usher.authorities import amount_texts, runtime_class
 from usher.authorities.limit_range.judge import Refusal, Rule
-from usher.authorities.outlook import Answer, Section
+from usher.authorities.outlook import Section
 from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.resource_quota import slice as resource_quota_slice
+from usher.authorities.verdict import Answer
 from usher.config import models
 from usher.facts.store import Store
 

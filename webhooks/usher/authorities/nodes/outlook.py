@@ -10,7 +10,8 @@ from usher.authorities.nodes.obstacles import Obstacles
 from usher.authorities.nodes.places import Places
 from usher.authorities.nodes.pod_demand import Ask
 from usher.authorities.nodes.slice import asks_of, gang_of
-from usher.authorities.outlook import NODES, Answer, Holding, Section, worst
+from usher.authorities.outlook import NODES, Holding, Section
+from usher.authorities.verdict import Answer, worst
 from usher.facts.store import Store
 
 

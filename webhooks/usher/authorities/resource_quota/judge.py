@@ -14,6 +14,7 @@ from usher.authorities import gang_demand, resource_lists
 from usher.authorities.limit_range import judge as limit_range_judge
 from usher.authorities.resource_lists import Amounts, Unreadable
 from usher.authorities.resource_quota import counting as resource_quota_counting
+from usher.authorities.verdict import Part
 
 _REQUIRED: Final = {
     "cpu": ("requests", "cpu"),
@@ -65,7 +66,7 @@ class Shortage:
     hard: quantities.Quantity
     used: quantities.Quantity | None = None
     """Only where it decides."""
-    parts: tuple[gang_demand.Part, ...] = ()
+    parts: tuple[Part, ...] = ()
     assumption: str = ""
 
 

@@ -3,9 +3,10 @@
 from usher import model
 from usher.authorities import amount_texts
 from usher.authorities import outlook as authorities_outlook
-from usher.authorities.outlook import Answer, Section, worst
+from usher.authorities.outlook import Section
 from usher.authorities.resource_quota import slice as resource_quota_slice
 from usher.authorities.resource_quota.judge import Assessment, Balance, Shortage, Verdict
+from usher.authorities.verdict import Answer, worst
 from usher.config import models
 from usher.facts.store import Store
 

@@ -8,8 +8,9 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import gang_demand, resource_lists, runtime_class
+from usher.authorities import resource_lists, runtime_class, verdict
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.limit_range import judge as limit_range_judge
 from usher.authorities.priority import read as priority_read
 from usher.authorities.resource_quota import counting, judge
@@ -167,10 +168,11 @@ def answer(
     assessment = _assessed(workload, quotas, ranges, facts, config)
     _add_quotas(result, workload, assessment, defaults_known=ranges is not None and not ranges.unreadable)
     # Where nobody can say which GPUQuota holds, or what a ResourceQuota says, that is told as unknown.
+    gpu_known = Knowledge(facts=facts, config=config, vocabulary=vocabulary)
     uncounted = [
         name
         for name in assessment.uncounted
-        if not quotas.unreadable and gpu_quota_slice.counts(workload, name, facts, config, vocabulary) is False
+        if not quotas.unreadable and gpu_quota_slice.counts(workload, name, gpu_known) is False
     ]
     if uncounted:
         paths_of = {request.name: request.path for pod_set in workload.pod_sets for request in pod_set.requests}
@@ -311,7 +313,7 @@ def _shortage(shortage: judge.Shortage, workload: model.Workload) -> Shortage:
     return result
 
 
-def part_document(part: gang_demand.Part) -> Part:
+def part_document(part: verdict.Part) -> Part:
     return {"podSet": part.pod_set, "pods": part.pods, "each": amount_of(part.each)}
 
 

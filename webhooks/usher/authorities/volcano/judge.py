@@ -13,6 +13,7 @@ from typing import Final
 from usher import model, paths, quantities
 from usher.authorities import gang_demand, resource_lists
 from usher.authorities.resource_lists import Amounts, Unreadable
+from usher.authorities.verdict import Part
 from usher.workloads import requests
 
 ROOT: Final = "root"
@@ -84,7 +85,7 @@ class Shortage:
     verdict: Verdict
     needs: quantities.Quantity
     capability: quantities.Quantity
-    parts: tuple[gang_demand.Part, ...]
+    parts: tuple[Part, ...]
     assumption: str
 
 

@@ -7,8 +7,9 @@ from typing import Final
 
 from usher import model, quantities
 from usher.authorities import amount_texts, resource_lists
-from usher.authorities.outlook import Answer, Balance, Elsewhere, Section, worst
+from usher.authorities.outlook import Balance, Elsewhere, Section
 from usher.authorities.resource_lists import Amounts
+from usher.authorities.verdict import Answer, worst
 from usher.authorities.volcano import judge, named_queues
 from usher.authorities.volcano import slice as volcano_slice
 from usher.authorities.volcano.judge import Standing, Verdict

@@ -147,16 +147,16 @@ def reference(place: Place, reading: Reading) -> Reference | None:
         reading.unknown(path + "/name", _RUN_TIME)
     if not name or is_parameter(name):
         return None
-    kind, namespace = ("ClusterWorkflowTemplate", "") if cluster else ("WorkflowTemplate", reading.namespace)
+    kind, namespace = ("ClusterWorkflowTemplate", "") if cluster else ("WorkflowTemplate", reading.context.namespace)
     return Reference(group=GROUP, kind=kind, name=name, namespace=namespace)
 
 
 def spec_of(wanted: Reference, path: str, reading: Reading) -> Place | None:
     """The spec of a referenced object, which counts as standing below the name that stands at a path."""
-    found = reading.referenced(wanted, path, for_want="the pods of its templates are not judged")
+    found = reading.look_up(wanted, path, consequence="the pods of its templates are not judged")
     if found is None:
         return None
-    reading.stands_for(path, wanted)
+    reading.record_reference(path, wanted)
     return Place(found.get("spec"), path + "/spec")
 
 

@@ -6,8 +6,9 @@ from typing import Final
 from usher import model, paths
 from usher.kinds.autoscaling import autoscalers
 from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes.batch import concurrent_pods
-from usher.reading.templates import Place, Template, pod_template
+from usher.reading.counts import concurrent_pods
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 DEFAULT_MAXIMUM: Final = 100

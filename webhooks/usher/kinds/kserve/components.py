@@ -9,7 +9,8 @@ from typing import Final
 from usher import paths
 from usher.kinds.kserve.layers import Layers, container, first, inside
 from usher.reading import annotated_requests
-from usher.reading.templates import ContainerPlace, Place, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import ContainerPlace, Place
 from usher.reading.values import Reading
 
 SERVING: Final = "kserve-container"

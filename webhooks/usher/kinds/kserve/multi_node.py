@@ -14,7 +14,8 @@ from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.components import SERVING
 from usher.kinds.kserve.layers import Layers, container, first, inside, pod_fields, replaces
 from usher.kinds.kserve.replicas import Mode, Nodes, Running
-from usher.reading.templates import ContainerPlace, Place, Template, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import ContainerPlace, Place, Template
 from usher.reading.values import Reading
 
 _WORKER: Final = "worker-container"

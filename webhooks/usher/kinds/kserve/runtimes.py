@@ -54,11 +54,11 @@ def named(name: str, path: str, reading: Reading) -> Place | None:
 
     KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetServingRuntime.
     """
-    for kind, namespace in (("ServingRuntime", reading.namespace), ("ClusterServingRuntime", "")):
+    for kind, namespace in (("ServingRuntime", reading.context.namespace), ("ClusterServingRuntime", "")):
         reference = Reference(group=GROUP, kind=kind, name=name, namespace=namespace)
-        found = reading.inside().referenced(reference, path, for_want="")
+        found = reading.context.find(reference)
         if found is not None:
-            reading.stands_for(path, reference)
+            reading.record_reference(path, reference)
             return Place(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec")
     reason = f"runtime {name} is not known here, neither of the namespace nor the cluster: what it adds is not judged"
     reading.unknown(path, reason)
@@ -198,12 +198,12 @@ def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
 
 
 def _named(name: str, path: str, reading: Reading) -> Place | None:
-    for namespace in (reading.namespace, SYSTEM_NAMESPACE):
+    for namespace in (reading.context.namespace, SYSTEM_NAMESPACE):
         reference = Reference(group=GROUP, kind=KIND, name=name, namespace=namespace)
-        found = reading.inside().referenced(reference, path, for_want="")
+        found = reading.context.find(reference)
         if found is not None:
-            reading.stands_for(path, reference)
+            reading.record_reference(path, reference)
             return Place(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec")
-    where = " nor in ".join(dict.fromkeys(filter(None, (reading.namespace, SYSTEM_NAMESPACE))))
+    where = " nor in ".join(dict.fromkeys(filter(None, (reading.context.namespace, SYSTEM_NAMESPACE))))
     reading.unknown(path, f"{KIND} {name} is not known here, neither in {where}: what it adds is not judged")
     return None

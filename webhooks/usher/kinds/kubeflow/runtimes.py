@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
-from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]

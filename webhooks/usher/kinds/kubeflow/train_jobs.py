@@ -13,7 +13,8 @@ from usher.kinds.kind import Kind, Kueue
 from usher.kinds.kubeflow import runtime_patches
 from usher.kinds.kubeflow.runtimes import NODE, TRAINER, VARIABLES_OF_ALL, Job, Policy, jobs_of, policy_of
 from usher.reading.lookup import Reference
-from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
 
 GROUP: Final = "trainer.kubeflow.org"
@@ -102,10 +103,12 @@ def _referenced(spec: Object, reading: Reading) -> paths.Object | None:
     if group != GROUP or kind not in _RUNTIMES:
         reading.unknown(path, f"{kind} of {group} is no kind of runtime that is known: its pods are not known")
         return None
-    reference = Reference(group=GROUP, kind=kind, name=name, namespace="" if _RUNTIMES[kind] else reading.namespace)
-    found = reading.referenced(reference, path + "/name", for_want="the pods that it makes are not judged")
+    reference = Reference(
+        group=GROUP, kind=kind, name=name, namespace="" if _RUNTIMES[kind] else reading.context.namespace
+    )
+    found = reading.look_up(reference, path + "/name", consequence="the pods that it makes are not judged")
     if found is not None:
-        reading.stands_for(path + "/name", reference)
+        reading.record_reference(path + "/name", reference)
     return found
 
 

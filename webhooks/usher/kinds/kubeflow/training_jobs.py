@@ -9,7 +9,8 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
-from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 _RENDEZVOUS: Final = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}

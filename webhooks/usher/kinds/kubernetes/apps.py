@@ -1,6 +1,5 @@
 """The apps group: Deployment, ReplicaSet, StatefulSet and DaemonSet, with the shapes that rules read of them."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import NotRequired
 
@@ -11,9 +10,11 @@ from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
 from usher.kinds.kubernetes.batch import OF_VOLCANO
 from usher.kinds.view import View
+from usher.reading.counts import share_of
 from usher.reading.pod_shapes import Present
+from usher.reading.pod_templates import pod_template
 from usher.reading.shapes import STRICT, IntOrString
-from usher.reading.templates import Place, Template, pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 
@@ -92,10 +93,6 @@ VIEWS = [
 ]
 
 
-DEFAULT_SURGE = "25%"
-_PERCENTAGE = re.compile(r"([0-9]{1,4})%", re.ASCII)
-
-
 def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(workload.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
@@ -117,28 +114,6 @@ def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
         minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
     )
     yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
-
-
-def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
-    replicas: int,
-    value: object,
-    path: str,
-    reading: Reading,
-    *,
-    default: int | str = DEFAULT_SURGE,
-    rounded_up: bool = True,
-) -> int:
-    """Some of the replicas: a number, or a percentage. Surges are rounded up, what may be missing is rounded down."""
-    if value is None:
-        value = default
-    if not isinstance(value, str):
-        return reading.count(value, path, default=0)
-    percentage = _PERCENTAGE.fullmatch(value)
-    if percentage is None:
-        reading.unknown(path, "expected a whole number or a percentage such as 25%")
-        return 0
-    hundredths = replicas * int(percentage[1])
-    return -(-hundredths // 100) if rounded_up else hundredths // 100
 
 
 def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:

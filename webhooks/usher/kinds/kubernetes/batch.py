@@ -9,8 +9,10 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
 from usher.kinds.view import View
+from usher.reading.counts import concurrent_pods
+from usher.reading.pod_templates import pod_template
 from usher.reading.shapes import STRICT
-from usher.reading.templates import Place, Template, pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 
@@ -70,13 +72,6 @@ OF_VOLCANO: Final = model.GangPlaces(
     counted_by_operator=False,
 )
 """Volcano's controller makes the PodGroup itself: the number is read of what owns the pods, the queue of the pods."""
-
-
-def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
-    """Pods of a JobSpec that run at one time: parallelism, but never more than completions."""
-    parallelism = reading.count(spec.get("parallelism"), path + "/parallelism", default=1)
-    completions = reading.count(spec.get("completions"), path + "/completions", default=parallelism)
-    return min(parallelism, completions)
 
 
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:

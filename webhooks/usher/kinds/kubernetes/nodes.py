@@ -5,7 +5,7 @@ from typing import Annotated, Final, NotRequired
 from pydantic import BeforeValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.accelerators import names
+from usher.accelerators import meanings, names
 from usher.kinds.view import View
 from usher.reading.shapes import STRICT, Quantity
 
@@ -26,7 +26,7 @@ def _accelerators(resources: object) -> object:
 
 
 def _is_accelerator(name: str) -> bool:
-    meaning = names.meaning(name)
+    meaning = meanings.meaning(name)
     return meaning is not None and meaning.unit in names.GIVING
 
 

@@ -10,7 +10,8 @@ from usher.kinds.spark import conf as spark_conf
 from usher.kinds.spark import pods
 from usher.kinds.spark.resources import Overhead
 from usher.reading.embedded import times
-from usher.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, listed, pod_template
+from usher.reading.pod_templates import listed, pod_template
+from usher.reading.templates import LISTS, ONE, ContainerPlace, Place, Template
 from usher.reading.values import Reading
 
 _GROUP: Final = "sparkoperator.k8s.io"

@@ -201,7 +201,7 @@ def _environment(step: Mapping[str, paths.Json], path: str, reading: Reading) ->
     """The variables of a step, or those of the StepAction that it takes its container from."""
     own = Place(step.get("env"), path + "/env")
     ref = Place(step.get("ref"), path + "/ref")
-    action = referenced(ref, "StepAction", for_want="its variables are not judged", reading=reading)
+    action = referenced(ref, "StepAction", consequence="its variables are not judged", reading=reading)
     if action is None:
         return own
     (spec,) = layers.field((action,), "spec")

@@ -8,7 +8,8 @@ from usher import model, paths
 from usher.kinds.kind import Kind, Kueue
 from usher.reading.embedded import times
 from usher.reading.lookup import Reference
-from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 _BATCH: Final = "batch.volcano.sh"
@@ -113,11 +114,11 @@ def _job_flow(job_flow: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 
 def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> Iterator[Template]:
-    reference = Reference(group=_FLOW, kind="JobTemplate", name=name, namespace=reading.namespace)
-    found = reading.referenced(reference, path, for_want="the pods of this flow are not judged")
+    reference = Reference(group=_FLOW, kind="JobTemplate", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, path, consequence="the pods of this flow are not judged")
     if found is None:
         return
-    reading.stands_for(path, reference)
+    reading.record_reference(path, reference)
     for template in _tasks(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec", reading):
         count = template.count
         if waits:

@@ -1,7 +1,5 @@
 """`input.cluster` of the policies: what is known of the cluster, as far as it matters to one object."""
 
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final, NotRequired
 
@@ -10,8 +8,10 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import runtime_class
+from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.gpu_quota import object_slice
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.nodes import slice as nodes_slice
 from usher.authorities.nodes.pool_slice import AllNodes
@@ -19,8 +19,8 @@ from usher.authorities.priority import slice as priority_slice
 from usher.authorities.resource_quota import slice as resource_quota_slice
 from usher.authorities.volcano import slice as volcano_slice
 from usher.config import models
-from usher.facts.store import Store
-from usher.policy.request import Refusal
+from usher.facts.store import Objects, Store
+from usher.reading.lookup import Absence
 
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
@@ -41,20 +41,26 @@ class Cluster(TypedDict):
     volcano: NotRequired[volcano_slice.Volcano]
 
 
-LIKE_PODS: Final = 1024
-"""Of how many different pods the slices are remembered."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PodGroups:
+    """The PodGroups of a namespace, which change without a new revision."""
+
+    namespace: str
+    found: Objects | Absence
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return known.facts.objects(*_POD_GROUP, self.namespace) is self.found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Remembered:
-    """The slice of a pod, and what it rests on."""
+class _Quotas:
+    """The ResourceQuotas and LimitRanges of a namespace, and what a workload needs of them."""
 
-    facts: Store
-    revisions: tuple[int, ...]
-    groups: object
-    """The PodGroups of the namespace."""
-    quotas: resource_quota_slice.Answer
-    cluster: Cluster | None
+    namespace: str
+    answer: resource_quota_slice.Answer
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return self.answer.still_holds(resource_quota_slice.known(self.namespace, known.facts))
 
 
 class Slices:
@@ -64,58 +70,34 @@ class Slices:
         self._config = config
         self._vocabulary = vocabulary
         self._nodes = nodes_slice.FeasibleNodes(config, vocabulary, all_nodes)
-        self._kept: OrderedDict[bytes, _Remembered] = OrderedDict()
-        self._lock = threading.Lock()
 
-    def of(
-        self, workload: model.Workload, facts: Store, *, refusal: Refusal | None = None, likeness: bytes | None = None
-    ) -> Cluster | None:
-        """The slice for an object; None where nothing is known of the cluster that matters to it.
+    def of(self, case: Case, known: Knowledge) -> Cluster | None:
+        """The slice for an object, whose grounds are added to the case; None where the facts say nothing of it.
 
         Quotas are known without a cluster where usher.yaml declares them.
-
-        Args:
-            workload: the object.
-            facts: what is known.
-            refusal: what a quota says against it at the moment.
-            likeness: what tells a pod from others with other slices (`likeness.of_pod`): they are worked out once.
         """
+        workload, facts = case.workload, known.facts
         if not workload.pod_sets:
             return None if facts.empty else self._of_object(workload, facts)
-        if likeness is None or refusal is not None or facts.empty:
-            return self._made(workload, facts, resource_quota_slice.known(workload.namespace, facts), refusal)[0]
-        # Read before anything is worked out: what changes meanwhile makes what is remembered old, never wrong.
-        revisions = facts.revision, facts.nodes.revision
+        # Read before anything is computed: a change in between makes the slice old, never wrong.
         groups = facts.objects(*_POD_GROUP, workload.namespace)
         found = resource_quota_slice.known(workload.namespace, facts)
-        last = self._kept.get(likeness)
-        if (
-            last is not None
-            and last.facts is facts
-            and last.revisions == revisions
-            and last.groups is groups
-            and last.quotas.still_holds(found)
-        ):
-            return last.cluster
-        cluster, quotas = self._made(workload, facts, found, None)
-        with self._lock:
-            self._kept[likeness] = _Remembered(
-                facts=facts, revisions=revisions, groups=groups, quotas=quotas, cluster=cluster
-            )
-            self._kept.move_to_end(likeness)
-            if len(self._kept) > LIKE_PODS:
-                self._kept.popitem(last=False)
+        cluster, quotas = self._made(workload, facts, found, case.refusal)
+        case.grounds.append(_PodGroups(namespace=workload.namespace, found=groups))
+        case.grounds.append(_Quotas(namespace=workload.namespace, answer=quotas))
         return cluster
 
     def _made(
-        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: Refusal | None
+        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: QuotaRefusal | None
     ) -> tuple[Cluster | None, resource_quota_slice.Answer]:
         on_quotas = resource_quota_slice.Answer(slice=None, known=found)
         config = self._config
         if facts.empty and not config.quotas and refusal is None:
             return None, on_quotas
+        known = Knowledge(facts=facts, config=config, vocabulary=self._vocabulary)
+        case = Case(workload=workload, refusal=refusal)
         result: Cluster = {}
-        if (gpu_quota := gpu_quota_slice.of(workload, facts, config, self._vocabulary, refusal)) is not None:
+        if (gpu_quota := gpu_quota_slice.of(case, known)) is not None:
             result["gpuQuota"] = gpu_quota
         if facts.empty:
             return result or None, on_quotas
@@ -136,9 +118,10 @@ class Slices:
 
     def _of_object(self, workload: model.Workload, facts: Store) -> Cluster | None:
         """The slice for an object that makes no pods."""
+        known = Knowledge(facts=facts, config=self._config, vocabulary=self._vocabulary)
         result: Cluster = {}
         if (group := volcano_slice.of_group(workload, facts)) is not None:
             result["podGroupObject"] = group
-        if (quota := object_slice.of(workload, facts, self._config)) is not None:
+        if (quota := object_slice.of(Case(workload=workload), known)) is not None:
             result["quotaObject"] = quota
         return result or None

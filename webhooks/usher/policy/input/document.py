@@ -19,12 +19,10 @@ from usher import model
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes import mig_slice, pool_slice
 from usher.config import models
-from usher.facts.store import Store
 from usher.kinds import view_registry
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
-from usher.policy.request import Refusal
 from usher.reading.shapes import Amount, amount_of
 
 
@@ -130,29 +128,25 @@ class Documents:
     def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
         self._sites = input_site.Sites(config, keys)
         self._all_nodes = pool_slice.AllNodes(config, vocabulary)
-        self._slices = input_cluster.Slices(config, vocabulary, self._all_nodes)
+        self.slices = input_cluster.Slices(config, vocabulary, self._all_nodes)
         self._all_mig = mig_slice.AllMig(config)
         self._fabrics = input_site.all_of(config)
 
-    def build(  # noqa: PLR0913 - all that a document is made of, all named
+    def build(
         self,
         workload: model.Workload,
         *,
         old: model.Workload | None = None,
         review: Review | None = None,
-        facts: Store | None = None,
-        refusal: Refusal | None = None,
-        like: bytes | None = None,
+        cluster: input_cluster.Cluster | None = None,
     ) -> bytes:
         """The input document as JSON.
 
         Args:
             workload: the object.
             old: on UPDATE, the object as it was.
-            review: who asks for what, where anybody asks.
-            facts: what is known of the cluster, where rules are to see of it what matters to the object.
-            refusal: what its quota says against it.
-            like: of a pod, what tells it from others with other slices of the cluster (`likeness.of_pod`).
+            review: the user and the operation; None outside of admission.
+            cluster: the slice of the facts, made by `slices`.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -168,10 +162,8 @@ class Documents:
             document["old"] = _old(old)
         if review is not None:
             document["review"] = review
-        if facts is not None:
-            cluster = self._slices.of(workload, facts, refusal=refusal, likeness=like)
-            if cluster is not None:
-                document["cluster"] = cluster
+        if cluster is not None:
+            document["cluster"] = cluster
         return orjson.dumps(document)
 
     def _pod_set(self, pod_set: model.PodSet) -> PodSet:

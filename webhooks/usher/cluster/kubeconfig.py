@@ -1,0 +1,70 @@
+"""Where the API server is and how to log in: kubectl's own configuration, or the account of this pod."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Final
+
+import yaml
+from kubernetes import client
+from kubernetes.config import config_exception, incluster_config, kube_config
+
+from usher import errors
+
+_NAMESPACE: Final = "gpu-usher"
+
+
+def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Configuration, str]:
+    """The configuration of a cluster, and what reports call that cluster.
+
+    Args:
+        kubeconfig: file to read instead of $KUBECONFIG or ~/.kube/config.
+        context: context to use instead of the current one.
+
+    Raises:
+        ClusterError: there is no configuration, or none that can be used.
+    """
+    configuration = client.Configuration()
+    try:
+        if kubeconfig is None and context is None and not _has_kubeconfig() and _in_cluster():
+            incluster_config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # no types
+            return configuration, f"the cluster of this pod ({configuration.host})"
+        file = str(kubeconfig) if kubeconfig is not None else None
+        kube_config.load_kube_config(file, context, configuration)  # type: ignore[no-untyped-call]  # no types
+        _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
+    except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+        raise errors.ClusterError(_unusable(kubeconfig, context, error)) from None
+    return configuration, f"cluster of context {context or active['name']} ({configuration.host})"
+
+
+def has_account() -> bool:
+    """Whether this is a pod that holds the token of a service account."""
+    return _in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()
+
+
+def own_namespace() -> str:
+    """The namespace of this pod; outside of a cluster the one that our manifests name."""
+    file = Path(incluster_config.SERVICE_TOKEN_FILENAME).with_name("namespace")
+    with contextlib.suppress(OSError):
+        return file.read_text(encoding="utf-8").strip() or _NAMESPACE
+    return _NAMESPACE
+
+
+def _in_cluster() -> bool:
+    return incluster_config.SERVICE_HOST_ENV_NAME in os.environ
+
+
+def _has_kubeconfig() -> bool:
+    locations = os.environ.get("KUBECONFIG") or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+    return any(Path(location).expanduser().exists() for location in locations.split(os.pathsep) if location)
+
+
+def _unusable(kubeconfig: Path | None, context: str | None, error: Exception) -> str:
+    file = kubeconfig or os.environ.get("KUBECONFIG") or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+    if kubeconfig is not None and not kubeconfig.exists():
+        return f"{kubeconfig}: no such file; --kubeconfig names the file that kubectl would use"
+    if kubeconfig is None and not _has_kubeconfig():
+        return f"no cluster to audit: {file} does not exist; pass --kubeconfig, or a PATH to audit files"
+    reason = " ".join(str(error).split())
+    wanted = f"context {context}" if context else "the current context"
+    return f"{file}: {wanted} cannot be used: {reason}; `kubectl config get-contexts` lists what there is"

@@ -1,0 +1,228 @@
+"""The report of `usher check` and `usher audit` for programs. Lines and columns count from 1."""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from operator import not_
+from typing import Annotated, Any, Literal, TextIO
+
+from pydantic import BeforeValidator, ValidationInfo
+
+from usher.reports import json_shape
+from usher.reports.json_shape import (
+    API_VERSION,
+    IF_KNOWN,
+    Bounded,
+    BoundedOrNull,
+    IntegerIfAny,
+    IntegerIfKnown,
+    Readable,
+    Shape,
+    TextIfAny,
+    TextIfKnown,
+    attribute,
+)
+from usher.scan import devices as scan_devices
+from usher.scan import findings
+
+
+def write(found: findings.Report, stream: TextIO, /) -> None:
+    """Writes the report as one JSON document."""
+    names = {key: name for each in found.results if each.change is not None for key, name in each.change.names.items()}
+    json_shape.write(Report.model_validate(found, context=names), stream)
+
+
+def _number(number: int | Decimal) -> int | float | None:
+    """A double holds a fraction of a device exactly enough; a whole number stays an integer."""
+    return json_shape.bounded(int(number)) if number == int(number) else float(number)
+
+
+def _name_of(mutation: str, info: ValidationInfo[Mapping[str, str]]) -> str:
+    return info.context[mutation]
+
+
+MutationName = Annotated[str, BeforeValidator(_name_of)]
+
+
+class Amount(Shape):
+    """`unbounded`: `number` is the least, and nothing says how many more there may be."""
+
+    number: Annotated[int | float, BeforeValidator(_number)]
+    unbounded: bool
+
+
+class Pods(Shape):
+    minimum: Bounded
+    maximum: BoundedOrNull
+    reason: TextIfAny
+
+
+class Finding(Shape):
+    check: str = attribute("judgement", "finding", "check")
+    code: str = attribute("judgement", "code")
+    name: str = attribute("judgement", "name")
+    outcome: str = attribute("judgement", "outcome")
+    path: str = attribute("judgement", "finding", "path")
+    field: Readable = attribute("judgement", "finding", "path")
+    message: str = attribute("judgement", "finding", "message")
+    remedy: TextIfAny = attribute("judgement", "finding", "remedy")
+    because: TextIfAny = attribute("judgement", "because")
+    pod_set: TextIfAny = attribute("pod_set", "name", default="")
+    line: IntegerIfKnown = attribute("place", "line", default=None)
+    column: IntegerIfKnown = attribute("place", "column", default=None)
+    excerpt: TextIfKnown = attribute("place", "excerpt", "text", default=None)
+
+
+class Unknown(Shape):
+    """A check that could not be evaluated; without `check`, a part of the object that could not be read."""
+
+    check: TextIfAny = attribute("unknown", "check")
+    path: str = attribute("unknown", "path")
+    reason: str = attribute("unknown", "reason")
+    line: IntegerIfKnown = attribute("place", "line", default=None)
+    column: IntegerIfKnown = attribute("place", "column", default=None)
+
+
+class Intent(Shape):
+    mutation: MutationName
+    at: str
+    field: str
+    value: Any
+    reason: str
+
+
+class Skipped(Shape):
+    """An intent that was not applied; `warned` is true where the webhook warns of it."""
+
+    mutation: MutationName = attribute("intent", "mutation")
+    at: str = attribute("intent", "at")
+    field: str = attribute("intent", "field")
+    value: Any = attribute("intent", "value")
+    reason: str = attribute("intent", "reason")
+    skipped_because: str = attribute("reason")
+    warned: bool = attribute("told")
+
+
+class MutationWarning(Shape):
+    mutation: MutationName
+    at: str
+    reason: str
+
+
+class Mutation(Shape):
+    """`operations` is the JSON Patch with which the webhook would answer."""
+
+    operations: Any = attribute("merged", "operations")
+    applied: list[Intent] = attribute("merged", "applied")
+    skipped: list[Skipped] = attribute("merged", "skipped")
+    conflicts: list[list[Intent]] = attribute("merged", "conflicts")
+    warnings: list[MutationWarning] = attribute("merged", "warnings")
+
+
+class Identity(Shape):
+    source: str
+    line: IntegerIfAny
+    api_version: str = attribute("identity", "api_version")
+    kind: str = attribute("identity", "kind")
+    namespace: str = attribute("identity", "namespace")
+    name: str = attribute("identity", "name")
+
+
+class Workload(Identity):
+    """`outcome` is the worst of the findings; or `exempt`, or `unknown` where a part was not judged, or `clean`."""
+
+    role: str
+    pods: Pods
+    accelerators: dict[str, Amount]
+    outcome: str
+    findings: list[Finding]
+    unknowns: list[Unknown] = attribute("not_judged")
+    exemption: TextIfAny
+    mutation: Annotated[Mutation | None, IF_KNOWN] = attribute("change")
+
+
+class Failure(Identity):
+    reason: str
+
+
+class Problem(Shape):
+    source: str
+    reason: str
+    line: IntegerIfAny
+    column: IntegerIfAny
+
+
+class Note(Shape):
+    source: str
+    reason: str
+
+
+class NotEvaluated(Shape):
+    check: str
+    code: str
+    name: str
+    reason: str
+    workloads: int
+
+
+Gpus = Annotated[Amount, BeforeValidator(scan_devices.gpus)]
+
+
+class Summary(Shape):
+    files: int
+    objects: int
+    workloads: int
+    pods: Amount
+    gpus: Gpus = attribute("accelerators")
+    gpus_in_workloads_with_errors: Gpus = attribute("accelerators_with_errors")
+    accelerators: dict[str, Amount]
+    accelerators_in_workloads_with_errors: dict[str, Amount] = attribute("accelerators_with_errors")
+    findings: dict[str, int] = attribute("by_outcome")
+    exempt: int
+    owned: int
+    finished: int
+    ignored: int
+
+
+class ExceptionUse(Shape):
+    """An exception of usher.yaml; `state` is `used`, `unused` or `expired`."""
+
+    checks: list[str]
+    namespaces: list[str]
+    ticket: str
+    owner: str
+    expires: Annotated[str, BeforeValidator(date.isoformat)]
+    state: str
+    findings: int
+
+
+class Configuration(Shape):
+    """`source` is the file, or `defaults`."""
+
+    source: Annotated[str, BeforeValidator(lambda file: file or "defaults")]
+    preset: str
+
+
+class Report(Shape):
+    """`complete` is false where an input could not be read or an object not be judged: then no error proves nothing.
+
+    `checksWithoutFacts` is the number of checks that compare with a cluster and were left out, because no facts about
+    one were given.
+    """
+
+    api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
+    kind: Literal["Report"] = "Report"
+    command: str
+    version: str
+    origin: str
+    configuration: Configuration
+    admitted: bool
+    complete: Annotated[bool, BeforeValidator(not_)] = attribute("failed")
+    summary: Summary = attribute("totals")
+    workloads: list[Workload] = attribute("results")
+    not_evaluated: list[NotEvaluated]
+    checks_without_facts: int = attribute("without_facts")
+    exceptions: list[ExceptionUse]
+    failures: list[Failure]
+    problems: list[Problem]
+    notes: list[Note]

@@ -1,0 +1,74 @@
+"""How many accelerators there are, by the name of their resource."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from usher import model, quantities
+
+WHOLE_GPUS: Final = frozenset(
+    {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
+)
+"""Resources that count as GPUs; slices, shared replicas and other accelerators are counted by their own name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """A number of things; `unbounded` when it is the least that there will be and nothing says how many more."""
+
+    number: int | Decimal = 0
+    unbounded: bool = False
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(number=self.number + other.number, unbounded=self.unbounded or other.unbounded)
+
+    def __bool__(self) -> bool:
+        return self.number > 0 or self.unbounded
+
+
+NOTHING: Final = Amount()
+
+Devices = Mapping[str, Amount]
+"""Accelerators by resource name."""
+
+
+def of_workload(workload: model.Workload) -> Devices:
+    """The most accelerators that the pods of a workload ask for together, or the least where nothing bounds them."""
+    devices: dict[str, Amount] = {}
+    for each in workload.totals:
+        # A share of a GPU is not a whole GPU, though its resource may have the same name.
+        is_share = each.route is model.Route.SHARE and each.name in WHOLE_GPUS
+        name = f"shares of {each.name}" if is_share else each.name
+        number = _number(each.minimum if each.maximum is None else each.maximum)
+        devices[name] = devices.get(name, NOTHING) + Amount(number=number, unbounded=each.maximum is None)
+    return dict(sorted(devices.items()))
+
+
+def of_pods(count: model.Count) -> Amount:
+    """The most pods that there can be, or the least where nothing bounds them."""
+    if count.maximum is None:
+        return Amount(number=count.minimum, unbounded=True)
+    return Amount(number=count.maximum)
+
+
+def gpus(devices: Devices) -> Amount:
+    """How many whole GPUs are among the accelerators."""
+    return total(amount for resource, amount in devices.items() if resource in WHOLE_GPUS)
+
+
+def total(amounts: Iterable[Amount]) -> Amount:
+    return sum(amounts, start=NOTHING)
+
+
+def added(parts: Iterable[Devices]) -> Devices:
+    """The accelerators of several workloads together, in the order of their names."""
+    devices: dict[str, Amount] = {}
+    for part in parts:
+        for resource, amount in part.items():
+            devices[resource] = devices.get(resource, NOTHING) + amount
+    return dict(sorted(devices.items()))
+
+
+def _number(quantity: quantities.Quantity) -> int | Decimal:
+    return quantity.value if quantity.is_whole else Decimal(quantity.nanos).scaleb(-9)

@@ -1,0 +1,80 @@
+"""What a report says of the run as a whole: its numbers, and which checks and exceptions were of no use."""
+
+from collections import Counter
+
+from usher import model
+from usher.policy.checks.catalogue import About
+from usher.policy.evaluator import Evaluator
+from usher.scan import devices, findings
+
+
+def totals(results: list[findings.Result], counts: Counter[str]) -> findings.Totals:
+    making_pods = [result for result in results if not result.is_template]
+    outcomes = Counter(finding.judgement.outcome for result in results for finding in result.findings)
+    return findings.Totals(
+        files=counts["files"],
+        objects=counts["objects"],
+        workloads=sum(result.makes_pods for result in results),
+        pods=devices.total(devices.of_pods(result.pods) for result in making_pods),
+        accelerators=devices.added(result.accelerators for result in making_pods),
+        accelerators_with_errors=devices.added(
+            result.accelerators for result in making_pods if result.worst is model.Outcome.DENY
+        ),
+        errors=outcomes[model.Outcome.DENY],
+        warnings=outcomes[model.Outcome.WARN],
+        notes=outcomes[model.Outcome.AUDIT],
+        exempt=sum(bool(result.exemption) for result in results),
+        owned=counts["owned"],
+        finished=counts["finished"],
+        ignored=counts["ignored"],
+    )
+
+
+def checks_without_facts(results: list[findings.Result], evaluator: Evaluator) -> int:
+    """How many checks nobody could ask; none where no workload has accelerators, which they are about."""
+    if not evaluator.facts.empty or not any(result.accelerators for result in results):
+        return 0
+    return sum(entry.about is About.CLUSTER_FACTS for entry in evaluator.catalogue.checks.values())
+
+
+def exceptions(results: list[findings.Result], evaluator: Evaluator) -> tuple[findings.ExceptionUse, ...]:
+    """Every exception of usher.yaml: an expired one covers nothing, and an unused one may go."""
+    used = Counter(finding.judgement.exception for result in results for finding in result.findings)
+    today = evaluator.today()
+    return tuple(
+        findings.ExceptionUse(
+            checks=tuple(each.checks),
+            namespaces=tuple(each.namespaces),
+            ticket=each.ticket,
+            owner=each.owner,
+            expires=each.expires,
+            state=_state(expired=each.expires < today, covered=used[number]),
+            findings=used[number],
+        )
+        for number, each in enumerate(evaluator.config.enforcement.exceptions)
+    )
+
+
+def _state(*, expired: bool, covered: int) -> findings.ExceptionState:
+    if expired:
+        return findings.ExceptionState.EXPIRED
+    return findings.ExceptionState.USED if covered else findings.ExceptionState.UNUSED
+
+
+def not_evaluated(results: list[findings.Result], evaluator: Evaluator) -> tuple[findings.NotEvaluated, ...]:
+    workloads = Counter(
+        pair
+        for result in results
+        for pair in {(entry.unknown.check, entry.unknown.reason) for entry in result.not_judged if entry.unknown.check}
+    )
+    entries = evaluator.catalogue.checks
+    return tuple(
+        findings.NotEvaluated(
+            check=check,
+            code=entries[check].code if check in entries else "",
+            name=entries[check].name if check in entries else check,
+            reason=reason,
+            workloads=number,
+        )
+        for (check, reason), number in sorted(workloads.items())
+    )
