@@ -1,4 +1,4 @@
-"""What is wrong with the quotas of usher.yaml: two for one namespace, of which nobody could say which counts."""
+"""Problems of the quotas in usher.yaml: unknown boards, and two quotas for one namespace."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The ledger of a quota: who has been charged what. Immutable; every change makes a new one.
+"""The ledger of a quota: the charge of each workload. Immutable; every change makes a new one.
 
 An entry is a reservation from the moment a workload is let in until a replica has seen that it exists (`settle`), and a
 settled charge from then on. A charge never lowers an entry: an UPDATE that asks for less is let in before it is stored,

@@ -57,7 +57,7 @@ def charged(stored: Stored[Account], name: str, gpus: int) -> Stored[Account]:
 
 
 @STORES
-def test_what_is_written_is_read_again(store_of: Any) -> None:
+def test_a_written_account_can_be_read(store_of: Any) -> None:
     store: AccountStore[Account] = store_of(MemoryApi())
     first = store.read()
     assert first.state.ledger == ledger.EMPTY
@@ -69,7 +69,7 @@ def test_what_is_written_is_read_again(store_of: Any) -> None:
 
 
 @STORES
-def test_who_comes_second_writes_nothing(store_of: Any) -> None:
+def test_the_second_writer_of_a_version_writes_nothing(store_of: Any) -> None:
     """Also where both would be the first to write at all."""
     api = MemoryApi()
     ours: AccountStore[Account] = store_of(api)
@@ -97,7 +97,7 @@ def test_what_a_later_version_wrote_is_neither_read_nor_written_over(store_of: A
         store.read()
 
 
-def test_an_account_that_was_deleted_meanwhile_is_begun_again() -> None:
+def test_an_account_that_was_deleted_meanwhile_is_created_again() -> None:
     api = MemoryApi()
     store = with_config_map(api)
     written = store.write(charged(store.read(), "a", 3))
@@ -108,7 +108,7 @@ def test_an_account_that_was_deleted_meanwhile_is_begun_again() -> None:
     assert store.write(charged(store.read(), "b", 3)) is not None
 
 
-def test_what_else_a_status_says_stays() -> None:
+def test_other_fields_of_a_status_stay() -> None:
     api = MemoryApi()
     store = with_object(api)
     store.write(charged(store.read(), "a", 3))
@@ -117,7 +117,7 @@ def test_what_else_a_status_says_stays() -> None:
     assert paths.resolve(stored, "/status/conditions") == []
 
 
-def test_a_quota_that_is_not_there_is_not_charged() -> None:
+def test_a_quota_that_does_not_exist_is_not_charged() -> None:
     with pytest.raises(errors.ClusterError, match="cannot be read: not found"):
         StatusStore(MemoryApi(), "research").read()
 

@@ -57,7 +57,7 @@ def results(futures: list["Future[bool]"]) -> list[bool]:
     return [future.result(timeout=WITHIN) for future in futures]
 
 
-def test_what_is_changed_is_written() -> None:
+def test_a_change_is_written() -> None:
     store = Memory()
 
     assert writer(store).change(up_to(1), within=WITHIN).result(WITHIN)
@@ -73,7 +73,7 @@ def test_three_replicas_together_never_grant_more_than_there_is() -> None:
     assert store.count == 100
 
 
-def test_changes_that_wait_at_the_same_time_are_written_at_once() -> None:
+def test_changes_that_wait_at_the_same_time_are_written_together() -> None:
     admission, store = threading.Event(), Memory()
 
     def held(count: int) -> tuple[int, bool]:
@@ -88,7 +88,7 @@ def test_changes_that_wait_at_the_same_time_are_written_at_once() -> None:
     assert store.writes <= 3
 
 
-def test_nobody_is_refused_on_what_may_be_old() -> None:
+def test_a_refusal_rests_on_a_fresh_read() -> None:
     """Another replica gave back what this one still believes to be taken."""
     store = Memory()
     ours, other = writer(store), writer(store)
@@ -129,7 +129,7 @@ def ticking(*times: float) -> Callable[[], float]:
     return lambda: left.pop(0) if len(left) > 1 else left[0]
 
 
-def test_what_comes_too_late_is_not_charged() -> None:
+def test_a_late_change_is_not_charged() -> None:
     store = Memory()
     late = AccountWriter(store, clock=ticking(0.0, 9.0))
 

@@ -54,14 +54,14 @@ def test_the_same_request_again_is_charged_once(api: MemoryApi, replica: Replica
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
-def test_a_dry_run_charges_nothing_and_is_refused_all_the_same(api: MemoryApi, replica: Replica) -> None:
+def test_a_dry_run_charges_nothing_and_can_be_refused(api: MemoryApi, replica: Replica) -> None:
     assert replica.ask(job(16), dryRun=True) is None
     assert isinstance(replica.ask(job(17), dryRun=True), QuotaRefusal)
     assert replica.ask(job(17), dryRun=True, force=True) is None
     assert charges(api) == {}
 
 
-def test_what_only_warns_is_charged_by_force(api: MemoryApi, replica: Replica) -> None:
+def test_a_charge_by_force_exceeds_the_limit(api: MemoryApi, replica: Replica) -> None:
     assert replica.ask(job(32), force=True) is None
     assert charges(api) == {"Job.batch/ml/train": 32}
 
@@ -76,7 +76,7 @@ def test_an_update_is_charged_the_difference(api: MemoryApi, replica: Replica) -
     assert [each.more // 10**9 for each in found.excesses] == [5]
 
 
-def test_down_and_up_again_holds_the_most_until_it_is_seen(api: MemoryApi, replica: Replica) -> None:
+def test_an_entry_holds_the_most_that_was_asked_for_until_it_is_settled(api: MemoryApi, replica: Replica) -> None:
     replica.ask(job(12))
     replica.ask(job(4), old=job(12))
     assert isinstance(replica.ask(job(8, name="other")), QuotaRefusal)
@@ -101,9 +101,7 @@ def test_an_update_that_asks_for_no_more_writes_nothing(api: MemoryApi, replica:
     ],
     ids=["no accelerator", "unbounded", "no workload"],
 )
-def test_what_there_is_nothing_to_charge_for_costs_no_request(
-    api: MemoryApi, replica: Replica, value: paths.Object
-) -> None:
+def test_an_object_without_a_charge_costs_no_request(api: MemoryApi, replica: Replica, value: paths.Object) -> None:
     assert replica.ask(value) is None
     assert api.requests == []
 
@@ -148,7 +146,7 @@ def test_a_suspended_workload_is_charged_unless_the_quota_says_otherwise(api: Me
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
-def test_objects_without_name_and_uid_are_not_one(api: MemoryApi, replica: Replica) -> None:
+def test_objects_without_name_and_uid_have_entries_of_their_own(api: MemoryApi, replica: Replica) -> None:
     first = replica.ask(job(8, name=None), uid="review-1")
     second = replica.ask(job(8, name=None), uid="review-2")
     third = replica.ask(job(8, name=None), uid="review-3")
@@ -179,7 +177,7 @@ def made_and_deleted(api: MemoryApi, replica: Replica, gpus: int) -> None:
     api.remove(made)
 
 
-def test_a_workload_that_is_made_anew_is_charged_beside_the_pods_of_the_first(api: MemoryApi, replica: Replica) -> None:
+def test_a_recreated_workload_is_charged_beside_the_pods_of_the_first(api: MemoryApi, replica: Replica) -> None:
     made_and_deleted(api, replica, 10)
     replica.watch()
 
@@ -192,7 +190,7 @@ def test_a_workload_that_is_made_anew_is_charged_beside_the_pods_of_the_first(ap
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
-def test_a_deletion_of_which_no_watch_has_told_is_looked_up(api: MemoryApi, replica: Replica) -> None:
+def test_a_deletion_that_no_watch_has_shown_is_read(api: MemoryApi, replica: Replica) -> None:
     made_and_deleted(api, replica, 10)
 
     assert isinstance(replica.ask(job(8)), QuotaRefusal)
@@ -200,7 +198,7 @@ def test_a_deletion_of_which_no_watch_has_told_is_looked_up(api: MemoryApi, repl
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
-def test_who_creates_again_what_is_there_is_charged_once(api: MemoryApi, replica: Replica) -> None:
+def test_a_retried_creation_is_charged_once(api: MemoryApi, replica: Replica) -> None:
     """The answer to the first request was lost; the API server will say that there is one."""
     replica.ask(job(16))
     api.apply(job(16))
@@ -211,7 +209,7 @@ def test_who_creates_again_what_is_there_is_charged_once(api: MemoryApi, replica
     assert charges(api) == {"Job.batch/ml/train": 16}
 
 
-def test_a_workload_that_was_made_anew_grows_beside_the_pods_of_the_first(api: MemoryApi, replica: Replica) -> None:
+def test_a_recreated_workload_grows_beside_the_pods_of_the_first(api: MemoryApi, replica: Replica) -> None:
     made_and_deleted(api, replica, 10)
     replica.ask(job(4))
     api.apply(job(4))
@@ -233,7 +231,7 @@ def test_an_update_counts_pods_of_a_deleted_job_while_no_watch_shows_the_deletio
     assert isinstance(replica.ask(builders.replaced(job(7), "/metadata/uid", uid), old=second), QuotaRefusal)
 
 
-def test_by_force_as_well_both_are_charged(api: MemoryApi, replica: Replica) -> None:
+def test_a_forced_charge_counts_both_workloads_of_a_name(api: MemoryApi, replica: Replica) -> None:
     made_and_deleted(api, replica, 10)
     replica.watch()
 
@@ -274,7 +272,7 @@ def test_a_workload_that_has_finished_covers_nothing(api: MemoryApi, replica: Re
         ("controller", "true"),
     ],
 )
-def test_an_owner_that_is_none_covers_nothing(api: MemoryApi, replica: Replica, field: str, forged: Any) -> None:
+def test_a_forged_owner_covers_nothing(api: MemoryApi, replica: Replica, field: str, forged: Any) -> None:
     replica.ask(job(16))
     made = api.apply(job(16))
     value = owned(pod(8), made)
@@ -326,7 +324,7 @@ def prepared(replica: Replica, replicas: int) -> Any:
     return asyncio.run(review_validate.prepared(review, replica.admission, until=time.monotonic() + 5))
 
 
-def test_of_a_scale_the_object_that_is_scaled_is_judged(api: MemoryApi, replica: Replica) -> None:
+def test_a_scale_is_judged_as_the_object_that_it_scales(api: MemoryApi, replica: Replica) -> None:
     web = builders.deployment(builders.template(builders.container(gpus=1)), replicas=1, name="web", namespace="ml")
     api.apply(web)
 
@@ -336,12 +334,12 @@ def test_of_a_scale_the_object_that_is_scaled_is_judged(api: MemoryApi, replica:
     assert review.old_value["spec"]["replicas"] == 1
 
 
-def test_what_is_scaled_and_is_not_there_is_not_known(replica: Replica) -> None:
+def test_a_scaled_object_that_does_not_exist_is_unknown(replica: Replica) -> None:
     assert prepared(replica, 5).sub_resource == "scale"
 
 
 @pytest.mark.parametrize("answer", [refusal(500, "etcd is away"), refusal(429, "busy")])
-def test_what_is_scaled_and_cannot_be_read_is_no_verdict(api: MemoryApi, replica: Replica, answer: Answer) -> None:
+def test_a_scaled_object_that_cannot_be_read_gives_no_verdict(api: MemoryApi, replica: Replica, answer: Answer) -> None:
     api.trouble = lambda _method, _path: answer
 
     with pytest.raises(errors.ClusterError):
@@ -356,7 +354,7 @@ def test_a_quota_that_cannot_be_written_is_no_verdict(api: MemoryApi, replica: R
         replica.ask(job(8))
 
 
-def test_nobody_waits_longer_than_a_review_does(api: MemoryApi, replica: Replica) -> None:
+def test_a_charge_waits_no_longer_than_the_review(api: MemoryApi, replica: Replica) -> None:
     def slow(_method: str, _path: str) -> None:
         time.sleep(1.0)
 

@@ -53,7 +53,7 @@ def test_quotas_that_overlap_both_say_so_until_they_do_not(api: MemoryApi, repli
     assert ready(api) == ("True", "InForce")
 
 
-def test_a_quota_that_cannot_be_read_is_told_of_though_nothing_is_charged(api: MemoryApi, replica: Replica) -> None:
+def test_a_quota_that_cannot_be_read_gets_a_condition(api: MemoryApi, replica: Replica) -> None:
     api.apply(gpu_quota(hard={"gpu": 8}))
     replica.watch()
 
@@ -74,7 +74,7 @@ def test_charges_and_conditions_leave_each_other_alone(api: MemoryApi, replica: 
     assert ready(api) == ("True", "InForce")
 
 
-def test_one_that_nobody_may_write_keeps_no_other_from_being_written(api: MemoryApi, replica: Replica) -> None:
+def test_a_condition_that_cannot_be_written_does_not_stop_the_others(api: MemoryApi, replica: Replica) -> None:
     api.apply(gpu_quota("a", namespaces=["other"]))
     replica.watch()
     api.trouble = lambda method, path: refusal(403, "no") if method == "PUT" and "/a/" in path else None

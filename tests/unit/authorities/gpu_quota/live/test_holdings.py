@@ -46,18 +46,18 @@ def roots(of: Holdings) -> dict[str, int]:
     return {root.name: sum(units.get("gpus", 0) for units in root.charge.values()) // G for root in of.roots()}
 
 
-def test_a_workload_answers_for_its_pods() -> None:
+def test_a_workload_covers_its_pods() -> None:
     assert roots(holdings(held("train", 16), pod("a", 8, owner="train"), pod("b", 8, owner="train"))) == {"train": 16}
 
 
-def test_the_topmost_that_is_charged_answers() -> None:
+def test_the_topmost_charged_owner_covers() -> None:
     chain = holdings(held("service", 0), held("deployment", 4, owner="service"), held("set", 4, owner="deployment"))
     chain.put(pod("a", 4, owner="set"))
 
     assert roots(chain) == {"service": 0, "deployment": 4}
 
 
-def test_who_names_an_owner_that_is_not_there_answers_for_himself() -> None:
+def test_a_pod_whose_owner_does_not_exist_is_charged_itself() -> None:
     assert roots(holdings(pod("stray", 8, owner="nobody"))) == {"stray": 8}
 
 
@@ -67,7 +67,7 @@ def test_pods_beyond_what_their_owner_is_charged_are_charged_to_it() -> None:
     assert roots(forged) == {"train": 16}
 
 
-def test_there_is_room_for_the_pods_of_a_workload_and_for_no_more() -> None:
+def test_a_workload_has_room_for_its_pods_and_no_more() -> None:
     made = holdings(held("train", 16), pod("a", 8, owner="train"))
     root = made.charged_owner("train", "ml")
     assert root is not None
@@ -79,13 +79,13 @@ def test_there_is_room_for_the_pods_of_a_workload_and_for_no_more() -> None:
     assert made.has_room(root, gpus(8))
 
 
-def test_owners_in_a_circle_answer_for_themselves() -> None:
+def test_owners_in_a_circle_are_charged_themselves() -> None:
     circle = holdings(held("a", 1, owner="b"), held("b", 1, owner="a"), held("c", 1, owner="c"))
 
     assert roots(circle) == {"a": 1, "b": 1, "c": 1}
 
 
-def test_a_workload_that_is_deleted_answers_for_its_pods_until_they_are_gone() -> None:
+def test_a_deleted_workload_covers_its_pods_until_they_are_gone() -> None:
     made = holdings(held("train", 16), pod("a", 8, owner="train"), pod("b", 8, owner="train"))
     entry = Entry(group="batch", kind="Job", namespace="ml", name="train", amounts=gpus(16), reserved_until=None)
 
@@ -100,7 +100,7 @@ def test_a_workload_that_is_deleted_answers_for_its_pods_until_they_are_gone() -
     assert made.remaining(entry) is None
 
 
-def test_what_stands_between_is_forgotten_with_the_last_pod() -> None:
+def test_a_deleted_owner_in_between_is_forgotten_with_the_last_pod() -> None:
     made = holdings(held("deployment", 8), held("set", 8, owner="deployment"), pod("a", 8, owner="set"))
     made.remove("deployment")
     made.remove("set")
@@ -110,7 +110,7 @@ def test_what_stands_between_is_forgotten_with_the_last_pod() -> None:
     assert len(made) == 0
 
 
-def test_what_was_never_there_is_no_matter_when_it_goes() -> None:
+def test_removing_an_unknown_object_changes_nothing() -> None:
     made = holdings(held("train", 8))
     before = made.revision
     made.remove("other")
@@ -128,7 +128,7 @@ def test_pods_that_have_ended_hold_nothing_for_a_workload_that_is_deleted() -> N
     assert [root.finished for root in made.roots()] == [True]
 
 
-def test_everything_can_be_forgotten() -> None:
+def test_clear_forgets_all_objects() -> None:
     made = holdings(held("train", 8), pod("a", 8, owner="train"))
     made.clear()
 

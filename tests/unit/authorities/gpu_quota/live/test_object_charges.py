@@ -40,7 +40,7 @@ def test_pods_that_differ_in_name_labels_and_node_are_read_once() -> None:
     assert charges.of(pod("b", gpus=4)) == {("",): {"gpus": 4 * 10**9}}
 
 
-def test_what_is_charged_follows_the_quotas() -> None:
+def test_remembered_charges_follow_the_quotas() -> None:
     known = knowledge(GPU_QUOTA)
     charges = RememberedCharges(ObjectCharges(known=known))
 
@@ -52,7 +52,7 @@ def test_what_is_charged_follows_the_quotas() -> None:
 @pytest.mark.thorough
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(values=st.lists(generated.any_manifests(), max_size=4))
-def test_a_charge_is_that_of_the_object_itself(values: list[paths.Object]) -> None:
+def test_a_remembered_charge_equals_the_charge_of_the_object(values: list[paths.Object]) -> None:
     alone = ObjectCharges(known=knowledge(GPU_QUOTA))
     remembering = RememberedCharges(alone)
 

@@ -42,7 +42,7 @@ def job() -> paths.Object:
     return identified(builders.job(builders.template(builders.container(gpus=8)), name="j", namespace="ml"), "job")
 
 
-def test_of_an_object_identity_owner_and_charge_are_kept() -> None:
+def test_identity_owner_and_charge_of_an_object_are_kept() -> None:
     found = live_observer.held(live_observer.kept(owned(pod(), job()), Flat()))
 
     assert found is not None
@@ -54,7 +54,7 @@ def test_of_an_object_identity_owner_and_charge_are_kept() -> None:
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_a_pod_that_has_ended_is_known_to_have(phase: str) -> None:
+def test_a_pod_that_has_ended_is_finished(phase: str) -> None:
     found = live_observer.held(live_observer.kept(pod(status={"phase": phase}), Flat()))
 
     assert found is not None
@@ -76,14 +76,14 @@ def test_a_pod_that_asks_for_no_accelerator_is_not_looked_at() -> None:
         {"metadata": {"name": "p", "namespace": "ml", "uid": "u", "annotations": {"gpu-fraction": "0.5"}}},
     ],
 )
-def test_every_way_to_ask_for_one_is_seen(fields: Any) -> None:
+def test_every_way_to_ask_for_an_accelerator_is_recognised(fields: Any) -> None:
     charge_of = Flat()
     live_observer.kept(pod(gpus=None, **fields), charge_of)
 
     assert charge_of.asked == 1
 
 
-def test_what_holds_nothing_is_kept_where_it_stands_between() -> None:
+def test_an_object_without_a_charge_is_kept_if_it_has_an_owner() -> None:
     nothing = Flat({})
 
     assert live_observer.held(live_observer.kept(job(), nothing)) is None
@@ -111,7 +111,7 @@ def test_only_the_controller_is_an_owner() -> None:
     assert object_metadata.owner_uid(value) == ""
 
 
-def test_what_a_list_does_not_have_any_more_is_gone() -> None:
+def test_objects_missing_from_a_list_are_removed() -> None:
     holdings = Holdings()
     sink = HoldingsSink(holdings)
     sink.replace([live_observer.kept(identified(pod(), uid), Flat()) for uid in ("a", "b")])
@@ -122,7 +122,7 @@ def test_what_a_list_does_not_have_any_more_is_gone() -> None:
     assert len(holdings) == 0
 
 
-def test_a_pod_that_holds_nothing_any_more_is_gone() -> None:
+def test_a_pod_that_no_longer_holds_anything_is_removed() -> None:
     holdings = Holdings()
     sink = HoldingsSink(holdings)
     sink.put(live_observer.kept(pod(), Flat()))
@@ -131,7 +131,7 @@ def test_a_pod_that_holds_nothing_any_more_is_gone() -> None:
     assert len(holdings) == 0
 
 
-def test_who_listed_before_everything_was_forgotten_puts_nothing_more_in() -> None:
+def test_a_list_from_before_a_clear_changes_nothing() -> None:
     """A watch that is slow to end must not leave what nobody would ever take out."""
     holdings = Holdings()
     late = HoldingsSink(holdings)
@@ -144,7 +144,7 @@ def test_who_listed_before_everything_was_forgotten_puts_nothing_more_in() -> No
     assert len(holdings) == 1
 
 
-def test_of_a_pod_that_can_hold_nothing_only_its_uid_is_kept() -> None:
+def test_only_the_uid_of_a_pod_without_accelerators_is_kept() -> None:
     """Most pods of a cluster are such, and tens of thousands are in memory while they are listed."""
     pod = builders.replaced(builders.pod(builders.container(requests={"cpu": 1})), "/metadata/uid", "a")
 

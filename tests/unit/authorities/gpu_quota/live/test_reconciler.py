@@ -68,7 +68,7 @@ def finished(value: paths.Object) -> paths.Object:
     return {**value, "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
 
 
-def test_what_was_reserved_is_settled_when_it_is_seen(api: MemoryApi, replica: Replica) -> None:
+def test_a_reservation_is_settled_when_its_object_is_seen(api: MemoryApi, replica: Replica) -> None:
     assert replica.ask(job(8)) is None
     assert reserved(api) == {"Job.batch/ml/train"}
 
@@ -80,7 +80,7 @@ def test_what_was_reserved_is_settled_when_it_is_seen(api: MemoryApi, replica: R
     assert reserved(api) == set()
 
 
-def test_a_reservation_for_nothing_ends_when_it_is_over_and_not_before(
+def test_an_unused_reservation_is_released_when_it_ends_and_not_before(
     api: MemoryApi, replica: Replica, clock: Clock
 ) -> None:
     replica.ask(job(8))
@@ -93,7 +93,7 @@ def test_a_reservation_for_nothing_ends_when_it_is_over_and_not_before(
     assert charges(api) == {}
 
 
-def test_what_is_there_is_not_released_because_no_watch_has_told_of_it(
+def test_an_existing_object_is_not_released_before_a_watch_shows_it(
     api: MemoryApi, replica: Replica, clock: Clock
 ) -> None:
     replica.ask(job(8))
@@ -107,7 +107,7 @@ def test_what_is_there_is_not_released_because_no_watch_has_told_of_it(
     assert reserved(api) == set()
 
 
-def test_what_a_watch_has_not_seen_deleted_yet_is_not_adopted(api: MemoryApi, replica: Replica) -> None:
+def test_a_deleted_object_is_not_adopted_while_a_watch_lags_behind(api: MemoryApi, replica: Replica) -> None:
     api.apply(job(8))
     replica.watch()
     api.remove(job(8))
@@ -135,7 +135,7 @@ def test_pods_of_a_deleted_job_stay_charged_while_no_watch_shows_the_deletion(
     assert charges(api) == {"Job.batch/ml/train": 12}
 
 
-def test_of_one_name_what_is_there_and_what_still_ends_is_charged_together(
+def test_an_object_and_ending_pods_of_its_name_are_charged_together(
     api: MemoryApi, replica: Replica, clock: Clock
 ) -> None:
     first = api.apply(job(8))
@@ -160,7 +160,7 @@ def test_of_one_name_what_is_there_and_what_still_ends_is_charged_together(
     assert charges(api) == {"Job.batch/ml/train": 4}
 
 
-def test_two_replicas_adopt_what_nobody_asked_for_once(api: MemoryApi, replica: Replica, another: Replica) -> None:
+def test_two_replicas_adopt_an_uncharged_workload_once(api: MemoryApi, replica: Replica, another: Replica) -> None:
     api.apply(job(8, pods=4))
     for each in (replica, another):
         each.watch()
@@ -199,7 +199,7 @@ def test_a_charge_that_was_lowered_is_lowered_when_a_read_confirms_it(api: Memor
     assert charges(api) == {"Job.batch/ml/train": 8}
 
 
-def test_what_has_finished_holds_what_its_pods_hold_that_still_run(api: MemoryApi, replica: Replica) -> None:
+def test_a_finished_workload_holds_what_its_running_pods_hold(api: MemoryApi, replica: Replica) -> None:
     """A PyTorchJob may leave its workers running (cleanPodPolicy: None)."""
     made = api.apply(finished(job(8, pods=2)))
     api.apply(owned(pod(8), made))
@@ -262,7 +262,7 @@ def test_charges_follow_a_namespace_to_another_quota(api: MemoryApi, replica: Re
     assert charges(api, "team") == {"Job.batch/ml/train": 8}
 
 
-def test_nothing_is_given_back_while_nobody_can_say_which_quota_holds(api: MemoryApi, replica: Replica) -> None:
+def test_nothing_is_released_while_it_is_undecided_which_quota_holds(api: MemoryApi, replica: Replica) -> None:
     replica.ask(job(8))
     api.apply(job(8))
     replica.watch()
@@ -282,7 +282,7 @@ def test_nothing_is_given_back_while_nobody_can_say_which_quota_holds(api: Memor
 
 
 @pytest.mark.parametrize("trouble", [refusal(403, "forbidden"), refusal(500, "etcd"), refusal(404, "no such kind")])
-def test_what_cannot_be_read_is_left_as_it_is_and_stops_nothing_else(
+def test_an_entry_whose_object_cannot_be_read_stays_and_stops_no_other(
     api: MemoryApi, replica: Replica, trouble: Any
 ) -> None:
     for value in (job(8), pod(4)):
@@ -300,7 +300,7 @@ def test_what_cannot_be_read_is_left_as_it_is_and_stops_nothing_else(
     assert charges(api) == {"Job.batch/ml/train": 8}
 
 
-def test_a_quota_that_nobody_may_write_stops_no_other(api: MemoryApi, replica: Replica) -> None:
+def test_a_quota_that_cannot_be_written_does_not_stop_the_others(api: MemoryApi, replica: Replica) -> None:
     api.apply(gpu_quota(namespaces=["other"]))
     api.apply(gpu_quota("a", namespaces=["ml"]))
     api.apply(job(8))
@@ -322,7 +322,7 @@ def test_while_the_api_server_is_away_nothing_changes(api: MemoryApi, replica: R
     assert replica.reconciler.reconcile() == 0
 
 
-def test_actions_that_cannot_be_done_keep_no_others_from_being_done(api: MemoryApi, replica: Replica) -> None:
+def test_a_failing_action_does_not_stop_the_others(api: MemoryApi, replica: Replica) -> None:
     """Kinds that a later gpu-usher knew are not ours to release."""
     quota = gpu_quota()
     entries: Any = [{"object": f"New.example.com/ml/n-{n:04}", "amounts": {"gpus": 1}} for n in range(400)]

@@ -61,7 +61,7 @@ def test_without_a_quota_nothing_is_watched(api: MemoryApi, charging: ChargingSe
     assert not charging.ready
 
 
-def test_a_quota_begins_to_be_charged_for_what_is_there(
+def test_a_new_quota_is_charged_for_workloads_that_exist(
     api: MemoryApi, replica: Replica, charging: ChargingService
 ) -> None:
     api.apply(job(8))
@@ -75,7 +75,7 @@ def test_a_quota_begins_to_be_charged_for_what_is_there(
     assert charges(api) == {"Job.batch/ml/train": 8}
 
 
-def test_kinds_that_the_cluster_does_not_have_are_not_asked_for_until_it_has(
+def test_kinds_are_watched_once_the_cluster_has_them(
     api: MemoryApi, replica: Replica, charging: ChargingService
 ) -> None:
     api.apply(gpu_quota())
@@ -98,7 +98,7 @@ def test_kinds_that_the_cluster_does_not_have_are_not_asked_for_until_it_has(
     assert api.lists[JOBS] == jobs
 
 
-def test_a_changed_quota_is_a_reason_to_read_all_anew_and_a_charge_is_none(
+def test_a_changed_quota_makes_all_objects_be_read_again_and_a_charge_does_not(
     api: MemoryApi, replica: Replica, charging: ChargingService
 ) -> None:
     api.apply(gpu_quota())
@@ -116,7 +116,7 @@ def test_a_changed_quota_is_a_reason_to_read_all_anew_and_a_charge_is_none(
     wait_until(lambda: api.lists[JOBS] == 2)
 
 
-def test_a_namespace_that_gets_another_quota_is_read_anew(
+def test_a_namespace_that_gets_another_quota_is_read_again(
     api: MemoryApi, replica: Replica, charging: ChargingService
 ) -> None:
     for team in ("a", "b"):

@@ -128,7 +128,7 @@ def test_other_config_maps_stay(other: paths.Object, clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("answer", [refusal(403, "forbidden"), refusal(500, "etcd is away")])
-def test_what_cannot_be_read_or_deleted_is_tried_again(
+def test_an_account_that_cannot_be_deleted_is_tried_again(
     charged: MemoryApi, replica: Replica, clock: Clock, answer: Any
 ) -> None:
     replica.undeclared.delete()

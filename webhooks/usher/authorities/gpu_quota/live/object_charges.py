@@ -1,8 +1,7 @@
 """What objects are charged, and to which quota, by the configuration and the facts in service."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Final
 
 import orjson
@@ -14,6 +13,7 @@ from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.live import object_metadata
 from usher.authorities.knowledge import Knowledge
+from usher.memo import Memo
 from usher.workloads import fingerprints
 
 LIKE_PODS: Final = 4096
@@ -55,20 +55,12 @@ class ObjectCharges:
         return entries.tidy(ledger.relevant(found.amounts, quota.limits))
 
 
-@dataclass(frozen=True, slots=True)
-class _LikePod:
-    key: tuple[str, int, bytes]
-    """Namespace, revision of the facts, and a digest of what the charge depends on."""
-    value: list[paths.Object] = field(compare=False)
-    """Empty once it is read: what is remembered must not hold the pod."""
-
-
 class RememberedCharges:
     """Memoised charges for a scan of all pods of a cluster: equal pods are read once."""
 
     def __init__(self, charges: ObjectCharges) -> None:
         self._charges = charges
-        self._remembered = lru_cache(maxsize=LIKE_PODS)(lambda like: charges.of(like.value.pop()))
+        self._memo: Memo[tuple[str, int, bytes], ByClasses] = Memo(LIKE_PODS)
 
     def of(self, value: paths.Object) -> ByClasses:
         """What an object takes. Equal pods share one value, which must not be changed."""
@@ -76,7 +68,7 @@ class RememberedCharges:
         if digest is None:
             return self._charges.of(value)
         key = object_metadata.namespace(value), self._charges.known.facts.revision, digest
-        return self._remembered(_LikePod(key, [value]))
+        return self._memo.get(key, lambda: self._charges.of(value))
 
 
 def _digest(pod: paths.Object) -> bytes | None:

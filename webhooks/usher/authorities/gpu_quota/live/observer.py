@@ -1,4 +1,4 @@
-"""Watches every kind that makes pods, and keeps of each object only who owns it and what it is charged."""
+"""Watches every kind that makes pods, and keeps only the owner and the charge of each object."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
