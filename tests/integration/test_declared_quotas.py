@@ -40,7 +40,7 @@ def test_check_tells_what_a_quota_can_never_give_without_a_cluster(tmp_path: Pat
     done = usher("check", write(tmp_path / "object.yaml", job(8, pods=3)), "--config", config)
 
     assert done.code == 1
-    assert "asks 24 GPUs; quota research of usher.yaml can never give more than 16" in done.out
+    assert "asks for 24 GPUs; quota research of usher.yaml can never give more than 16" in done.out
 
 
 def test_check_says_nothing_of_a_quota_that_could_give_it(tmp_path: Path, config: Path) -> None:
@@ -69,7 +69,7 @@ def test_check_denies_a_gpu_quota_that_overlaps_and_names_both(tmp_path: Path, c
 
     assert done.code == 1
     assert "GPUQuota other" in done.out
-    assert "quota research of usher.yaml holds for namespace research as well" in done.out
+    assert "quota research of usher.yaml also holds for namespace research" in done.out
 
 
 def test_queue_says_who_charges_the_quota_and_that_its_account_is_not_known(tmp_path: Path, config: Path) -> None:
