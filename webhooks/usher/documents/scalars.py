@@ -1,4 +1,4 @@
-"""What a YAML scalar means to kubectl.
+"""The value of a YAML scalar for kubectl.
 
 The rules are those of go.yaml.in/yaml/v2 (`resolve.go`), then of sigs.k8s.io/yaml (keys become strings, numbers go
 through JSON) and of sigs.k8s.io/json (a JSON number is an int64 if it reads as one, else a float64). They are YAML 1.1
@@ -72,7 +72,7 @@ def resolve_tagged(text: str, *, tag: str) -> Scalar:
         raise errors.InputError(f"the tag {short(tag)} has no meaning in a manifest; remove it")
     value = resolve(text)
     if type(value) not in _TAGGED[tag] or (tag == _TAG + "float" and type(value) is int and value not in _INT64):
-        raise errors.InputError(f"{_quoted(text)} is no {short(tag)}; remove the tag or mend the value")
+        raise errors.InputError(f"{_quoted(text)} is not a {short(tag)}; remove the tag or correct the value")
     return float(value) if tag == _TAG + "float" and isinstance(value, int) else value
 
 
@@ -167,10 +167,10 @@ def _quoted(text: str) -> str:
 
 
 def _binary(text: str) -> str:
-    """Go would put U+FFFD for what is no UTF-8; that destroys the value, so it is refused."""
+    """Go would replace bytes that are not UTF-8 by U+FFFD. That destroys the value, so usher refuses it."""
     encoded = text.replace("\n", "").replace("\r", "")
     if not _BASE64.fullmatch(encoded) or len(encoded) % 4:
-        raise errors.InputError("the !!binary value is not base64; mend it")
+        raise errors.InputError("the !!binary value is not base64; correct it")
     try:
         return base64.b64decode(encoded).decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The definition (CRD) of GPUQuota. What it refuses, `config.quotas` refuses as well; a test holds them together.
+"""The definition (CRD) of GPUQuota. It refuses the same values as `config.quotas`; a test compares them.
 
 Limits are one map of units, as those of a ResourceQuota are: an unknown field of an object with fields would be dropped
 by the API server, and with it the limit, where an unknown key of a map can be refused.
