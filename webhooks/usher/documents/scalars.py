@@ -62,7 +62,8 @@ def resolve_tagged(text: str, *, tag: str) -> Scalar:
     """A scalar with an explicit tag, in any style.
 
     Raises:
-        InputError: the text is not of that type, or the tag is none of !!str, !!int, !!bool, !!float, !!null, !!binary.
+        InputError: the text is not of that type, or the tag is not one of !!str, !!int, !!bool, !!float, !!null,
+            !!binary.
     """
     if tag == _TAG + "str":
         return text
@@ -86,7 +87,7 @@ def as_value(scalar: Scalar, text: str) -> Scalar:
     """The JSON value that kubectl sends for a resolved scalar; `text` is how it was written.
 
     Raises:
-        InputError: JSON has no such number, or the whole number would be sent rounded.
+        InputError: JSON lacks the number, or the whole number would be sent rounded.
     """
     if type(scalar) is float:
         if not math.isfinite(scalar):
@@ -102,7 +103,7 @@ def as_key(scalar: Scalar, text: str) -> str:
     """The key that kubectl sends for a resolved scalar (`convertToJSONableObject`): `1.10` becomes `1.1`, `on` `true`.
 
     Raises:
-        InputError: kubectl takes no such key.
+        InputError: kubectl would refuse the key.
     """
     if isinstance(scalar, str):
         return scalar
