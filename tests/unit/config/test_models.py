@@ -254,9 +254,11 @@ def test_pools_have_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("name", ["NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"])
 def test_a_fabric_cannot_say_which_devices_a_container_sees(name: str) -> None:
-    reason = f"{name} cannot be set here: it decides which devices a container sees, and only the device plugin may decide that"
+    why = "it decides which devices a container sees, and only the device plugin may decide that"
 
-    assert refusals({"fabrics": {"ib": {"env": {name: "all", "NCCL_DEBUG": "WARN"}}}}) == [("fabrics.ib.env", reason)]
+    assert refusals({"fabrics": {"ib": {"env": {name: "all", "NCCL_DEBUG": "WARN"}}}}) == [
+        ("fabrics.ib.env", f"{name} cannot be set here: {why}")
+    ]
 
 
 @pytest.mark.parametrize("name", ["MASTER_ADDR", "MASTER_PORT", "RANK", "LOCAL_RANK", "WORLD_SIZE"])
