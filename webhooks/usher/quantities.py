@@ -1,9 +1,9 @@
 """Kubernetes quantities, exact: `1`, `1000m`, `1e0` and `" 1"` are one and the same number.
 
-The grammar and the rounding are those of k8s.io/apimachinery pkg/api/resource (quantity.go, suffix.go). A quantity is
-a whole number of nanos, because anything finer is rounded up to a nano there as well; so no float is ever involved.
-Stricter than Go in what nobody means: texts without a digit, which Go takes for 0 (`.`, `+`, `E`), and numbers beyond
-the bounds below.
+The grammar and the rounding are those of k8s.io/apimachinery pkg/api/resource (quantity.go, suffix.go). A quantity is a
+whole number of nanos, because anything finer is rounded up to a nano there as well; so no float is ever involved. No
+library: none is exact to the nano and rounds as Kubernetes does. Stricter than Go where a value is surely an error:
+texts without a digit, which Go takes for 0 (`.`, `+`, `E`), and numbers beyond the bounds below.
 """
 
 import math

@@ -213,7 +213,7 @@ def test_only_so_many_names_are_remembered_and_none_that_is_too_long() -> None:
         found.looks_like(f"example.com/{index}")
         found.looks_like("x" * (400 + index))
 
-    for kept in (found._meaning, found._likeness):
+    for kept in (found._meaning, found._looks_like):
         info = kept.cache_info()
         assert info.maxsize is not None
         assert info.currsize <= info.maxsize

@@ -43,7 +43,7 @@ def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
     )
 
     assert problems == [
-        (4, "pools[0].taintz", "no such key"),
+        (4, "pools[0].taintz", "unknown key"),
         (6, "enforcement.preset", "Input should be 'baseline', 'recommended' or 'strict'"),
     ]
 

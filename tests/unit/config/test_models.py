@@ -178,8 +178,8 @@ def test_a_name_cannot_be_ignored_and_an_accelerator() -> None:
 
     assert place == "accelerators"
     assert reason.split("; ") == [
-        "ignored holds b, which names or resources calls an accelerator: leave one of them out",
-        "ignored holds c, which names or resources calls an accelerator: leave one of them out",
+        "ignored lists b, which names or resources makes an accelerator: leave one of them out",
+        "ignored lists c, which names or resources makes an accelerator: leave one of them out",
     ]
 
 
@@ -189,7 +189,7 @@ def test_a_prefix_cannot_be_described_that_is_not_listed() -> None:
     assert refusals({"accelerators": {"resources": resources}}) == [
         (
             "accelerators",
-            "resources describes the prefix example.com/slice-, which prefixes does not list: add it there",
+            "resources describes the prefix example.com/slice-, which is missing in prefixes: add it there",
         )
     ]
     listed = {"accelerators": {"prefixes": ["example.com/slice-"], "resources": resources}}
@@ -202,7 +202,7 @@ def test_a_size_is_refused_of_what_has_none() -> None:
     assert refusals({"accelerators": section}) == [
         (
             "accelerators.resources.example.com/gpu",
-            "size says nothing of the unit device; leave it out, or choose memory or cores",
+            "the unit device has no size; leave size out, or choose memory or cores",
         )
     ]
 
@@ -213,7 +213,7 @@ def test_a_class_that_is_no_accelerator_cannot_stand_for_one() -> None:
     assert refusals({"accelerators": section}) == [
         (
             "accelerators.deviceClasses.nic",
-            "a class that is no accelerator cannot stand for nvidia.com/gpu; leave one of them out",
+            "a class that is not an accelerator cannot stand for nvidia.com/gpu; leave one of them out",
         )
     ]
 
@@ -254,11 +254,11 @@ def test_pools_have_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("name", ["NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"])
 def test_a_fabric_cannot_say_which_devices_a_container_sees(name: str) -> None:
-    reason = (
-        f"{name} cannot be set here: it decides which devices a container sees, which is the device plugin's to say"
-    )
+    why = "it decides which devices a container sees, and only the device plugin may decide that"
 
-    assert refusals({"fabrics": {"ib": {"env": {name: "all", "NCCL_DEBUG": "WARN"}}}}) == [("fabrics.ib.env", reason)]
+    assert refusals({"fabrics": {"ib": {"env": {name: "all", "NCCL_DEBUG": "WARN"}}}}) == [
+        ("fabrics.ib.env", f"{name} cannot be set here: {why}")
+    ]
 
 
 @pytest.mark.parametrize("name", ["MASTER_ADDR", "MASTER_PORT", "RANK", "LOCAL_RANK", "WORLD_SIZE"])
@@ -320,7 +320,7 @@ def test_a_pool_tells_what_its_nodes_have() -> None:
     ("fields", "place", "reason"),
     [
         ({"allocatable": {"cpu": "many"}}, "pools.0.allocatable", "cpu: 'many' is not a quantity"),
-        ({"allocatable": {"cpu": -1}}, "pools.0.allocatable", "cpu: -1 is less than nothing"),
+        ({"allocatable": {"cpu": -1}}, "pools.0.allocatable", "cpu: -1 is negative"),
         ({"gpu": {"perNode": 0}}, "pools.0.gpu.perNode", "Input should be greater than or equal to 1"),
         ({"scalesFromZero": True, "maxNodes": 0}, "pools.0", "a pool that scales has room for one node"),
     ],

@@ -4,7 +4,7 @@ from typing import Final
 
 # NVIDIA/KAI-Scheduler pkg/common/constants/constants.go; run:ai, from which it comes, reads the same keys.
 GPU_FRACTION: Final = "gpu-fraction"
-"""Part of a GPU, such as 0.5, for each of GPU_FRACTION_DEVICES."""
+"""Part of each of GPU_FRACTION_DEVICES: 0.5 is half a GPU."""
 GPU_MEMORY: Final = "gpu-memory"
 """MiB of a GPU's memory, instead of a fraction."""
 GPU_FRACTION_DEVICES: Final = "gpu-fraction-num-devices"
@@ -14,7 +14,7 @@ GPU_FRACTION_CONTAINER: Final = "gpu-fraction-container-name"
 
 # GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-test-latest.yaml.
 GKE_DEVICES: Final = "devices.gke.io/container."
-"""Prefix; the container's name follows. The value lists device files, such as /dev/nvidia0."""
+"""Prefix; the container's name follows. The value lists device files: /dev/nvidia0."""
 
 # kserve/kserve docs/samples/llmisvc/managed-dra/README.md: on an LLMInferenceService, which makes a claim of them.
 KSERVE_DEVICE_CLASS: Final = "serving.kserve.io/exp-dra-device-class"
@@ -23,9 +23,10 @@ KSERVE_DEVICE_COUNT: Final = "serving.kserve.io/exp-dra-device-count"
 KSERVE_CONTAINER: Final = "serving.kserve.io/exp-dra-container-name"
 KSERVE_SELECTOR: Final = "serving.kserve.io/exp-dra-cel-selector"
 
-# Container Device Interface: containerd and CRI-O inject the devices that such annotations list, where that is on.
+# Container Device Interface: containerd and CRI-O inject the devices that these annotations list, where the runtime is
+# set up so.
 CDI_DEVICES: Final = "cdi.k8s.io/"
-"""Prefix. The value lists devices, such as nvidia.com/gpu=all."""
+"""Prefix. The value lists devices: nvidia.com/gpu=all."""
 
 # NVIDIA/nvidia-container-toolkit cmd/nvidia-ctk-installer/container/runtime/nri/plugin.go.
 NVIDIA_CDI_DEVICES: Final = "nvidia.cdi.k8s.io"

@@ -1,17 +1,17 @@
-"""The GPUs that MIG can divide: what profiles each offers, how large they are, and how a board is recognised.
+"""The GPUs that MIG can divide: their profiles, the sizes of these, and the product names of each board.
 
-A profile's name means something on a board only: `1g.10gb` is a seventh of an A100-80 and fits seven times, yet on an
-A100-40 it is the profile with double memory and fits four times. Node labels are to be trusted over these tables: the
-driver decides, and it has renamed profiles before.
+The meaning of a profile depends on the board: `1g.10gb` is a seventh of an A100-80 and fits seven times, yet on an
+A100-40 it is the profile with double memory and fits four times. Node labels win over these tables, because the driver
+decides, and it has renamed profiles before.
 
 Sources, as of August 2026 unless noted:
   profiles, maxima  MIG user guide, supported-mig-profiles.html (610); NVIDIA/gpu-operator @ a22dbf67
                     assets/state-mig-manager/0400_configmap.yaml, by PCI device id; NVIDIA/mig-parted @ bd7160f4
                     pkg/mig/builder/builder_test.go
-  placements        docs/domain/mig.md#placement; A30: NVIDIA/go-nvml pkg/nvml/mock/gpus/a30.go. For RTX PRO none are
-                    published: taken from the guide's fractions
-  engines           the guide's hardware units. An instance has its engines to itself, and `+me.all` has all that the
-                    GPU has (NVML), so that only `-me` fits beside it
+  placements        docs/domain/mig.md#placement; A30: NVIDIA/go-nvml pkg/nvml/mock/gpus/a30.go. For RTX PRO, placements
+                    are not published: taken from the guide's fractions
+  engines           the guide's hardware units. An instance does not share its engines, and `+me.all` has all of
+                    the GPU (NVML), so that only `-me` fits beside it
   GB200             first shown with 1g.24gb, 3g.95gb, 7g.189gb (gpu-operator#1303), on production boards with
                     1g.23gb, 3g.93gb, 7g.186gb (mig-parted#227, #228); both are in use, and mixed
   RTX PRO 5000      the guide cut it in four up to driver 580 and in two since; both sets of names are known here
@@ -27,20 +27,21 @@ from usher.accelerators import profiles
 from usher.accelerators.profiles import Board, Offer, Shape
 
 PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
-"""Of a node: the model of its GPUs, as GPU feature discovery writes it."""
+"""Node label with the model of its GPUs, written by GPU feature discovery."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """What the label nvidia.com/gpu.product says of a node."""
+    """The meaning of a value of the label nvidia.com/gpu.product."""
 
     board: Board
     profile: profiles.Profile | None
-    """What all GPUs of the node are divided into (MIG strategy single); None for whole GPUs."""
+    """The profile of all GPUs of the node (MIG strategy single); None for whole GPUs."""
     shared: bool
     """True for `-SHARED`: every device is given out several times (time-slicing or MPS)."""
     invalid: bool
-    """True for `-MIG-INVALID`: strategy single with GPUs that are not all divided alike; none can be asked for."""
+    """True for `-MIG-INVALID`: strategy single with GPUs that are divided differently, so that pods can ask for no GPU.
+    """
 
 
 def by_name(name: str) -> Board | None:
@@ -49,9 +50,10 @@ def by_name(name: str) -> Board | None:
 
 
 def by_product(value: str) -> Product | None:
-    """What a value of nvidia.com/gpu.product says; None where the product is unknown, ambiguous or knows no MIG.
+    """The meaning of a value of nvidia.com/gpu.product; None where the product is unknown, ambiguous or without MIG.
 
-    `NVIDIA-H100` is ambiguous: it names no memory, and H100s of several sizes are sold. Old drivers left `NVIDIA-` out.
+    `NVIDIA-H100` is ambiguous: it does not name the memory, and H100s have several sizes. Old drivers left `NVIDIA-`
+    out.
     """
     model, divided, layout = value.removesuffix("-SHARED").partition("-MIG-")
     board = _BY_PRODUCT.get(model.removeprefix("NVIDIA-"))
@@ -62,7 +64,7 @@ def by_product(value: str) -> Product | None:
 
 
 def boards_with(profile: profiles.Profile) -> tuple[Board, ...]:
-    """The boards that have a profile of that name, whatever it amounts to there."""
+    """The boards that have a profile of that name; its size may differ between them."""
     return tuple(board for board in BOARDS if board.offer(profile) is not None)
 
 

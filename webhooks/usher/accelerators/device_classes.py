@@ -1,4 +1,4 @@
-"""What the names of device classes and of their drivers mean (DRA). Nothing is guessed from a name.
+"""The meaning of the names of DRA device classes and their drivers. usher guesses nothing from a name.
 
 The classes of NVIDIA: docs/domain/device-claims.md#nvidia-classes.
 """
@@ -11,14 +11,14 @@ from usher.accelerators.names import Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceClassMeaning:
-    """What one device of a class is; `accelerator` is None for a class that nobody has described."""
+    """One device of a class; `accelerator` is None for an unknown class."""
 
     accelerator: bool | None
     vendor: str = ""
     unit: Unit | None = None
     driver: str = ""
     resource: str | None = None
-    """The extended resource that stands for a device of the class, where there is one."""
+    """The extended resource that stands for a device of the class; None without one."""
 
 
 UNKNOWN: Final = DeviceClassMeaning(accelerator=None)
@@ -29,7 +29,7 @@ def device_class(name: str) -> DeviceClassMeaning:
 
 
 def driver(name: str) -> bool | None:
-    """Whether the devices of a driver are accelerators; None where that is not known."""
+    """Whether the devices of a driver are accelerators; None where that is unknown."""
     return _DRIVERS.get(name)
 
 

@@ -1,6 +1,7 @@
 """The resource names that usher knows, by the vendor of the devices. Facts only: each has a source beside it.
 
-A source is a repository with the place in it, or the vendor's own documentation. A new vendor is an entry of VENDORS.
+A source is a repository with the place in it, or the vendor's own documentation. A new vendor is a new entry of
+VENDORS.
 
 Left out on purpose, because they are not accelerators: FPGAs (amd.com/xilinx_*, fpga.intel.com/*), Intel QAT, SGX, DSA
 and DLB. Left out for want of a source: d-matrix, Tenstorrent, Cerebras, SambaNova, Groq. nvidia.com/imex-channel is not
@@ -17,7 +18,7 @@ from usher.accelerators.names import GIB, MIB, Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """One name, or the names of a domain that match a pattern, and what they mean."""
+    """One name, or the names of a domain that match a pattern, with their meaning."""
 
     name: str = ""
     domain: str = ""
@@ -229,4 +230,4 @@ VENDORS: Final[dict[str, tuple[Known, ...]]] = {
         _pattern(Unit.FABRIC, "openshift.io", r"\w*(?:sriov|mlnx)"),
     ),
 }
-"""What is known of the names of each vendor."""
+"""The known names of each vendor."""

@@ -19,38 +19,38 @@ MODELS: Final = frozenset(
         *("v100s", "p100", "mi210", "mi250", "mi250x", "mi300a", "mi300x", "mi325x", "mi350x", "mi355x"),
     }
 )
-"""Boards whose names mean nothing else."""
+"""Boards whose names have no other meaning."""
 
 NVIDIA_MODELS: Final = frozenset(
     {"a2", "a10", "a10g", "a16", "a30", "a40", "h20", "k80", "l4", "l20", "l40", "p40", "t4"}
 )
-"""Boards whose names mean something else elsewhere (l4 is a layer of the network), so under nvidia.com/ only."""
+"""Boards whose names have other meanings too (l4 is a layer of the network), so only under nvidia.com/."""
 
 _OTHERWISE: Final = frozenset(
     {"efa", "eni", "erdma", "fpga", "hca", "mlnx", "nic", "qat", "rdma", "roce", "sgx", "sriov"}
 )
-"""Words after the slash that say that it is something else, though a GPU is mentioned."""
+"""Words after the slash that say that the resource is something else, even if the name mentions a GPU."""
 
 _NEVER: Final = ("smarter-devices/", "hugepages-", "attachable-volumes-", "devices.kubevirt.io/")
-"""Names that others give to other things: device files, pages of memory, volumes."""
+"""Prefixes of other things: device files, pages of memory, volumes."""
 
 _RUNS: Final = re.compile(r"[a-z]+")
 _CAPITALISED: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MODEL: Final = re.compile(r"[a-z0-9]+")
 _ENOUGH: Final = 1024
-"""Characters that are looked at, so that a long key costs no more than a name; Kubernetes takes 317 at most."""
+"""Characters that usher reads of a name, so that a long key costs little; Kubernetes allows 317."""
 
 
 def looks_like_accelerator(name: str) -> bool:
-    """Whether a name that has no meaning would be taken for an accelerator by its reader.
+    """Whether a name without a known meaning looks like an accelerator.
 
     It does when it holds one of WORDS, alone or in the plural, or a word that begins or ends with `gpu`; when what
     follows the slash holds one of MODELS, or under nvidia.com/ one of NVIDIA_MODELS; and it does not when what follows
     the slash holds a word of network cards, FPGAs, QAT or SGX, or the name is one of device files, huge pages or
     volumes. A word is what separators, digits or capitals set apart. Placeholders (`$(GPU_RESOURCE)`, `{{ gpu }}`,
-    `<gpu-resource>`) are names like others; one that says nothing of GPUs is not seen.
+    `<gpu-resource>`) are names like others.
 
-    Never true of a name of the vocabulary, an accelerator or not.
+    Always false for a known name, accelerator or not.
     """
     if meanings.meaning(name) is not None or name.startswith(_NEVER):
         return False

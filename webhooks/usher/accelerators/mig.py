@@ -1,9 +1,9 @@
-"""Whether MIG instances fit on a GPU, how many GPUs they need, and how much of one they are. Pure.
+"""Whether MIG instances fit on a GPU, how many GPUs they need, and which part of a GPU they are. Pure.
 
-Instances are asked for as a count per profile; counts come from manifests and may be absurd, so that no work grows with
-them. What fits on one GPU is enumerated once per board, by the memory slices on which instances may lie: a few hundred
-sets at most. It is searched, not filled greedily: `3g+4x1g` fits only with the 3g at slice 4. Everything here lets
-instances move freely; a GPU that is already divided may offer less.
+A request is a count per profile. Counts come from manifests and may be absurd, so no work grows with them. The sets
+that fit on one GPU are enumerated once per board, by the memory slices that instances may start at: at most a few
+hundred. A search finds them, because a greedy filling would not: `3g+4x1g` fits only with the 3g at slice 4. All
+functions assume that instances may move; a GPU that is already divided may offer less.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Instances = Mapping[Profile, int]
 """How many of each profile; counts below 1 place nothing."""
 
 EXACT_INSTANCES = 16
-"""Up to as many instances of several profiles, `gpus_needed` searches. Of one profile it knows for any count."""
+"""Instances of several profiles for which `gpus_needed` is exact. For one profile it is exact for any count."""
 
 # How many of each of a board's offers, in their order.
 _Counts = tuple[int, ...]
@@ -29,17 +29,17 @@ class GpusNeeded:
 
     at_least: int
     exact: bool
-    """False where more may be needed: the set is too large to be searched, and `at_least` is a bound by sums."""
+    """False where more may be needed: the set is too large to search, and `at_least` is a bound by sums."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What an instance is of its GPU: the unit in which instances of all profiles and boards can be added up."""
+    """The part of a GPU that an instance is. Shares of all profiles and boards can be added up."""
 
     compute: Fraction
     memory: Fraction
     gibibytes: int
-    """By the profile's name, which rounds."""
+    """The number in the profile's name, which is rounded."""
 
     def __add__(self, other: "Share") -> "Share":
         return Share(
@@ -69,7 +69,7 @@ def gpus_needed(board: Board, instances: Instances) -> GpusNeeded | None:
 
 
 def room_beside(board: Board, placed: Instances) -> dict[Profile, int] | None:
-    """How many more of each single profile one GPU holds beside what is placed; None where that itself does not fit."""
+    """How many more of each profile one GPU holds beside the placed instances; None where these do not fit."""
     counts = _counts(board, placed)
     if counts is None or counts not in _feasible(board):
         return None
@@ -83,7 +83,7 @@ def room_beside(board: Board, placed: Instances) -> dict[Profile, int] | None:
 
 
 def share(board: Board, profile: Profile) -> Share | None:
-    """What one instance is of a GPU of the board: 1g.10gb is 1/7 and 2/8 of an A100-40; None where it has none."""
+    """The share of one instance on the board: 1g.10gb is 1/7 and 2/8 of an A100-40; None without that profile."""
     offer = board.offer(profile)
     if offer is None:
         return None
@@ -177,7 +177,7 @@ def _needed(board: Board, counts: _Counts) -> GpusNeeded:
 
 
 def _can_place(board: Board, counts: _Counts, gpus: int, hopeless: dict[_Counts, int]) -> bool:
-    """Whether so many GPUs hold the instances. `hopeless` remembers how many GPUs were not enough for what."""
+    """Whether this number of GPUs holds the instances. `hopeless` keeps by counts how many GPUs were not enough."""
     if not any(counts):
         return True
     if gpus <= hopeless.get(counts, -1) or _lower_bound(board, counts) > gpus:
@@ -190,7 +190,7 @@ def _can_place(board: Board, counts: _Counts, gpus: int, hopeless: dict[_Counts,
 
 
 def _best_fillings(board: Board, counts: _Counts) -> list[_Counts]:
-    """What the GPU of the largest instance may hold beside it, without what is part of another such filling."""
+    """The fillings of one GPU with the largest instance, without those that are part of another one."""
     largest = next(index for index, count in enumerate(counts) if count)
     fillings = {tuple(map(min, counts, full)) for full in _full(board) if full[largest]}
     best = [one for one in fillings if not any(one != other and _within(one, other) for other in fillings)]

@@ -2,7 +2,7 @@
 
 One profile is written `1g.10gb+me` by the driver and in mig-parted's configuration, `nvidia.com/mig-1g.10gb.me` as a
 resource, and `1g.10gb.me` in the labels of GPU feature discovery, because a `+` is legal in neither. An `-me` stays
-as it is. What a name means, and whether there is such a profile at all, depends on the board: see `boards`.
+unchanged. The meaning of a name depends on the board, as does the existence of the profile: see `boards`.
 
 Sources: NVIDIA/go-nvlib pkg/nvlib/device/mig_profile.go (grammar, slice counts), NVIDIA/k8s-device-plugin
 internal/rm/rm.go (resource names), internal/resource/nvml-mig-device.go (labels), api/config/v1/consts.go (`.shared`);
@@ -55,16 +55,16 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advertised:
-    """What a `nvidia.com/mig-*` resource names."""
+    """The profile in the name of a `nvidia.com/mig-*` resource."""
 
     profile: Profile
     shared: bool
-    """True for `.shared`: each unit is a turn on an instance that others use as well, not an instance."""
+    """True for `.shared`: each unit is a share of an instance, which other pods use too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeInstance:
-    """A part of a GPU instance, `1c.3g.20gb`. The device plugin advertises none, so no pod can ask for one."""
+    """A part of a GPU instance, `1c.3g.20gb`. The device plugin does not advertise them, so no pod can ask for one."""
 
     slices: int
     profile: Profile
@@ -72,7 +72,7 @@ class ComputeInstance:
 
 
 def parse(text: str) -> Profile | None:
-    """The profile that a text names, `1g.10gb+me` or `1g.10gb.me`; None where it names none.
+    """The profile in a text, `1g.10gb+me` or `1g.10gb.me`; None where the text is not a profile.
 
     Strict: no spaces, no upper case, no prefix, no `.shared`, no leading zeros.
     """
@@ -81,7 +81,7 @@ def parse(text: str) -> Profile | None:
 
 
 def of_resource(name: str) -> Advertised | None:
-    """What an extended resource stands for; None where it is no MIG profile that can be advertised."""
+    """The MIG profile of an extended resource; None for other resources, and for names that cannot be advertised."""
     if not name.startswith(RESOURCE_PREFIX):
         return None
     match = _RESOURCE.fullmatch(name, len(RESOURCE_PREFIX))
@@ -89,9 +89,9 @@ def of_resource(name: str) -> Advertised | None:
 
 
 def compute_instance(text: str) -> ComputeInstance | None:
-    """The compute instance that a text names, with or without the prefix of a resource; None where it names none.
+    """The compute instance in a text, with or without the prefix of a resource; None for other texts.
 
-    One that fills its GPU instance is written as the profile alone: `3c.3g.20gb` is no name.
+    One that fills its GPU instance is written as the profile alone: `3c.3g.20gb` is not a name.
     """
     match = _COMPUTE_INSTANCE.fullmatch(text.removeprefix(RESOURCE_PREFIX))
     if match is None or int(match["compute"]) >= int(match["slices"]):
@@ -110,18 +110,18 @@ def _profile(match: re.Match[str]) -> Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How much of a GPU an instance takes, and where it may lie."""
+    """The part of a GPU that an instance takes, and where on the GPU it may start."""
 
     compute: int
     """Compute slices, in the board's unit."""
     memory: int
     """Memory slices, in the board's unit."""
     maximum: int
-    """How many of it fit on a GPU that holds nothing else."""
+    """How many of them fit on an empty GPU."""
     starts: tuple[int, ...]
-    """The memory slices at which it may begin."""
+    """The memory slices at which it may start."""
     engines: tuple[int, ...]
-    """What it takes of each of the board's engines."""
+    """How many it takes of each of the board's engines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +129,13 @@ class Offer:
     """A profile as one board has it."""
 
     names: tuple[Profile, ...]
-    """Drivers may have more than one name for it; the first is that of newer ones."""
+    """Its names in different drivers, the newest first."""
     shape: Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Board:
-    """One GPU, as MIG divides it. Boards are compared by identity: there is one of each."""
+    """A model of GPU, as MIG divides it. Boards are compared by identity."""
 
     name: str
     """Model and GB, as in `gpu.board` of usher.yaml: `H100-80`."""
@@ -146,12 +146,12 @@ class Board:
     memory: int
     """GiB, as the name of the full profile counts them."""
     engines: tuple[int, ...]
-    """How many it has of what can run out before slices do: OFAs; of RTX PRO decoders, JPEG decoders and OFAs."""
+    """Its engines that can run out before slices do: OFAs; on RTX PRO decoders, JPEG decoders and OFAs."""
     offers: tuple[Offer, ...]
     """Largest first."""
     products: tuple[str, ...]
     """Values of the label nvidia.com/gpu.product, without the leading `NVIDIA-`."""
 
     def offer(self, profile: Profile) -> Offer | None:
-        """What the board has under that name; None where it has nothing."""
+        """The offer with that profile; None where the board lacks it."""
         return next((offer for offer in self.offers if profile in offer.names), None)

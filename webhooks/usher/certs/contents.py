@@ -1,4 +1,4 @@
-"""What a certificate directory holds already, and which of it others have made."""
+"""The present files of a certificate directory, and which of them usher did not make."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,12 @@ AUTHORITY_KEY = "ca.key"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a directory holds, as far as it can be read."""
+    """The readable files of a directory."""
 
     present: frozenset[str]
     authorities: tuple[x509.Certificate, ...]
     authority: CertificateAuthority | None
-    """The one whose key is there."""
+    """The authority whose key is in the directory."""
     leaf: x509.Certificate | None
     leaf_has_key: bool
 
@@ -46,7 +46,7 @@ class Contents:
 
 
 def read_contents(directory: Path) -> Contents:
-    """What is there; what is missing or cannot be parsed counts as absent, but for its name in `present`."""
+    """The content of a directory. A file that cannot be parsed counts as absent, except in `present`."""
     authorities = tuple(filter(_is_authority, _certificates(directory / AUTHORITY_CERTIFICATE)))
     authority_key = _key(directory / AUTHORITY_KEY)
     leaf = next(iter(_certificates(directory / CERTIFICATE)), None)

@@ -12,7 +12,7 @@ from usher.errors import CertificateError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFile:
-    """What a file shall hold; `mode` is its permission bits, whatever the umask says."""
+    """The new content of a file; `mode` is its permission bits, independent of the umask."""
 
     name: str
     content: bytes = field(repr=False)
@@ -21,7 +21,7 @@ class NewFile:
 
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Holds the directory, which is made if need be, against other processes that come through here.
+    """Locks the directory against other usher processes, and makes it if necessary.
 
     Raises:
         CertificateError: it cannot be made or opened.
@@ -39,9 +39,9 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 def replace_all(directory: Path, files: Sequence[NewFile], *, removed_first: Sequence[str] = ()) -> None:
-    """Writes all to temporary files, then removes what is named and renames the files, both in the order given.
+    """Writes all files under temporary names, then removes the named ones and renames the files, in the order given.
 
-    Until all are written every old file is as it was. Call it with the directory locked.
+    Until all are written, every old file is unchanged. Call it with the directory locked.
 
     Raises:
         CertificateError: a file cannot be written or renamed.
@@ -63,7 +63,7 @@ def replace_all(directory: Path, files: Sequence[NewFile], *, removed_first: Seq
 
 
 def _write(path: Path, file: NewFile) -> None:
-    # A killed run may have left one; made anew, it cannot be a link to somewhere else or open to others.
+    # A killed run may have left one. A new file cannot be a link, or be open to others.
     path.unlink(missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file.mode)
     with os.fdopen(handle, "wb") as stream:

@@ -54,7 +54,7 @@ class Issued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsuredAuthority:
-    """The CA of a directory. `reason` says why it was made anew; empty if it was kept."""
+    """The CA of a directory. `reason` says why it was replaced; empty if it was kept."""
 
     authority: CertificateAuthority
     earlier: tuple[x509.Certificate, ...]
@@ -63,7 +63,7 @@ class EnsuredAuthority:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ensured:
-    """What a directory holds now. The reasons say why a part was made anew; empty if it was kept."""
+    """The present content of a directory. The reasons say why a part was replaced; empty if it was kept."""
 
     authorities: tuple[x509.Certificate, ...]
     authority_reason: str
@@ -83,7 +83,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have their def
     """A leaf for DNS names and IP addresses, signed by the authority given, or by a new one. Pure.
 
     Raises:
-        CertificateError: a name cannot stand in a certificate, or the authority is not valid at `now`.
+        CertificateError: a name is not valid in a certificate, or the authority is not valid at `now`.
     """
     authority = certificate_authority or new_authority(now=now, lifetime=authority_lifetime)
     leaf, key = new_leaf(authority, names=names, now=now, lifetime=leaf_lifetime)
@@ -94,7 +94,7 @@ def write(directory: Path, issued: Issued, *, force: bool = False) -> None:
     """Writes the four files; those of the CA only if the directory does not hold that CA yet.
 
     Raises:
-        CertificateError: they cannot be written, or without `force` would replace what was not made here.
+        CertificateError: they cannot be written, or would replace files that usher did not make, without `force`.
     """
     with files.locked(directory):
         _write(directory, issued, contents=read_contents(directory), force=force)
@@ -104,7 +104,7 @@ def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None
     """Makes the directory hold a good pair for these names; does nothing when it does.
 
     CA and leaf are renewed at two thirds of their lives. A CA of others is used while it is valid and never replaced,
-    unless by `force`, which makes everything anew and trusts nothing from before.
+    unless by `force`, which replaces everything and trusts no earlier CA.
 
     Raises:
         CertificateError: a name is unusable, or the files cannot be written or belong to others.
@@ -115,7 +115,7 @@ def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None
         contents = read_contents(directory)
         leaf_reason = _why_new_leaf(contents, names=wanted, now=now)
         ensured = _authority(contents, now=now, force=force)
-        # Where somebody keeps the CA's key elsewhere, a good leaf is enough.
+        # If the CA's key is kept elsewhere, a good leaf is enough.
         due = force or leaf_reason or (contents.authority and ensured.reason)
         if contents.leaf and not due:
             return Ensured(authorities=contents.authorities, authority_reason="", leaf=contents.leaf, leaf_reason="")
@@ -151,7 +151,7 @@ def _authority(contents: Contents, *, now: datetime, force: bool) -> EnsuredAuth
     if contents.authority and not reason:
         others = (one for one in contents.authorities if one != contents.authority.certificate)
         return EnsuredAuthority(authority=contents.authority, earlier=tuple(others), reason="")
-    # Force may mean that a key has leaked: then nothing from before is trusted any more.
+    # Force may mean that a key has leaked, so earlier CAs are no longer trusted.
     valid = [] if force else [one for one in contents.authorities if now < one.not_valid_after_utc]
     return EnsuredAuthority(authority=new_authority(now=now), earlier=tuple(valid), reason=reason)
 
@@ -199,8 +199,8 @@ def _write(directory: Path, issued: Issued, *, contents: Contents, force: bool) 
     if known:
         files.replace_all(directory, leaf_files)
         return
-    # A run that is killed between two steps must leave what the next one recognises and mends: a CA of ours without
-    # its key is, a key beside the certificate of another CA is not.
+    # If a run is killed between two steps, the next one must be able to repair the directory. It can do so with a CA of
+    # ours without its key, but not with a key beside the certificate of another CA.
     authority_files = _authority_files(issued.authority, earlier=issued.earlier)
     files.replace_all(directory, [*authority_files, *leaf_files], removed_first=[AUTHORITY_KEY])
 
@@ -216,7 +216,7 @@ def _refuse(directory: Path, names: Sequence[str]) -> None:
     if names:
         raise CertificateError(
             f"{directory}: {' and '.join(names)} cannot be recognised as made by usher and would be replaced; "
-            "move away what is there, choose another directory, or force it"
+            "move the files away, choose another directory, or use --force"
         )
 
 

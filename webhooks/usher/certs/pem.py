@@ -1,4 +1,4 @@
-"""Certificates and keys out of PEM files, with errors that name the file and the remedy."""
+"""Reads certificates and keys from PEM files; errors name the file and the remedy."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SIGNING_KEYS = (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey, ed25519.Ed25519P
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A serving certificate and its key as they stand on disk; they belong together."""
+    """A serving certificate and its key on disk, which belong together."""
 
     leaf: x509.Certificate
     digest: bytes
@@ -46,12 +46,12 @@ def certificates(content: bytes, *, source: Path) -> list[x509.Certificate]:
     """All certificates of a PEM file, in its order; at least one.
 
     Raises:
-        CertificateError: there is none, or one that cannot be parsed.
+        CertificateError: the file has no certificate, or one that cannot be parsed.
     """
     try:
         found = x509.load_pem_x509_certificates(content)
         for certificate in found:
-            # Parsed lazily by the library: what is broken shows here and not in the middle of something else.
+            # The library parses lazily: this makes errors appear here.
             _ = certificate.extensions, certificate.subject, certificate.issuer, certificate.not_valid_after_utc
     except _UNREADABLE as error:
         raise CertificateError(f"{source}: holds no readable certificate in PEM form: {_reason(error)}") from error
@@ -62,7 +62,7 @@ def private_key(content: bytes, *, source: Path) -> CertificateIssuerPrivateKeyT
     """The private key of a PEM file: EC, RSA, Ed25519 or Ed448.
 
     Raises:
-        CertificateError: there is none that can be parsed, it needs a password, or its kind cannot sign.
+        CertificateError: the key cannot be parsed, needs a password, or is of a kind that cannot sign.
     """
     try:
         key = serialization.load_pem_private_key(content, password=None)
@@ -112,7 +112,7 @@ def read_pair(certificate_file: Path, key_file: Path) -> Pair:
 
 
 def check_dates(certificate: x509.Certificate, *, source: Path, now: datetime) -> None:
-    """Nothing, if the certificate is valid at `now`.
+    """Returns if the certificate is valid at `now`.
 
     Raises:
         CertificateError: it has expired or is not valid yet.

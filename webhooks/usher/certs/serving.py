@@ -22,7 +22,7 @@ from usher.certs import pem
 from usher.errors import CertificateError
 
 RELOAD_INTERVAL = 10.0
-"""Seconds between looks at the files. Mounted Secrets give no reliable file events."""
+"""Seconds between checks of the files. Mounted Secrets give no reliable file events."""
 
 
 def server_context(
@@ -42,12 +42,12 @@ def server_context(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a look at the files found."""
+    """The result of a check of the files."""
 
     reloaded: bool
     """A new pair is served from now on."""
     problem: CertificateError | None
-    """Why the files cannot be served as they stand; the pair from before still is."""
+    """Why the files cannot be served; the earlier pair still is."""
 
 
 class Reloader:

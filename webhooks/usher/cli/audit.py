@@ -58,7 +58,7 @@ def audit(
     """Report on all workloads of a live cluster, or on manifests if a PATH is given.
 
     usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
-    creation. Objects that belong to a listed workload, such as its pods, count as part of it. Facts about queues,
+    creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
     quotas and nodes come from the same cluster, or from --facts.
     """
     from usher.cli import output as outputs

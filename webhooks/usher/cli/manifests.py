@@ -19,7 +19,7 @@ def manifests() -> None:
 )
 @click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Its namespace.")
-@click.option("--url", default="", help="Base URL to call instead of the Service, such as https://127.0.0.1:8443.")
+@click.option("--url", default="", help="Base URL to call instead of the Service, like https://127.0.0.1:8443.")
 @click.option(
     "--validate-failure-policy",
     type=click.Choice(["Ignore", "Fail"]),

@@ -1,4 +1,4 @@
-"""`usher queue`: shows which queue and quotas a job would use, what is free there, and what would make it fit."""
+"""`usher queue`: shows whether a job can start, what limits it, and what would make it fit."""
 
 import sys
 from collections.abc import Iterator

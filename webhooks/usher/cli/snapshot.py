@@ -39,7 +39,7 @@ def snapshot(
     """Save the facts of a cluster that decisions rest on: queues, quotas, nodes, classes, runtimes.
 
     The file holds no Secrets and no annotations. Of environment variables it keeps the values of a few known families,
-    such as NCCL_*; of ConfigMaps only the one that configures Kueue. Equal clusters give equal files.
+    like NCCL_*; of ConfigMaps only the one that configures Kueue. Equal clusters give equal files.
     """
     from usher.cli import output as outputs
     from usher.cluster import connection, recording

@@ -49,8 +49,8 @@ def show(*, file: str, config: Path | None, namespace: str, form: str) -> None:
     """Show the workloads in FILE (- for standard input) as the policies see them.
 
     For each: its role, its pods and why there are so many, its accelerators by every route, its scheduler, its
-    containers, and what is unknown and why. Objects in one file belong together: claims, runtimes and autoscalers in it
-    count for the workloads that refer to them.
+    containers, and the unknown parts with the reason. Objects in one file belong together: claims, runtimes and
+    autoscalers in it count for the workloads that refer to them.
     """
     from usher.accelerators.vocabulary import Vocabulary
     from usher.scan import shown_workloads, sources

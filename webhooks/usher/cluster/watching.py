@@ -95,7 +95,7 @@ class Reflector:
         """Takes the API server, the target, the sink to fill, a clock in seconds, and random numbers from 0 to 1."""
         self.target = target
         self.settled = False
-        """Whether a first answer is known: all objects, no such kind, or no permission to list it."""
+        """Whether a first answer is known: all objects, a missing kind, or no permission to list it."""
         self.watching = False
         """Whether changes would arrive at once. For a kind that does not exist: whether the last answer said so."""
         self.known = False

@@ -1,4 +1,4 @@
-"""The kinds of values that usher.yaml is made of: names, patterns, and what every section of it has in common."""
+"""The types of values in usher.yaml: names, patterns, and the base of every section."""
 
 from typing import Annotated, Literal
 
@@ -14,16 +14,16 @@ LabelKey = Annotated[
 LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63)]
 ResourceName = Annotated[LabelKey, StringConstraints(max_length=317)]
 ResourcePrefix = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-A-Za-z0-9_./]*$", max_length=317)]
-"""What resource names begin with; never empty, or every resource would be meant."""
+"""The start of resource names; never empty, because that would match every resource."""
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=256)]
 UserPattern = Annotated[str, StringConstraints(pattern=r"^[-A-Za-z0-9_.:@/*+=,]+$", max_length=512)]
 """Name of a user or group in which `*` stands for any characters."""
 Duration = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}[smh]$")]
 """A number of seconds, minutes or hours, as in `90s`."""
 Place = Literal["admission", "check", "audit"]
-"""Who asks: the webhooks, `usher check`, `usher audit`."""
+"""Where a decision is made: in the webhooks, `usher check` or `usher audit`."""
 Role = Literal["training", "inference", "batch", "interactive", "service", "system", "unknown"]
-"""What a workload is for, as `usher workload show` tells."""
+"""The purpose of a workload, as in `usher workload show`."""
 
 
 def seconds(duration: Duration) -> float:
@@ -38,20 +38,20 @@ class Section(BaseModel):
 
 
 class Selector(Section):
-    """Which workloads an entry is for. The first entry of a list that fits a workload decides."""
+    """The workloads of an entry. The first entry of a list that matches a workload decides."""
 
     namespaces: list[Pattern] = Field(min_length=1, description="Namespaces, in which * stands for any characters.")
-    roles: list[Role] = Field(default=[], description="Roles of workloads; all, if none is given.")
-    kinds: list[str] = Field(default=[], description="Kinds of objects, such as PyTorchJob; all, if none is given.")
+    roles: list[Role] = Field(default=[], description="Roles of workloads; by default all.")
+    kinds: list[str] = Field(default=[], description="Kinds of objects: PyTorchJob. By default all.")
     min_accelerators: int = Field(
-        default=0, ge=0, le=2**31, description="Only workloads whose pods together ask for so many at least."
+        default=0, ge=0, le=2**31, description="Only workloads whose pods together ask for at least this number."
     )
     max_accelerators: int | None = Field(
-        default=None, ge=0, le=2**31, description="Only workloads whose pods together ask for so many at most."
+        default=None, ge=0, le=2**31, description="Only workloads whose pods together ask for at most this number."
     )
 
     @model_validator(mode="after")
-    def _fits_some_size(self) -> "Selector":
+    def _check_size_is_possible(self) -> "Selector":
         if self.max_accelerators is not None and self.max_accelerators < self.min_accelerators:
             raise ValueError(
                 f"no workload asks for {self.min_accelerators} at least and {self.max_accelerators} at most; "

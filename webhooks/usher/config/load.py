@@ -1,4 +1,4 @@
-"""usher.yaml from a file, with the line and the key of everything that is wrong with it."""
+"""Loads usher.yaml from a file; errors name the line and key of every problem."""
 
 import contextlib
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def load(file: Path) -> models.Config:
     """The configuration in a file.
 
     Raises:
-        ConfigError: the file cannot be read, is no YAML, or does not fit the schema; names every line and key.
+        ConfigError: the file cannot be read, is not YAML, or does not match the schema; names every line and key.
     """
     source = str(file)
     try:
@@ -37,12 +37,12 @@ def load(file: Path) -> models.Config:
 
 
 def refusal(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:
-    """The error to raise for what is wrong at some pointers of a file that was read before; with lines, if possible."""
+    """The error for problems at pointers of a file that was loaded before; with lines, if possible."""
     return errors.ConfigError("usher.yaml" if file is None else str(file), located(file, problems))
 
 
 def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
-    """Line (0 where it is not known), key and text of what is said of some pointers of a file that was read before."""
+    """Line (0 where unknown), key and text of problems at pointers of a file that was loaded before."""
     where = None
     if file is not None and problems:
         with contextlib.suppress(OSError, errors.ManifestError):
@@ -55,7 +55,7 @@ def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tupl
 
 def _problem(detail: pydantic_core.ErrorDetails, where: places.Places) -> tuple[int, str, str]:
     pointer = paths.join(paths.ROOT, *detail["loc"])
-    reason = "no such key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
+    reason = "unknown key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
     return _line(where, pointer), paths.readable(pointer), reason
 
 

@@ -36,16 +36,16 @@ __all__ = [
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 
 EXEMPTION_LABEL: Final = "gpu-usher.io/exempt"
-"""Of a namespace, with the value true: what it holds is neither judged nor changed. A check guards it."""
+"""With the value true, usher neither judges nor changes the objects of a namespace. A check guards this label."""
 
 DEFAULT_EXEMPT_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "gpu-usher", "gpu-operator"]
 
 
 class Priorities(Section):
-    classes: list[PriorityRule] = Field(default=[], description="The first entry that fits a workload decides.")
+    classes: list[PriorityRule] = Field(default=[], description="The first entry that matches a workload decides.")
     global_default: Name | None = Field(
         default=None,
-        description="The PriorityClass with globalDefault, which Kubernetes writes into every pod that names none.",
+        description="The PriorityClass with globalDefault, which Kubernetes writes into every pod without a class.",
     )
     system_namespaces: list[Pattern] = Field(
         default=[
@@ -72,17 +72,17 @@ class Priorities(Section):
 
 class Isolation(Section):
     visible_devices: list[Pattern] = Field(
-        default=[], description="Namespaces that may set NVIDIA_VISIBLE_DEVICES by hand, such as those of monitoring."
+        default=[], description="Namespaces that may set NVIDIA_VISIBLE_DEVICES by hand, for example for monitoring."
     )
     ipc_lock: list[Pattern] = Field(
         default=[],
-        description="Namespaces whose containers may be given IPC_LOCK by a fabric. Pod Security forbids it at the "
+        description="Namespaces in which a fabric may give IPC_LOCK to containers. Pod Security forbids it at the "
         "levels baseline and restricted.",
     )
 
 
 class Identity(Section):
-    """Who somebody is, by what the API server says of them; no object can claim it."""
+    """Users and groups as the API server authenticates them; no object can claim to be one."""
 
     users: list[UserPattern] = Field(default=[])
     groups: list[UserPattern] = Field(default=[])
@@ -131,98 +131,92 @@ class ParameterValues(Section):
 class EnforcementRule(Section):
     check: str = Field(description="Name, code or category of a check, or * for all.")
     namespaces: list[Pattern] = Field(default=["*"], min_length=1)
-    roles: list[Role] = Field(
-        default=[], description="Roles of workloads for which the rule is; all, if none is given."
-    )
+    roles: list[Role] = Field(default=[], description="Roles of workloads that the rule is for; by default all.")
     places: list[Place] = Field(
         default=[],
-        description="Where the rule holds: in the webhooks, `usher check`, `usher audit`; in all, if none is given.",
+        description="Where the rule applies: in the webhooks, `usher check`, `usher audit`; by default in all.",
     )
     action: Literal["deny", "warn", "audit", "off"]
 
 
 class ExceptionRule(Section):
-    """A finding that somebody answers for, until a day: it is told, and held against nobody."""
+    """An accepted finding with an owner and a last day: usher reports it, but it denies and warns nothing."""
 
     checks: list[str] = Field(min_length=1, description="Names or codes of checks.")
     namespaces: list[Pattern] = Field(min_length=1)
-    kinds: list[str] = Field(default=[], description="Kinds of objects; all, if none is given.")
+    kinds: list[str] = Field(default=[], description="Kinds of objects; by default all.")
     names: list[Pattern] = Field(
-        default=[], description="Names of objects, which anybody in the namespace can choose; all, if none is given."
+        default=[], description="Names of objects, which every user of the namespace can choose; by default all."
     )
-    owner: str = Field(min_length=1, max_length=253, description="Who answers for it.")
+    owner: str = Field(min_length=1, max_length=253, description="Who is responsible for it.")
     reason: str = Field(min_length=1, max_length=1000)
     ticket: str = Field(min_length=1, max_length=253)
-    expires: date = Field(description="The last day, in UTC, on which it holds.")
+    expires: date = Field(description="The last day, in UTC, on which it applies.")
 
 
 class Enforcement(Section):
     preset: Literal["baseline", "recommended", "strict"] = "recommended"
-    rules: list[EnforcementRule] = Field(default=[], description="The last rule that fits a finding decides.")
+    rules: list[EnforcementRule] = Field(default=[], description="The last rule that matches a finding decides.")
     exceptions: list[ExceptionRule] = Field(
-        default=[], description="What would be denied or warned about is only noted, until it expires."
+        default=[], description="Findings that are only noted until the exception expires."
     )
 
 
 class MutationRule(Section):
     mutation: str = Field(description="Name or code of a mutation, or * for all.")
     namespaces: list[Pattern] = Field(default=["*"], min_length=1)
-    roles: list[Role] = Field(
-        default=[], description="Roles of workloads for which the rule is; all, if none is given."
-    )
+    roles: list[Role] = Field(default=[], description="Roles of workloads that the rule is for; by default all.")
     action: Literal["apply", "warn", "off"] = Field(
-        description="Change the object, only tell what would be changed, or neither."
+        description="Change the object, only warn of the change, or do neither."
     )
 
 
 class OptOut(Section):
-    """What the author of an object may refuse by the annotation gpu-usher.io/skip-mutations."""
+    """The mutations that the author of an object may refuse by the annotation gpu-usher.io/skip-mutations."""
 
     mutations: list[str] = Field(min_length=1, description="Names or codes of mutations, or * for all.")
     namespaces: list[Pattern] = Field(min_length=1)
 
 
 class Mutations(Section):
-    rules: list[MutationRule] = Field(default=[], description="The last rule that fits a mutation decides.")
-    opt_outs: list[OptOut] = Field(
-        default=[], description="Nobody may refuse a mutation but where an entry here says so."
-    )
+    rules: list[MutationRule] = Field(default=[], description="The last rule that matches a mutation decides.")
+    opt_outs: list[OptOut] = Field(default=[], description="Where authors may refuse mutations; by default nowhere.")
 
 
 class Config(Section):
-    """The whole of usher.yaml."""
+    """All of usher.yaml."""
 
     api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
     kind: Literal["Config"] = "Config"
     accelerators: Accelerators = Accelerators()
-    # Before the pools, whose validation looks into it.
+    # Before the pools, because their validation reads it.
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
     pools: list[Pool] = Field(default=[])
-    queues: list[Queue] = Field(default=[], description="The first entry that fits a workload decides.")
-    routing: list[Route] = Field(default=[], description="The first entry that fits a workload decides.")
+    queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
+    routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")
     quotas: Quotas = Field(
-        default=[], description="Quotas of GPUs, as GPUQuota objects are; for one namespace no two may hold."
+        default=[], description="Quotas of GPUs, like GPUQuota objects; at most one may apply to a namespace."
     )
     priorities: Priorities = Priorities()
     isolation: Isolation = Isolation()
     facts: Facts = Facts()
     identities: dict[Name, Identity] = Field(
         default={},
-        description="Who is who, by name. administrators, controllers and schedulers have defaults, which an entry of "
-        "that name replaces.",
+        description="Users and groups, by the name of their identity. administrators, controllers and schedulers have "
+        "defaults, which an entry of that name replaces.",
     )
     parameters: list[ParameterValues] = Field(
-        default=[], description="Parameters of checks; the last entry that fits decides about each value."
+        default=[], description="Parameters of checks; for each value the last entry that matches decides."
     )
     enforcement: Enforcement = Enforcement()
     mutations: Mutations = Mutations()
     exempt_namespaces: list[Pattern] = Field(
-        default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces in which nothing is judged or changed."
+        default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces whose objects usher neither judges nor changes."
     )
 
     @field_validator("pools")
     @classmethod
-    def _have_names_of_their_own(cls, pools: list[Pool]) -> list[Pool]:
+    def _check_names_are_unique(cls, pools: list[Pool]) -> list[Pool]:
         names = [pool.name for pool in pools]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -231,14 +225,14 @@ class Config(Section):
 
     @field_validator("fabrics")
     @classmethod
-    def _are_based_on_what_is_shipped(cls, found: dict[str, Fabric]) -> dict[str, Fabric]:
+    def _check_base_is_shipped(cls, found: dict[str, Fabric]) -> dict[str, Fabric]:
         shipped = ", ".join(fabrics_shipped.SHIPPED)
         wrong = []
         for name, fabric in found.items():
             if fabric.base is None and name in fabrics_shipped.SHIPPED:
-                wrong.append(f"{name} is shipped; say base: {name} to add to it, or choose another name")
+                wrong.append(f"{name} is a shipped fabric; set base: {name} to add to it, or choose another name")
             elif fabric.base is not None and fabric.base not in fabrics_shipped.SHIPPED:
-                wrong.append(f"{name} is based on {fabric.base}, which is not shipped; shipped are {shipped}")
+                wrong.append(f"{name} has the base {fabric.base}, which is not a shipped fabric; these are {shipped}")
             elif fabric.base is not None:
                 base = fabrics_shipped.SHIPPED[fabric.base].profile
                 wrong += [
@@ -250,8 +244,8 @@ class Config(Section):
 
     @field_validator("pools")
     @classmethod
-    def _name_fabrics_that_are_there(cls, pools: list[Pool], info: ValidationInfo) -> list[Pool]:
-        # Fabrics that are wrong themselves are missing here, and reported already.
+    def _check_fabrics_exist(cls, pools: list[Pool], info: ValidationInfo) -> list[Pool]:
+        # Invalid fabrics are missing here; their own error is reported already.
         defined = info.data.get("fabrics")
         if defined is None:
             return pools
@@ -266,7 +260,7 @@ class Config(Section):
         return pools
 
     def fabric(self, name: str) -> Fabric:
-        """The profile of a name, with all that its base says. Raises KeyError where there is none."""
+        """The profile of a name, with the fields of its base. Raises KeyError for an unknown name."""
         own = self.fabrics.get(name)
         if own is None:
             return fabrics_shipped.SHIPPED[name].profile

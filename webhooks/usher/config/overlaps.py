@@ -1,4 +1,4 @@
-"""Whether two entries of a list in usher.yaml are for the same workloads: the first that fits decides."""
+"""Whether two entries of a list in usher.yaml match the same workloads; of these, the first decides."""
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -7,11 +7,11 @@ from functools import lru_cache
 from usher.config.fields import Selector
 
 _ANYTHING = "\0"
-"""Stands for what a `*` may be; no character of a pattern fits it but another `*`."""
+"""Stands for any text in place of a `*`; in a pattern, only another `*` matches it."""
 
 
 def covers(first: Selector, second: Selector) -> bool:
-    """Whether every workload that the second is for is one of the first as well."""
+    """Whether the first matches every workload that the second matches."""
     return (
         covers_patterns(first.namespaces, second.namespaces)
         and _holds(first.kinds, second.kinds)
@@ -25,7 +25,7 @@ def covers(first: Selector, second: Selector) -> bool:
 
 
 def overlap(first: Selector, second: Selector) -> bool:
-    """Whether there can be a workload that both are for."""
+    """Whether both can match the same workload."""
     return (
         patterns_meet(first.namespaces, second.namespaces)
         and _share(first.kinds, second.kinds)
@@ -36,17 +36,17 @@ def overlap(first: Selector, second: Selector) -> bool:
 
 
 def patterns_meet(first: Iterable[str], second: Sequence[str]) -> bool:
-    """Whether a name can fit one of the first and one of the second."""
+    """Whether a name can match one of the first and one of the second."""
     return any(_meet(one, other) for one in first for other in second)
 
 
 def covers_patterns(first: Sequence[str], second: Iterable[str]) -> bool:
-    """Whether whatever fits one of the second fits one of the first; patterns that do so only together are missed."""
+    """Whether every name of the second matches one of the first; patterns that cover it only together are missed."""
     return all(any(fnmatchcase(each.replace("*", _ANYTHING), pattern) for pattern in first) for each in second)
 
 
 def _holds(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Of lists of which an empty one stands for everything."""
+    """Whether the first list covers the second; an empty list stands for everything."""
     return not first or (bool(second) and set(second) <= set(first))
 
 
@@ -60,7 +60,7 @@ def _reaches(most: int | None, least: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def _meet(first: str, second: str) -> bool:
-    """Whether a name fits both patterns: each place in one against each place in the other, once."""
+    """Whether a name can match both patterns; compares each place of one with each place of the other, once."""
     reached = {(0, 0)}
     waiting = [(0, 0)]
     while waiting:

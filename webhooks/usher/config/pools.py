@@ -1,4 +1,4 @@
-"""What usher.yaml says of node pools: how to recognise their nodes, and what these ask of a pod."""
+"""The section `pools` of usher.yaml: how to recognise the nodes of a pool, and what they require of pods."""
 
 from typing import Final, Literal
 
@@ -8,7 +8,7 @@ from usher import errors, quantities
 from usher.config.fields import LabelKey, LabelValue, Name, ResourceName, Section
 
 _OF_KUBERNETES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints of nodes that cannot be used now; nobody should tolerate them for long."""
+"""Taints of nodes that cannot be used now; no pod should tolerate them for long."""
 
 
 class Taint(Section):
@@ -18,27 +18,27 @@ class Taint(Section):
 
     @field_validator("key")
     @classmethod
-    def _is_no_state_of_a_node(cls, key: str) -> str:
+    def _check_not_a_node_state(cls, key: str) -> str:
         if key.startswith(_OF_KUBERNETES):
             raise ValueError(
-                f"{key} says that a node cannot be used now; no pod is given a toleration of it: leave it out"
+                f"{key} marks a node that cannot be used now, and usher adds no toleration for it: leave it out"
             )
         return key
 
 
 class Gpus(Section):
-    """The GPUs of one node of a pool, beside what Kubernetes tells of them."""
+    """The GPUs of one node of a pool, beyond what Kubernetes knows of them."""
 
     board: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z0-9][-A-Za-z0-9]{0,62}$",
-        description="The board, where MIG divides it, such as H100-80: it tells which slices fit on it.",
+        description="The board, where MIG divides it, for example H100-80. It decides which slices fit.",
     )
     per_node: int = Field(ge=1, le=1024, description="GPUs of one node.")
     mig_strategy: Literal["none", "single", "mixed"] = Field(
         default="none",
-        description="Of NVIDIA's device plugin. Under single, nvidia.com/gpu is a slice; under mixed, slices have "
-        "names of their own.",
+        description="The MIG strategy of NVIDIA's device plugin. With single, nvidia.com/gpu is a slice; with mixed, "
+        "slices have names of their own.",
     )
     per_numa_node: int | None = Field(
         default=None,
@@ -50,11 +50,11 @@ class Gpus(Section):
 
 
 class Pool(Section):
-    """A node pool: how its nodes are recognised and what they ask of a pod."""
+    """A node pool: how its nodes are recognised, and what they require of pods."""
 
     name: Name
     node_selector: dict[LabelKey, LabelValue] = Field(
-        min_length=1, description="Labels that all nodes of the pool carry and no other node does."
+        min_length=1, description="Labels that all nodes of the pool have, and no other node has."
     )
     taints: list[Taint] = Field(default=[])
     resources: list[ResourceName] = Field(
@@ -64,37 +64,37 @@ class Pool(Section):
     gpu: Gpus | None = Field(default=None)
     allocatable: dict[ResourceName, str | int] = Field(
         default={},
-        description="What one node offers to pods, as in its status: where no node is there yet, this is all that is "
-        "known. A resource that is not named may be there in any amount, but for accelerators.",
+        description="The resources that one node offers to pods, as in its status; needed while the pool has no node. "
+        "A resource that is missing here may have any amount, except accelerators.",
     )
     scales_from_zero: bool | None = Field(
         default=None,
-        description="Whether an autoscaler adds nodes, even where there is none. While it is not said, a pool without "
-        "nodes may hold whatever `allocatable` does not exclude, and nothing is found against it.",
+        description="Whether an autoscaler adds nodes to a pool without nodes. Without a value, usher assumes that a "
+        "pool without nodes can hold every pod that `allocatable` does not exclude.",
     )
     max_nodes: int | None = Field(
-        default=None, ge=0, le=100_000, description="The most nodes that an autoscaler makes of it."
+        default=None, ge=0, le=100_000, description="The most nodes that an autoscaler gives the pool."
     )
 
     @field_validator("allocatable")
     @classmethod
-    def _are_quantities(cls, amounts: dict[str, str | int]) -> dict[str, str | int]:
+    def _check_quantities(cls, amounts: dict[str, str | int]) -> dict[str, str | int]:
         for name, text in amounts.items():
             try:
                 found = quantities.parse(text)
             except errors.QuantityError as error:
                 raise ValueError(f"{name}: {error}") from error
             if found.nanos < 0:
-                raise ValueError(f"{name}: {text} is less than nothing")
+                raise ValueError(f"{name}: {text} is negative")
         return amounts
 
     @model_validator(mode="after")
-    def _scales_to_some_node(self) -> "Pool":
+    def _check_room_to_scale(self) -> "Pool":
         if self.scales_from_zero and self.max_nodes == 0:
             raise ValueError("a pool that scales has room for one node: set maxNodes to 1 or more, or leave it out")
         return self
 
     @property
     def scales(self) -> bool:
-        """Whether nodes are added beside those that are there."""
+        """Whether an autoscaler adds nodes to the existing ones."""
         return bool(self.scales_from_zero) or self.max_nodes is not None

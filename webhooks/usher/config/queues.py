@@ -1,4 +1,4 @@
-"""What usher.yaml says of who decides when a workload starts: queues of Kueue, gang schedulers, priority classes."""
+"""The sections of usher.yaml that decide when a workload starts: queues of Kueue, gang schedulers, priority classes."""
 
 from typing import Final, Literal
 
@@ -8,45 +8,45 @@ from usher.config.fields import LabelKey, Name, Pattern, Section, Selector
 
 
 class Topology(Section):
-    """Where Kueue keeps the pods of a pod set together (docs/domain/kueue.md#keys)."""
+    """The topology level within which Kueue keeps the pods of a pod set together (docs/domain/kueue.md#keys)."""
 
     mode: Literal["required", "preferred"] = "preferred"
     level: LabelKey = Field(description="Node label that is a level of the Topology of the queue's flavors.")
 
 
 class Queue(Selector):
-    """Which workloads belong into a Kueue LocalQueue of their own namespace."""
+    """The workloads of a Kueue LocalQueue in their own namespace."""
 
     local_queue: Name
     places_pods: bool = Field(
-        default=True, description="Whether the queue's flavors select the nodes, so that no node affinity is injected."
+        default=True, description="Whether the queue's flavors select the nodes, so that usher adds no node affinity."
     )
-    priority_class: Name | None = Field(
-        default=None, description="WorkloadPriorityClass of its workloads that name none."
-    )
+    priority_class: Name | None = Field(default=None, description="WorkloadPriorityClass of workloads without one.")
     topology: Topology | None = Field(
-        default=None, description="For training that makes several pods and says nothing of topology itself."
+        default=None, description="For training with several pods that sets no topology itself."
     )
 
 
 SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
-"""Schedulers that gangs can be routed to, with the names under which they run by default."""
+"""Schedulers for gangs, with their default names."""
 
 
 class Route(Selector):
-    """Which workloads another scheduler places as gangs; operators must know it (docs/domain/volcano.md#routing)."""
+    """The workloads that another scheduler places as gangs; their operators must support it
+    (docs/domain/volcano.md#routing).
+    """
 
     scheduler: Literal["volcano", "kai"] = "volcano"
     scheduler_name: Name | None = Field(
-        default=None, description="As pods name it; volcano and kai-scheduler, if nothing is given."
+        default=None, description="The name of the scheduler in pods; by default volcano or kai-scheduler."
     )
     kinds: list[str] = Field(default=["PyTorchJob", "MPIJob"], min_length=1)
     namespaces: list[Pattern] = Field(default=["*"], min_length=1)
     queue: Name = "default"
     sets_minimum: bool = Field(
         default=False,
-        description="Whether the number of pods that start together is written down, even where the operator of the "
-        "kind counts them itself. It goes wrong when the job is scaled.",
+        description="Whether usher writes the number of pods that start together, even where the operator of the kind "
+        "counts them itself. The number becomes wrong when the job is scaled.",
     )
 
     @property
@@ -55,6 +55,6 @@ class Route(Selector):
 
 
 class PriorityRule(Selector):
-    """Which PriorityClass the pods of some workloads get that name none."""
+    """The PriorityClass for the pods of some workloads that have no class."""
 
     priority_class: Name

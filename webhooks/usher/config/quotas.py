@@ -1,4 +1,4 @@
-"""Quotas of GPUs in usher.yaml. The spec of a GPUQuota is read by the same models."""
+"""The section `quotas` of usher.yaml. The same models read the spec of a GPUQuota in the cluster."""
 
 import re
 from typing import Annotated, Final, Literal
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from usher.config.fields import LabelKey, LabelValue, Name, Pattern, Section
 
 MOST: Final = 10**9
-"""Largest limit of a unit; no cluster has as much."""
+"""The largest limit, beyond the size of any cluster."""
 
 MOST_LIMITS: Final = 16
 MOST_UNITS: Final = 64
@@ -32,9 +32,9 @@ def _unit(name: str) -> str:
 
 
 def _number_or_text(value: object) -> object:
-    """Rejects other types with one error; pydantic reports one for each type of a union."""
+    """Reports a wrong type once: for a union, pydantic would report it once for each type."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError("expected a number, such as 16")
+        raise ValueError("expected a number, for example 16")
     return value
 
 
@@ -55,7 +55,7 @@ Amount = Annotated[int | str, BeforeValidator(_number_or_text), AfterValidator(_
 
 
 class Limit(Section):
-    """The most that workloads hold at the same time."""
+    """The largest amounts in use at the same time."""
 
     hard: dict[Unit, Amount] = Field(
         min_length=1,
@@ -63,25 +63,25 @@ class Limit(Section):
         description="By unit: gpus, slices, memoryGiB, or profiles. with a MIG profile (profiles.1g.10gb).",
     )
     priority_classes: list[Name] = Field(
-        default=[], max_length=16, description="Only for pods of these PriorityClasses; of all, if none is given."
+        default=[], max_length=16, description="Only for pods of these PriorityClasses; by default for all pods."
     )
 
 
 class Assumption(Section):
-    """The board of whole devices, where neither nodes nor pools of usher.yaml name it."""
+    """The assumed board of whole devices whose board neither nodes nor pools name."""
 
     board: Annotated[str, StringConstraints(max_length=64)] | None = Field(
-        default=None, description="A board that MIG can divide, such as H100-80."
+        default=None, description="A board that MIG can divide: H100-80."
     )
     slices: int | None = Field(default=None, ge=1, le=64)
     memory_gib: int | None = Field(default=None, ge=1, le=65536, alias="memoryGiB")
 
     @model_validator(mode="after")
-    def _says_one_thing(self) -> "Assumption":
+    def _check_board_or_sizes(self) -> "Assumption":
         if self.board is not None and (self.slices is not None or self.memory_gib is not None):
-            raise ValueError("the board tells slices and memory; leave out either it or them")
+            raise ValueError("the board decides slices and memory; leave out either the board or both of these")
         if self.board is None and self.slices is None and self.memory_gib is None:
-            raise ValueError("it assumes nothing; name a board, or slices and memoryGiB")
+            raise ValueError("the assumption is empty; set a board, or slices and memoryGiB")
         return self
 
 
@@ -91,7 +91,7 @@ class LabelRequirement(Section):
     values: list[LabelValue] = Field(default=[], max_length=256)
 
     @model_validator(mode="after")
-    def _takes_values_or_none(self) -> "LabelRequirement":
+    def _check_values(self) -> "LabelRequirement":
         if _EXPRESSIONS[self.operator] != bool(self.values):
             wants = "at least one value" if _EXPRESSIONS[self.operator] else "no values"
             raise ValueError(f"{self.operator} takes {wants}")
@@ -99,7 +99,7 @@ class LabelRequirement(Section):
 
 
 class NamespaceSelector(Section):
-    """Selects namespaces by labels: all conditions must fit. An empty selector fits every namespace."""
+    """Selects namespaces by labels; all conditions must match, and an empty selector matches every namespace."""
 
     match_labels: dict[LabelKey, LabelValue] = Field(default={}, max_length=64)
     match_expressions: list[LabelRequirement] = Field(default=[], max_length=64)
@@ -112,16 +112,16 @@ class QuotaSpec(Section):
         default=[], max_length=256, description="Namespaces, in which * stands for any characters."
     )
     namespace_selector: NamespaceSelector | None = Field(
-        default=None, description="Namespaces by their labels; where namespaces are given too, both must fit."
+        default=None, description="Namespaces by their labels; with namespaces as well, both must match."
     )
-    limits: list[Limit] = Field(min_length=1, max_length=MOST_LIMITS, description="Each of them holds.")
+    limits: list[Limit] = Field(min_length=1, max_length=MOST_LIMITS, description="All of them apply.")
     assumes: Assumption | None = None
     charges_suspended: bool = Field(default=True, description="Whether a workload is charged while it is suspended.")
 
     @model_validator(mode="after")
-    def _is_for_some_namespaces(self) -> "QuotaSpec":
+    def _check_some_namespaces(self) -> "QuotaSpec":
         if not self.namespaces and self.namespace_selector is None:
-            raise ValueError("it is for no namespace; give namespaces, or a namespaceSelector")
+            raise ValueError("the quota is for no namespace; set namespaces or a namespaceSelector")
         return self
 
 
@@ -131,8 +131,8 @@ class Quota(QuotaSpec):
     name: Name
 
 
-def names_of_their_own(quotas: list[Quota]) -> list[Quota]:
-    """The same quotas. Raises ValueError where two share a name."""
+def check_unique_names(quotas: list[Quota]) -> list[Quota]:
+    """Returns the quotas. Raises ValueError where two have the same name."""
     names = [quota.name for quota in quotas]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -140,4 +140,4 @@ def names_of_their_own(quotas: list[Quota]) -> list[Quota]:
     return quotas
 
 
-Quotas = Annotated[list[Quota], AfterValidator(names_of_their_own)]
+Quotas = Annotated[list[Quota], AfterValidator(check_unique_names)]

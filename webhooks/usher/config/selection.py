@@ -22,23 +22,23 @@ Entry = TypeVar("Entry", bound=models.Selector)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What a selector looks at."""
+    """The fields of a workload that a selector compares."""
 
     namespace: str
     group: str
     kind: str
     role: str
     accelerators: int | None
-    """Of all pods together, whatever they are; None where nothing bounds them."""
+    """The accelerators of all pods together, of any name; None where nothing bounds them."""
 
 
 def first(entries: Iterable[Entry], subject: Subject) -> Entry | None:
-    """The first entry that fits; None where none does."""
+    """The first entry that matches; None without a match."""
     return next((entry for entry in entries if fits(entry, subject)), None)
 
 
 def fits(entry: models.Selector, subject: Subject) -> bool:
-    """Whether an entry is for a workload. One without bound is larger than any number."""
+    """Whether an entry matches a workload. A workload without bound is larger than any number."""
     most = entry.max_accelerators
     return (
         (not entry.kinds or subject.kind in entry.kinds or f"{subject.group}/{subject.kind}" in entry.kinds)

@@ -1,4 +1,4 @@
-"""What is open and what is remembered while a document is composed."""
+"""The open mappings and lists, and the anchors, while a document is composed."""
 
 from yaml import events
 
@@ -20,7 +20,7 @@ class Node:
 
 
 class Anchor:
-    """What an alias stands for."""
+    """The value of an alias."""
 
     __slots__ = ("cost", "node", "text", "value")
 
@@ -89,6 +89,6 @@ class Frame:
 
 
 def span(event: events.Event) -> tuple[int, int]:
-    """Offsets of an event's text; the types allow for events without marks, the parsers make none."""
+    """Offsets of an event's text; the types allow events without marks, but the parsers always set them."""
     start, end = event.start_mark, event.end_mark
     return start.index if start else 0, end.index if end else 0

@@ -107,7 +107,7 @@ def _float(text: str) -> scalars.Scalar:
 
 
 def _constant(text: str) -> NoReturn:
-    raise json.JSONDecodeError(f"{text} is no JSON", text, 0)
+    raise json.JSONDecodeError(f"{text} is not JSON", text, 0)
 
 
 _DECODER: Final = json.JSONDecoder(

@@ -1,4 +1,4 @@
-"""Where the values of a document stand in its text, for those who report on them."""
+"""The places of the values of a document in its text, for reports."""
 
 import bisect
 import re
@@ -27,7 +27,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position(Span):
-    """Where a value stands: of an alias the alias, of what lies below it the anchored text."""
+    """The place of a value: for an alias the alias itself, for values within it the anchored text."""
 
     key: Span | None
     """Its key; None for items of a list and for the document itself."""
@@ -39,7 +39,7 @@ class Excerpt:
 
     line: int
     text: str
-    """Without the line's end; a long line is cut around what is underlined."""
+    """Without the line end; a long line is cut around the underlined part."""
     column: int
     """First character to underline, counted in `text` from 1."""
     end_column: int
@@ -68,7 +68,7 @@ class Places(Mapping[str, Position]):
         return len(self._nodes)
 
     def nearest(self, pointer: str) -> Position:
-        """The position of a value, or if it is not there of the innermost mapping or list where it would be."""
+        """The position of a value; for a missing one, of the innermost mapping or list that would hold it."""
         while pointer not in self._nodes:
             pointer = pointer.rpartition("/")[0]
         return self[pointer]

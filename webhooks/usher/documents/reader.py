@@ -14,7 +14,7 @@ import yaml
 from usher import errors, paths
 from usher.documents import chunks, composing, jsontext, syntax
 
-# What is not JSON may be YAML in brackets; text that starts so is told what is wrong with it as JSON.
+# Text that starts like this is meant as JSON, so errors name the JSON error. Other text in brackets may be YAML.
 _MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
 
 
@@ -99,5 +99,5 @@ def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: json.JSONDecodeErr
             raise syntax.refusal(chunk, error) from None
     except errors.ManifestError:
         if not_json is not None and _MEANT_AS_JSON.match(chunk.text):
-            raise chunk.refusal(f"not JSON: {not_json.msg}; mend it", offset=not_json.pos) from None
+            raise chunk.refusal(f"not JSON: {not_json.msg}; correct it", offset=not_json.pos) from None
         raise

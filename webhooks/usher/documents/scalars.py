@@ -1,4 +1,4 @@
-"""What a YAML scalar means to kubectl.
+"""The value of a YAML scalar for kubectl.
 
 The rules are those of go.yaml.in/yaml/v2 (`resolve.go`), then of sigs.k8s.io/yaml (keys become strings, numbers go
 through JSON) and of sigs.k8s.io/json (a JSON number is an int64 if it reads as one, else a float64). They are YAML 1.1
@@ -62,7 +62,8 @@ def resolve_tagged(text: str, *, tag: str) -> Scalar:
     """A scalar with an explicit tag, in any style.
 
     Raises:
-        InputError: the text is not of that type, or the tag is none of !!str, !!int, !!bool, !!float, !!null, !!binary.
+        InputError: the text is not of that type, or the tag is not one of !!str, !!int, !!bool, !!float, !!null,
+            !!binary.
     """
     if tag == _TAG + "str":
         return text
@@ -72,7 +73,7 @@ def resolve_tagged(text: str, *, tag: str) -> Scalar:
         raise errors.InputError(f"the tag {short(tag)} has no meaning in a manifest; remove it")
     value = resolve(text)
     if type(value) not in _TAGGED[tag] or (tag == _TAG + "float" and type(value) is int and value not in _INT64):
-        raise errors.InputError(f"{_quoted(text)} is no {short(tag)}; remove the tag or mend the value")
+        raise errors.InputError(f"{_quoted(text)} is not a {short(tag)}; remove the tag or correct the value")
     return float(value) if tag == _TAG + "float" and isinstance(value, int) else value
 
 
@@ -86,7 +87,7 @@ def as_value(scalar: Scalar, text: str) -> Scalar:
     """The JSON value that kubectl sends for a resolved scalar; `text` is how it was written.
 
     Raises:
-        InputError: JSON has no such number, or the whole number would be sent rounded.
+        InputError: JSON lacks the number, or the whole number would be sent rounded.
     """
     if type(scalar) is float:
         if not math.isfinite(scalar):
@@ -102,7 +103,7 @@ def as_key(scalar: Scalar, text: str) -> str:
     """The key that kubectl sends for a resolved scalar (`convertToJSONableObject`): `1.10` becomes `1.1`, `on` `true`.
 
     Raises:
-        InputError: kubectl takes no such key.
+        InputError: kubectl would refuse the key.
     """
     if isinstance(scalar, str):
         return scalar
@@ -167,10 +168,10 @@ def _quoted(text: str) -> str:
 
 
 def _binary(text: str) -> str:
-    """Go would put U+FFFD for what is no UTF-8; that destroys the value, so it is refused."""
+    """Go would replace bytes that are not UTF-8 by U+FFFD. That destroys the value, so usher refuses it."""
     encoded = text.replace("\n", "").replace("\r", "")
     if not _BASE64.fullmatch(encoded) or len(encoded) % 4:
-        raise errors.InputError("the !!binary value is not base64; mend it")
+        raise errors.InputError("the !!binary value is not base64; correct it")
     try:
         return base64.b64decode(encoded).decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Why a text is not YAML, in words that help: libyaml's complaints translated, unrendered templates told apart."""
+"""Why a text is not YAML: libyaml's errors in plain words, and unrendered templates recognised."""
 
 import re
 from typing import Final
@@ -51,7 +51,7 @@ _TOLD_AT_THE_START: Final = frozenset(
 
 
 def refusal(chunk: chunks.Chunk, error: yaml.YAMLError) -> errors.ManifestError:
-    """What to raise for libyaml's complaint about a document."""
+    """The error to raise for libyaml's error about a document."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return _unreadable(chunk, error)
@@ -66,7 +66,7 @@ def refusal(chunk: chunks.Chunk, error: yaml.YAMLError) -> errors.ManifestError:
 
 
 def unrendered(chunk: chunks.Chunk, start: int, end: int) -> errors.ManifestError | None:
-    """What to raise if the lines from one offset to the other hold template marks: those are then to blame."""
+    """The error to raise if the lines between two offsets hold template marks, which are then the cause."""
     line_start = chunk.text.rfind("\n", 0, start) + 1
     line_end = chunk.text.find("\n", end)
     match = _TEMPLATE.search(chunk.text, line_start, line_end if line_end >= 0 else len(chunk.text))

@@ -1,1 +1,1 @@
-"""Kubernetes manifests that are derived from what usher knows. Pure."""
+"""Kubernetes manifests that usher generates. Pure."""

@@ -1,4 +1,4 @@
-"""The definition (CRD) of GPUQuota. What it refuses, `config.quotas` refuses as well; a test holds them together.
+"""The definition (CRD) of GPUQuota. It refuses the same values as `config.quotas`; a test compares them.
 
 Limits are one map of units, as those of a ResourceQuota are: an unknown field of an object with fields would be dropped
 by the API server, and with it the limit, where an unknown key of a map can be refused.
@@ -46,8 +46,8 @@ def definition() -> paths.Object:
                     "subresources": {"status": {}},
                     "additionalPrinterColumns": [
                         _column("Hard", "The first limit.", ".spec.limits[0].hard"),
-                        _column("Used", "What is used of the first limit.", ".status.used[0]"),
-                        _column("Ready", "Whether it can be used; its condition says more.", _READY),
+                        _column("Used", "The amounts in use of the first limit.", ".status.used[0]"),
+                        _column("Ready", "Whether the quota works; its condition says why not.", _READY),
                         {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
                     ],
                     "schema": {"openAPIV3Schema": _schema()},
@@ -64,7 +64,7 @@ def _column(name: str, description: str, path: str) -> paths.Object:
 def _schema() -> paths.Object:
     return {
         "type": "object",
-        "description": "How much of the GPUs of a cluster the workloads of some namespaces may hold together.",
+        "description": "How many GPUs of a cluster the workloads of some namespaces may hold together.",
         "required": ["spec"],
         "properties": {
             "apiVersion": {"type": "string"},
@@ -91,7 +91,7 @@ def _spec() -> paths.Object:
             "namespaceSelector": _selector(),
             "limits": {
                 "type": "array",
-                "description": "Each of them holds.",
+                "description": "All of them apply.",
                 "minItems": 1,
                 "maxItems": quotas.MOST_LIMITS,
                 "x-kubernetes-list-type": "atomic",
@@ -107,7 +107,7 @@ def _spec() -> paths.Object:
         "x-kubernetes-validations": [
             _rule(
                 "(has(self.namespaces) && size(self.namespaces) > 0) || has(self.namespaceSelector)",
-                "it is for no namespace; give namespaces, or a namespaceSelector",
+                "the quota is for no namespace; set namespaces or a namespaceSelector",
             )
         ],
     }
@@ -120,8 +120,8 @@ def _limit() -> paths.Object:
         "properties": {
             "hard": {
                 "type": "object",
-                "description": "At most so much at the same time, by unit: gpus, slices, memoryGiB, or profiles. with "
-                "the name of a MIG profile, such as profiles.1g.10gb.",
+                "description": "The largest amounts in use at the same time, by unit: gpus, slices, memoryGiB, or "
+                "profiles. with the name of a MIG profile (profiles.1g.10gb).",
                 "minProperties": 1,
                 "maxProperties": quotas.MOST_UNITS,
                 "additionalProperties": _amount(),
@@ -134,7 +134,7 @@ def _limit() -> paths.Object:
             },
             "priorityClasses": {
                 "type": "array",
-                "description": "Only for pods of these PriorityClasses; of all, if none is given.",
+                "description": "Only for pods of these PriorityClasses; by default for all pods.",
                 "maxItems": 16,
                 "x-kubernetes-list-type": "set",
                 "items": _NAME,
@@ -156,7 +156,7 @@ def _amount() -> paths.Object:
 def _selector() -> paths.Object:
     return {
         "type": "object",
-        "description": "Namespaces by their labels; where namespaces are given too, both must fit.",
+        "description": "Namespaces by their labels; with namespaces as well, both must match.",
         "properties": {
             "matchLabels": {"type": "object", "maxProperties": 64, "additionalProperties": _LABEL_VALUE},
             "matchExpressions": {
@@ -179,7 +179,7 @@ def _selector() -> paths.Object:
                     "x-kubernetes-validations": [
                         _rule(
                             "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-                            "In and NotIn take values; Exists and DoesNotExist take none",
+                            "In and NotIn take values; Exists and DoesNotExist do not",
                         )
                     ],
                 },
@@ -191,7 +191,7 @@ def _selector() -> paths.Object:
 def _assumption() -> paths.Object:
     return {
         "type": "object",
-        "description": "What whole devices are of which neither nodes nor pools tell the board.",
+        "description": "The assumed board of whole devices whose board neither nodes nor pools name.",
         "minProperties": 1,
         "properties": {
             "board": {"type": "string", "maxLength": 64, "description": "A board that MIG can divide: H100-80."},
@@ -201,7 +201,7 @@ def _assumption() -> paths.Object:
         "x-kubernetes-validations": [
             _rule(
                 "!has(self.board) || !(has(self.slices) || has(self.memoryGiB))",
-                "the board tells slices and memory; leave out either it or them",
+                "the board decides slices and memory; leave out either the board or both of these",
             )
         ],
     }
@@ -215,19 +215,19 @@ def _status() -> paths.Object:
     }
     return {
         "type": "object",
-        "description": "Written by gpu-usher; docs/quota.md tells how to read it.",
+        "description": "Written by gpu-usher; docs/quota.md explains it.",
         "properties": {
-            "version": {"type": "integer", "minimum": 1, "description": "Of how charges are written."},
+            "version": {"type": "integer", "minimum": 1, "description": "The version of the format of charges."},
             "used": {
                 "type": "array",
-                "description": "What is used of each limit, in their order.",
+                "description": "The amounts in use of each limit, in their order.",
                 "maxItems": quotas.MOST_LIMITS,
                 "x-kubernetes-list-type": "atomic",
                 "items": charged,
             },
             "charges": {
                 "type": "array",
-                "description": "Who holds what.",
+                "description": "The charged objects and their amounts.",
                 "maxItems": ledger.MOST_ENTRIES,
                 "x-kubernetes-list-type": "atomic",
                 "items": {

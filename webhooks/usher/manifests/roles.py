@@ -8,9 +8,22 @@ from usher.authorities.gpu_quota.definitions import GROUP
 from usher.kinds.kept_fields import KUEUE_CONFIGURATION
 from usher.kinds.registry import FACTS, LISTED, WORKLOADS
 
+ACCOUNT: Final = "gpu-usher"
+"""Name of the server's service account, and of its namespace."""
+
+AUDIT_NAME: Final = "gpu-usher-audit"
+FACTS_NAME: Final = "gpu-usher-facts"
+QUOTA_NAME: Final = "gpu-usher-quotas"
+
+VERBS: Final = ("get", "list", "watch")
+_VERBS_OF_LISTS: Final = ("list", "watch")
+
+_API_GROUP: Final = "rbac.authorization.k8s.io"
+_API_VERSION: Final = f"{_API_GROUP}/v1"
+
 
 def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list[paths.Json]:
-    """One rule for each group of the API that has resources (group, plural), in a stable order."""
+    """One rule for each API group of the resources (group, plural), in a stable order."""
     plurals: dict[str, set[str]] = {}
     for group, plural in resources:
         plurals.setdefault(group, set()).add(plural)
@@ -20,38 +33,23 @@ def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list
     ]
 
 
-AUDIT_NAME = "gpu-usher-audit"
-
-
 def audit_role() -> paths.Object:
-    """A ClusterRole that may list every kind that usher knows or reads, and nothing else; for who runs audits."""
+    """A ClusterRole for audits: it may list every kind that usher knows or reads, and nothing else."""
     listed = [(kind.group, kind.plural) for kind in LISTED]
     resources = [*listed, *((kind.group, kind.plural) for kind in FACTS.values())]
     return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "apiVersion": _API_VERSION,
         "kind": "ClusterRole",
         "metadata": {"name": AUDIT_NAME},
         "rules": rules(resources, verbs=["list"]),
     }
 
 
-FACTS_NAME: Final = "gpu-usher-facts"
-
-ACCOUNT: Final = "gpu-usher"
-"""Name of the server's service account, and of its namespace."""
-
-VERBS: Final = ("get", "list", "watch")
-_VERBS_OF_LISTS: Final = ("list", "watch")
-
-_API_VERSION: Final = "rbac.authorization.k8s.io/v1"
-_API_GROUP: Final = "rbac.authorization.k8s.io"
-
-
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole that may read every kind that decisions look at, bound to the server's account.
+    """A ClusterRole that may read every kind of fact, bound to the server's account.
 
-    Of ConfigMaps only the names are asked for. RBAC knows no such right: who may list them may read them. A site that
-    does not want that leaves out their rule; then nothing is known of them, but for what `of_kueue` lets be read.
+    usher asks only for the names of ConfigMaps, but RBAC has no right for names alone: an account that may list them
+    may read them. A site can remove that rule; then ConfigMaps are unknown, except the one of `kueue_role`.
     """
     whole = rules(_resources(presence_only=False), verbs=VERBS)
     names = rules(_resources(presence_only=True), verbs=_VERBS_OF_LISTS)
@@ -104,11 +102,8 @@ def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) ->
     }
 
 
-QUOTA_NAME: Final = "gpu-usher-quotas"
-
-
 def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole with which the server charges quotas. Without it, reviews of workloads under a GPUQuota fail."""
+    """A ClusterRole to charge GPUQuotas; without it, the server refuses pods that a quota applies to."""
     workloads = [(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural and not kind.is_template]
     written: paths.Object = {"apiGroups": [GROUP], "resources": ["gpuquotas/status"], "verbs": ["update"]}
     return role_of_cluster(QUOTA_NAME, [*rules(workloads, verbs=VERBS), written], namespace=namespace)

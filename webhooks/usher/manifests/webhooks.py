@@ -1,8 +1,8 @@
-"""The webhook configurations, from the workload registry: a kind that is known is a kind that is asked about.
+"""The webhook configurations, with a rule for every kind in the registry.
 
 Choices and their sources: docs/domain/webhooks.md#configuration. Mutation fails open, because the validating webhook
-sees the final object; both leave out the namespaces that a cluster needs to heal itself; the only side effect is the
-charge of a quota.
+sees the final object. Both leave out the namespaces that a cluster needs for its own repair. The only side effect is
+the charge of a quota.
 """
 
 import base64
@@ -21,7 +21,7 @@ Scope = Literal["Namespaced", "Cluster"]
 
 MUTATE_TIMEOUT: Final = 1
 VALIDATE_TIMEOUT: Final = 3
-"""Seconds. Gatekeeper's own; a healthy review takes less than a thousandth of it."""
+"""Seconds, as for Gatekeeper; a healthy review takes less than a thousandth of that."""
 
 
 _NO_SCHEDULER: Final = "!(" + " || ".join(
@@ -45,30 +45,30 @@ _NEWLY_EXEMPT: Final = f"{_EXEMPT.format('object')} && !(oldObject != null && {_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """How the API server reaches us: a Service, or for development a URL."""
+    """How the API server reaches usher: by a Service, or in development by a URL."""
 
     service: str = "gpu-usher"
     namespace: str = "gpu-usher"
     url: str = ""
     ca_bundle: bytes = b""
-    """PEM; empty when something else fills it in, such as cert-manager."""
+    """PEM; empty where another controller fills it in (cert-manager)."""
 
 
 def configurations(
     *, client: Client, validate_failure_policy: Literal["Ignore", "Fail"] = "Ignore"
 ) -> list[paths.Object]:
-    """The mutating and the validating configuration, in the order in which they are to be applied."""
+    """The mutating and the validating configuration, in the order to apply them."""
     mutating = _configuration(
         "Mutating",
         {
             **_webhook("mutate", client, timeout=MUTATE_TIMEOUT, failure_policy="Ignore"),
             "reinvocationPolicy": "IfNeeded",
-            # Pods are updated all the time, and hardly ever in their spec, of which nearly nothing can be changed.
+            # Pods are updated all the time, but rarely in their spec, which is nearly immutable.
             "matchConditions": [{"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}],
             "rules": [
-                # On UPDATE an object may lose what it was given: `kubectl apply` writes whole lists anew.
+                # On UPDATE an object may lose the values of mutations: `kubectl apply` replaces whole lists.
                 *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
-                # Debug containers may have images that switch all devices on, and come through no other door.
+                # Debug containers may see all devices, and no other rule covers them.
                 _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
             ],
         },
@@ -79,28 +79,29 @@ def configurations(
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=validate_failure_policy),
             "rules": [
                 *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
-                # Debug containers come through a subresource of their own, and may set what others may not; a resize
-                # changes what was judged.
+                # Debug containers have a subresource of their own, and fields that are forbidden elsewhere; a resize
+                # changes values that were judged.
                 _rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
-                # So does a scale, which makes as many pods as it likes of a template that it does not name.
+                # A scale makes any number of pods from a template that the request does not hold.
                 *_scale_rules(),
             ],
-            # It charges quotas, and for a dry run it does not.
+            # It charges quotas, except in a dry run.
             "sideEffects": "NoneOnDryRun",
         },
         {
-            # Whatever the choice for workloads, queues and autoscalers of others must not stand still with us.
+            # Always Ignore: queues and autoscalers must keep working while usher does not.
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="objects"),
             "rules": _rules(_objects(), operations=["CREATE", "UPDATE"]),
         },
         {
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="namespaces"),
-            # Without a selector: a Namespace is selected by its own labels, so that whoever exempts it would pass by.
+            # Without a selector, which would read the labels of the Namespace itself: an exemption would exempt itself.
             "namespaceSelector": {},
             "rules": [_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
         },
         {
-            # Ignored while we are away, it would let every tenant exempt himself for good. Nobody else waits for it.
+            # Always Fail: otherwise every tenant could exempt a namespace for good while usher is away. Other requests
+            # do not match.
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Fail", name="exemptions"),
             "namespaceSelector": {},
             "matchConditions": [{"name": "newly-exempt", "expression": _NEWLY_EXEMPT}],
@@ -108,7 +109,7 @@ def configurations(
         },
         {
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="bindings"),
-            # Every pod is bound once; the schedulers that bind nearly all of them are not worth a question.
+            # Every pod is bound once, nearly always by a scheduler, whose requests need no review.
             "matchConditions": [{"name": "no-scheduler", "expression": _NO_SCHEDULER}],
             "rules": [_rule("", ["v1"], ["pods/binding", "bindings"], operations=["CREATE"])],
         },
@@ -117,7 +118,7 @@ def configurations(
 
 
 def _objects() -> list[Kind]:
-    """Kinds without pods that rules read, but for those with a webhook of their own."""
+    """The kinds without pods that rules read, except those with a webhook of their own."""
     return [kind for kind in OBJECTS.values() if kind.listed and not kind.own_webhook]
 
 
@@ -168,7 +169,7 @@ def _client_config(endpoint: str, client: Client) -> paths.Object:
 def _rules(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:
     """One rule for each group and set of versions; a rule for a kind that is not installed does no harm.
 
-    What no API server serves is not asked about either.
+    Kinds that no API server serves are left out.
     """
     resources: dict[tuple[str, tuple[str, ...], Scope], list[str]] = {}
     for kind in filter(lambda each: each.plural, kinds):
@@ -181,7 +182,7 @@ def _rules(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Js
 
 
 def _scale_rules() -> list[paths.Json]:
-    """Of the kinds that make pods: what scales something else comes to us as an UPDATE of that."""
+    """Rules for the scale of kinds that make pods. The scale of another kind arrives as an UPDATE of its target."""
     plurals: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for key in SCALES:
         kind = WORKLOADS.get(key)

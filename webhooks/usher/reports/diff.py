@@ -135,7 +135,7 @@ def _short(value: paths.Json) -> str:
 
 
 def _mount(value: paths.Object) -> str:
-    """What is mounted where, and under which variable."""
+    """The volume, its mount path and the variable with that path."""
     volume, variable = value.get("volume"), value.get("variable")
     kind = next((key for key in volume if key != "name"), "") if isinstance(volume, dict) else ""
     named = f", {variable.get('name')}={variable.get('value')}" if isinstance(variable, dict) else ""

@@ -1,7 +1,7 @@
 """The formats of the reports of `usher check` and `usher audit`.
 
 A new format is a module in this folder, with a function `write(found: findings.Report, stream: TextIO, /)`, and a line
-in FORMATS. This module imports none of them: `--help` lists the formats, and has to be quick.
+in FORMATS. This module does not import them: `--help` lists the formats, and has to be quick.
 """
 
 from dataclasses import dataclass

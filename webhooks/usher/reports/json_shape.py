@@ -31,7 +31,7 @@ class Shape(BaseModel):
 
 
 def attribute(*names: str, default: Any = ...) -> Any:  # noqa: ANN401 - stands for the value of any field
-    """Reads a field from an attribute of another name, or of a value within; `default` where there is none."""
+    """Reads a field from an attribute of another name, or of a value within; `default` where it is missing."""
     return Field(default=default, validation_alias=AliasPath(*names))
 
 

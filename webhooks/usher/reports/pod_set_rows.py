@@ -59,7 +59,7 @@ def rows(
         vocabulary: the units of resources.
         indent: spaces before the labels.
         requests: whether to write what one pod asks for.
-        common: what is already written for all pod sets.
+        common: the rows that the workload already has for all pod sets.
     """
     if pod_set.path:
         aside = "" if pod_set.changeable else " (not changed by the webhook)"

@@ -1,4 +1,4 @@
-"""Outlooks for people: whether a workload can start, what limits it, what is free, and what would make it fit."""
+"""Outlooks for people: whether a workload can start, what limits it, how much is free, and what would make it fit."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TextIO

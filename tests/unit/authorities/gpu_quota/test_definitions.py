@@ -129,7 +129,7 @@ def test_a_quota_for_no_namespaces_is_refused() -> None:
     found = gpu_quota_definitions.of_object(gpu_quota({"limits": [{"hard": {"gpus": 8}}]}))
 
     assert isinstance(found, Malformed)
-    assert found.problems == (("/spec", "it is for no namespace; give namespaces, or a namespaceSelector"),)
+    assert found.problems == (("/spec", "the quota is for no namespace; set namespaces or a namespaceSelector"),)
     assert found.namespaces is None
 
 

@@ -51,14 +51,12 @@ def test_files_have_the_names_that_people_expect() -> None:
 
 @pytest.mark.parametrize("fabric", [{}, {"env": {}}, {"env": {}, "networks": [], "ipcLock": False}, {"base": None}])
 def test_a_profile_that_gives_nothing_is_refused(fabric: dict[str, Any]) -> None:
-    assert refusals(fabric) == [
-        ("fabrics.rails", "a fabric that says nothing gives nothing; set env, or base to one that is shipped")
-    ]
+    assert refusals(fabric) == [("fabrics.rails", "the fabric is empty; set env, or base to a shipped fabric")]
 
 
 @pytest.mark.parametrize("name", ["LD_LIBRARY_PATH", "LD_PRELOAD", "PATH"])
 def test_a_profile_does_not_take_the_place_of_what_the_image_sets(name: str) -> None:
-    reason = "it would take the place of what the image sets; set it in the image or the manifest"
+    reason = "it would replace the value of the image; set it in the image or the manifest"
 
     assert refusals({"env": {name: "/opt/lib"}}) == [("fabrics.rails.env", f"{name} cannot be set here: {reason}")]
 
@@ -77,7 +75,7 @@ def test_annotations_that_hand_out_devices_or_belong_to_others_are_refused(key: 
     assert refusals({"annotations": {key: "x", "networking.gke.io/interfaces": "[]"}}) == [
         (
             "fabrics.rails.annotations",
-            f"{key} cannot be set here: it hands out devices, or belongs to a controller",
+            f"{key} cannot be set here: it gives devices to pods, or belongs to a controller",
         )
     ]
 
@@ -112,7 +110,7 @@ def test_a_network_is_listed_once_under_whatever_interface() -> None:
     networks = ["rail-0", "fabric/rail-0", "rail-0@net1"]
 
     assert refusals({"networks": networks}) == [
-        ("fabrics.rails.networks", "rail-0 is listed twice; a pod is attached to a network once")
+        ("fabrics.rails.networks", "rail-0 is listed twice; a pod attaches to a network once")
     ]
     assert profile({"networks": networks[:2]}).networks == networks[:2]
 
@@ -142,7 +140,7 @@ def test_an_exception_lets_through_what_a_beginning_forbids_and_no_whole_name() 
 
 def test_a_name_that_is_shipped_cannot_be_taken_without_saying_so() -> None:
     assert refusals({"env": FAST_CARD}, name="infiniband") == [
-        ("fabrics", "infiniband is shipped; say base: infiniband to add to it, or choose another name")
+        ("fabrics", "infiniband is a shipped fabric; set base: infiniband to add to it, or choose another name")
     ]
     assert profile({"base": "infiniband", "env": FAST_CARD}, name="infiniband").env["NCCL_IB_HCA"] == "=mlx5_0:1"
 
@@ -151,7 +149,7 @@ def test_a_base_must_be_shipped() -> None:
     shipped = ", ".join(fabrics_shipped.SHIPPED)
 
     assert refusals({"base": "carrier-pigeons", "env": FAST_CARD}) == [
-        ("fabrics", f"rails is based on carrier-pigeons, which is not shipped; shipped are {shipped}")
+        ("fabrics", f"rails has the base carrier-pigeons, which is not a shipped fabric; these are {shipped}")
     ]
 
 

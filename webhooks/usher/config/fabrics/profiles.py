@@ -1,4 +1,4 @@
-"""Interconnect profiles: what the pods of a fabric are given, and what a profile may not give."""
+"""Interconnect profiles: the settings that pods on a fabric get, and the ones that a profile may not set."""
 
 from typing import Annotated, Final, NamedTuple
 
@@ -6,9 +6,9 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from usher.config.fields import LabelKey, Name, ResourceName, Section, VariableName
 
-_DECIDES_DEVICES: Final = "it decides which devices a container sees, which is the device plugin's to say"
+_DECIDES_DEVICES: Final = "it decides which devices a container sees, and only the device plugin may decide that"
 _DIFFERS_BY_POD: Final = "it differs from pod to pod, and the operator of the job sets it"
-_OF_THE_IMAGE: Final = "it would take the place of what the image sets; set it in the image or the manifest"
+_OF_THE_IMAGE: Final = "it would replace the value of the image; set it in the image or the manifest"
 RESERVED_VARIABLES: Final = {
     **dict.fromkeys(
         (
@@ -41,11 +41,11 @@ _OF_OTHERS: Final = (
     "kueue.x-k8s.io/",
     "nvidia.cdi.k8s.io",
 )
-"""Annotations that a fabric cannot set: they hand out devices, or have a key of their own here."""
+"""Annotations that a fabric cannot set: they give devices to pods, or the profile has a field for them."""
 
 _FILE: Final = r"\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*"
 FileName = Annotated[str, StringConstraints(pattern=rf"^{_FILE}$", max_length=253)]
-"""Key of a ConfigMap; none that leads out of its folder."""
+"""Key of a ConfigMap, which cannot lead out of its folder."""
 FilePath = Annotated[str, StringConstraints(pattern=rf"^(/{_FILE})+$", max_length=253)]
 Network = Annotated[
     str, StringConstraints(pattern=r"^([a-z0-9][-a-z0-9.]*/)?[a-z0-9][-a-z0-9.]*(@[a-zA-Z0-9][-a-zA-Z0-9_.]{0,14})?$")
@@ -56,7 +56,7 @@ VariablePattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-
 
 
 class TopologyFile(Section):
-    """An NCCL topology for machines that do not show theirs, such as virtual ones."""
+    """An NCCL topology for machines that do not show theirs, for example virtual machines."""
 
     config_map: Name = Field(description="ConfigMap that holds it, in the namespace of the pods.")
     key: FileName = "nccl-topo.xml"
@@ -64,17 +64,17 @@ class TopologyFile(Section):
 
 
 class SettingsFile(Section):
-    """The same variables as a file, for ranks that do not see those of their container (workers of an MPIJob)."""
+    """The variables as a file, for ranks that do not see those of their container (workers of an MPIJob)."""
 
     config_map: Name = Field(description="ConfigMap that holds it, in the namespace of the pods.")
     key: FileName = "nccl.conf"
 
 
 class Fabric(Section):
-    """An interconnect profile, given to the training containers of workloads that span several pods."""
+    """An interconnect profile, for the training containers of workloads with several pods."""
 
     base: Name | None = Field(
-        default=None, description="Profile that gpu-usher ships and that this one adds to; docs/fabrics.md lists them."
+        default=None, description="The shipped profile that this one adds to; docs/fabrics.md lists them."
     )
     env: dict[VariableName, str] = Field(default={}, max_length=100)
     topology: TopologyFile | None = None
@@ -91,7 +91,7 @@ class Fabric(Section):
         description="Whether containers get IPC_LOCK, in the namespaces of isolation.ipcLock: RDMA pins memory.",
     )
     needs: list[str] = Field(
-        default=[], max_length=16, description="What else a pod needs, which nobody can add for it; told, not injected."
+        default=[], max_length=16, description="What else a pod needs and usher cannot add; usher only reports it."
     )
     forbidden: dict[VariablePattern, str] = Field(
         default={}, max_length=100, description="Variables that must not be set on this fabric, with the reason."
@@ -102,7 +102,7 @@ class Fabric(Section):
 
     @field_validator("env")
     @classmethod
-    def _sets_nothing_reserved(cls, env: dict[str, str]) -> dict[str, str]:
+    def _check_nothing_reserved(cls, env: dict[str, str]) -> dict[str, str]:
         reserved = [
             f"{name} cannot be set here: {RESERVED_VARIABLES[name]}" for name in env if name in RESERVED_VARIABLES
         ]
@@ -112,25 +112,27 @@ class Fabric(Section):
 
     @field_validator("networks")
     @classmethod
-    def _attaches_to_each_once(cls, networks: list[str]) -> list[str]:
+    def _check_networks_are_unique(cls, networks: list[str]) -> list[str]:
         names = [network.partition("@")[0] for network in networks]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"{', '.join(twice)} is listed twice; a pod is attached to a network once")
+            raise ValueError(f"{', '.join(twice)} is listed twice; a pod attaches to a network once")
         return networks
 
     @field_validator("annotations")
     @classmethod
-    def _annotates_nothing_of_others(cls, annotations: dict[str, str]) -> dict[str, str]:
+    def _check_own_annotations(cls, annotations: dict[str, str]) -> dict[str, str]:
         stray = [key for key in annotations if key.startswith(_OF_OTHERS)]
         if stray:
-            raise ValueError(f"{', '.join(stray)} cannot be set here: it hands out devices, or belongs to a controller")
+            raise ValueError(
+                f"{', '.join(stray)} cannot be set here: it gives devices to pods, or belongs to a controller"
+            )
         return annotations
 
     @model_validator(mode="after")
-    def _says_something(self) -> "Fabric":
+    def _check_not_empty(self) -> "Fabric":
         if not any(getattr(self, name) for name in self.model_fields_set):
-            raise ValueError("a fabric that says nothing gives nothing; set env, or base to one that is shipped")
+            raise ValueError("the fabric is empty; set env, or base to a shipped fabric")
         if self.topology is not None and _TOPOLOGY in self.env:
             raise ValueError(f"{_TOPOLOGY} is set together with the file of topology; leave it out of env")
         refused = [f"{name} cannot be set: {reason}" for name in self.env if (reason := self.refusal(name))]
@@ -139,7 +141,7 @@ class Fabric(Section):
         return self
 
     def refusal(self, variable: str) -> str:
-        """Why a variable must not be set on this fabric; empty where it may be."""
+        """Why a variable must not be set on this fabric; empty where it may be set."""
         if variable in self.forbidden:
             return self.forbidden[variable]
         for pattern, reason in self.forbidden.items() if variable not in self.excepted else ():
@@ -149,18 +151,18 @@ class Fabric(Section):
 
 
 class Shipped(NamedTuple):
-    """A profile that comes with gpu-usher, with what people should know of it."""
+    """A profile that comes with gpu-usher, with its documentation."""
 
     profile: Fabric
     about: str
-    """What the fabric is, and what the profile does about it, in a sentence or two."""
+    """The fabric, and what the profile does, in one or two sentences."""
     add: tuple[str, ...]
-    """What a site usually adds in a profile of its own."""
+    """What sites usually add in a profile of their own."""
     sources: tuple[str, ...]
 
 
 def based(fabric: Fabric, base: Fabric) -> Fabric:
-    """The profile with everything of its base that it does not say itself; what is a mapping is joined by key.
+    """The profile, with the fields of its base that it does not set itself; mappings are joined by key.
 
     Raises:
         ValueError: it sets a variable that the base forbids.

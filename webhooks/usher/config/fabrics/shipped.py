@@ -1,7 +1,7 @@
 """The interconnect profiles that come with gpu-usher. docs/fabrics.md is written from them.
 
-A profile is chosen by node pool, never guessed from a GPU's model. It holds what is true of every cluster with that
-fabric; names of devices and networks differ from machine to machine, and are a site's to add (`base`).
+A node pool names its profile; usher never guesses it from the model of a GPU. A profile holds the settings for every
+cluster with that fabric. Names of devices and networks differ between machines; a site adds them (`base`).
 """
 
 from collections.abc import Mapping
