@@ -34,8 +34,8 @@ class _PodSet(NamedTuple):
 def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
     """The templates of the objects, in the numbers that these make, whatever the components declare.
 
-    What they declare is what Kueue counts, and nobody keeps it in step with the object but for the few kinds that
-    AW:pkg/utils/utils.go knows; it is all there is to go by for an object of an unknown kind.
+    What they declare is what Kueue counts, and AW:pkg/utils/utils.go keeps it in step
+    with the object for a few kinds only. For an object of an unknown kind usher has nothing else.
     """
     spec = reading.mapping(app_wrapper.get("spec"), "/spec")
     for path, component in reading.items(spec.get("components"), "/spec/components"):
@@ -91,7 +91,7 @@ def _of_unknown_kind(
 
 
 def _pointer(path: str) -> str | None:
-    """The JSON Pointer, into the object, of a path as components write them; None if it is none."""
+    """The JSON Pointer, into the object, of a path as components write them; None for a malformed path."""
     matched = _PATH.fullmatch(path)
     if matched is None:
         return None

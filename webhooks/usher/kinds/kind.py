@@ -123,7 +123,7 @@ class Kind:
     shape: type | None = None
     """The TypedDict of what rules read of its objects."""
     facts: Facts | None = None
-    """None for a kind of which usher keeps nothing."""
+    """None where usher keeps nothing of its objects."""
     scale: str = ""
     """JSON Pointer of the number that its `/scale` writes; empty where it has no scale subresource."""
     autoscaler: ReadGrowth | None = None

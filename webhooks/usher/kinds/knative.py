@@ -45,7 +45,7 @@ def _revision(revision: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 
 def _count(metadata: object, path: str, reading: Reading) -> model.Count:
-    """Between the two bounds; 0 or nothing for a bound is the cluster's default, by which there is none.
+    """Between the two bounds. 0, or a missing bound, means the cluster's default: no bound.
 
     The Deployment starts with the initial scale, whatever the bounds are (KN:pkg/reconciler/revision/resources/
     deploy.go). The cluster's defaults: KN:config/core/configmaps/autoscaler.yaml.

@@ -48,7 +48,7 @@ def _replicas(spec: Object, path: str, reading: Reading) -> int:
 
 
 def _rolling(spec: Object, path: str, reading: Reading) -> tuple[Object | None, str]:
-    """The settings of a rolling update, None where there are none, and their place."""
+    """The settings of a rolling update, or None, and their path."""
     path += "/rolloutStrategy"
     strategy = reading.mapping(spec.get("rolloutStrategy"), path)
     path += "/rollingUpdateConfiguration"

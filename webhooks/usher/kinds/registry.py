@@ -92,7 +92,7 @@ FACTS: Final[Mapping[Key, FactKind]] = {
     for key, kind in BY_KEY.items()
     if kind.facts is not None
 }
-"""Kinds of which usher keeps objects of a cluster."""
+"""Kinds whose objects usher keeps when it reads a cluster."""
 
 SCALES: Final[Mapping[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
 """JSON Pointers of the numbers that `/scale` writes.

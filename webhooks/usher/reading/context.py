@@ -9,7 +9,7 @@ from usher.reading import lookup
 from usher.reading.templates import Template
 
 MAX_DEPTH: Final = 4
-"""Workloads in workloads; nobody means an AppWrapper in an AppWrapper in an AppWrapper in an AppWrapper."""
+"""Workloads in workloads. Deeper ones, such as four AppWrappers around another, are a mistake or an attack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

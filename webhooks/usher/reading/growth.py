@@ -63,7 +63,7 @@ def nearest(value: paths.Object, pointer: str) -> str:
 
 
 def object_in(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
-    """An object inside the object; empty where there is none, which whoever read it has recorded."""
+    """An object inside the object; empty where it is missing or has a wrong type, which is recorded elsewhere."""
     inner = value.get(key)
     return inner if isinstance(inner, dict) else {}
 

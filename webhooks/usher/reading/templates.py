@@ -41,11 +41,11 @@ class ContainerPlace(NamedTuple):
     environment: tuple[Place, ...] | None = None
     """Lists of variables in place of `env`; of several variables of one name the last one counts."""
     environment_path: str = ""
-    """The list that takes further variables, where that is none of its own."""
+    """The list that takes further variables, where that is not `env` of the container."""
     reserved_environment: frozenset[str] = frozenset()
     """Variables that must not be added there: as in `Traits`, of all operators that it could be."""
     resources_path: str = ""
-    """What takes further requests and limits, where that is nothing of its own."""
+    """What takes further requests and limits, where that is not `resources` of the container."""
 
 
 class Traits(NamedTuple):
@@ -58,7 +58,7 @@ class Traits(NamedTuple):
     ranks_inherit_environment: bool = True
     """Whether the ranks see the environment of their container."""
     scheduler: model.Scheduler | None = None
-    """Who places the pods where their template names nobody."""
+    """The scheduler of the pods where their template names none."""
     pod_group: str = ""
     """The scheduler for which the operator makes a PodGroup of the pods, where the kind can tell."""
     changeable: bool = True

@@ -93,7 +93,7 @@ class Reading:
         return ()
 
     def items(self, value: object, path: str) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
-        """The objects of a list, each with its path; whatever is no object is left out and recorded."""
+        """The objects of a list, each with its path; other items are recorded and left out."""
         if isinstance(value, list):
             for index, item in enumerate(value):
                 item_path = f"{path}/{index}"
@@ -109,7 +109,7 @@ class Reading:
         self.unknown(path, f"expected an object, found {_type_name(item)}")
 
     def entries(self, value: object, path: str) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
-        """The objects of an object, each with its path and key; whatever is no object is left out and recorded."""
+        """The objects of an object, each with its path and key; other items are recorded and left out."""
         for key, entry in self.mapping(value, path).items():
             entry_path = paths.join(path, key)
             if isinstance(entry, dict):
@@ -140,7 +140,7 @@ class Reading:
         return ""
 
     def texts(self, value: object, path: str) -> tuple[str, ...]:
-        """The strings of a list; whatever is none is left out and recorded."""
+        """The strings of a list; other items are recorded and left out."""
         if value is not None and not isinstance(value, list):
             self.unknown(path, f"expected a list, found {_type_name(value)}")
         items = value if isinstance(value, list) else []
@@ -168,7 +168,7 @@ class Reading:
         return value
 
     def resources(self, value: object, path: str) -> dict[str, quantities.Quantity]:
-        """`requests` or `limits`; what is no quantity of a resource is left out and recorded.
+        """`requests` or `limits`; what is no quantity of a resource is recorded and left out.
 
         A negative one in one container would otherwise hide what another asks for.
         """

@@ -101,14 +101,14 @@ def _named(path: str, entry: Mapping[str, paths.Json], reading: Reading) -> _Nam
         (field,) = given
         reference = Reference(group=GROUP, kind=_KINDS[field], name=texts[field], namespace=reading.context.namespace)
         return _Named(name=name, reference=reference, path=path, name_path=f"{holder_path}/{field}")
-    # Of a name that is no text it has been said already that it is none.
+    # A name of a wrong type has been recorded already.
     if given or all(holder.get(field) in (None, "") for field in _KINDS):
         reading.unknown(path, "it has to name either a resourceClaimName or a resourceClaimTemplateName")
     return None
 
 
 def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Reading) -> frozenset[tuple[str, str]]:
-    """Name and template of the claims of which the PodGroup has one for all its pods.
+    """Name and template of the claims that the PodGroup has once, for all its pods.
 
     Pods have to name them alike. Only claims made from templates can belong to the group: those that have a name are
     shared anyhow. A PodGroup holds claims only where the feature gate DRAWorkloadResourceClaims is on, for the API
@@ -136,7 +136,7 @@ def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Re
 
 
 def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: Claims) -> Claim:
-    """What a claim asks for, however many entries name it; what is wrong in it is told at the first of them."""
+    """What a claim asks for. Several entries may name it; its faults are recorded at the first."""
     reference, path = entry.reference, entry.name_path
     if reference in known:
         return known[reference]
@@ -154,6 +154,6 @@ def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: Claim
 
 
 def _tell(inner: Reading, reference: Reference, path: str, reading: Reading) -> None:
-    """What is wrong in an object is told where ours names it."""
+    """Records faults of another object at the path that names it."""
     for unknown in inner.found():
         reading.unknown(path, f"{reference}, {paths.readable(unknown.path)}: {unknown.reason}")

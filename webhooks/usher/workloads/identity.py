@@ -33,7 +33,7 @@ _GANG_LABELS: Final[Mapping[str, str]] = {
 
 
 def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
-    """The controlling owner; nobody has verified that it is one."""
+    """The controlling owner. It is not verified: anybody can write an owner reference."""
     found = None
     for path, reference in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
         kind = reading.text(reference.get("kind"), path + "/kind")

@@ -21,7 +21,7 @@ _FIND_INNER: Final = inner_objects.finder(registry.WORKLOADS)
 
 
 def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
-    """The shape of an object below the key of its kind; empty for a kind of which rules read nothing else."""
+    """The shape of an object below the key of its kind; empty for a kind without a shape."""
     known = registry.SHAPES.get((group, kind))
     if known is None:
         return {}
@@ -139,7 +139,7 @@ def normalise(
 def _unrecognised(
     value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
 ) -> model.Workload | None:
-    """An unknown kind is judged by nobody, so one that holds pod templates or asks for accelerators is named.
+    """No rule judges an unknown kind, so usher names one that holds pod templates or asks for accelerators.
 
     So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
     """
@@ -248,7 +248,7 @@ def _at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json:
 
 
 def _descend(value: Mapping[str, paths.Json], pointer: str, reading: Reading) -> Mapping[str, paths.Json]:
-    """The object at a pointer, empty where there is none."""
+    """The object at a pointer; empty where it is missing."""
     path = paths.ROOT
     for key in paths.split(pointer):
         path = paths.join(path, key)

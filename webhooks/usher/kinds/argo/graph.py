@@ -179,7 +179,7 @@ class Graph:
         self._unread: deque[int] = deque()
 
     def start(self, calls: Iterable[Call]) -> Runs:
-        """What calls of the workflow itself run, all of which is followed to its end."""
+        """What the workflow itself calls; every call is followed to its end."""
         runs = self._runs(calls, self.own, NO_CALLER)
         self._follow()
         return runs

@@ -3,7 +3,7 @@
 Sources: k8s.io/api/autoscaling, pkg/apis/autoscaling and pkg/controller/podautoscaler of Kubernetes 1.36;
 apis/keda/v1alpha1 and controllers/keda of KEDA at 8b4f083c; api/disaggregatedset/v1 of LWS 0.10.
 
-A VerticalPodAutoscaler is none of them: it changes what pods ask of CPU and memory, never their number. KEDA makes a
+A VerticalPodAutoscaler is not here: it changes what pods ask of CPU and memory, never their number. KEDA makes a
 HorizontalPodAutoscaler for every ScaledObject; of the two the wider one counts, and nothing counts twice. How fast an
 autoscaler works, and that it may only shrink (`behavior`, `paused-scale-out`), is not looked at: its bounds stay.
 """

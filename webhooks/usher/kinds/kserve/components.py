@@ -66,7 +66,7 @@ def metadata(
     for field, inherited in (("labels", labels), ("annotations", annotations)):
         own = value.get(field) if isinstance(value, dict) else None
         if own is not None and not isinstance(own, dict):
-            # Of the wrong type, which is told where it is read.
+            # It has a wrong type, which is recorded where it is read.
             merged[field] = own
             continue
         below: dict[str, tuple[str, str]] = {}

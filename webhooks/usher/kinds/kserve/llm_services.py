@@ -123,7 +123,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
     field: str = "template",
     claiming: bool = True,
 ) -> Template:
-    """A pod spec, of which several layers may say a part, or only KServe's preset."""
+    """A pod spec merged from several layers; or only KServe's preset has one."""
     reading = shared.reading
     own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
     spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")
@@ -151,7 +151,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
 def _scheduler(scheduler: Layers, shared: _Service) -> Iterator[Template]:
     """The pods that pick an endpoint, which a rollout replaces at once, and those that tokenize for them.
 
-    KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. There are none for a pool that is somebody else's.
+    KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. A service on the pool of another owner has neither.
     """
     reading = shared.reading
     pool = inside(inside(scheduler, "pool", reading), "ref", reading)

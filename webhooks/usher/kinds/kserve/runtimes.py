@@ -177,7 +177,7 @@ KINDS = [
 KIND: Final = "LLMInferenceServiceConfig"
 
 SYSTEM_NAMESPACE: Final = "kserve"
-"""Where KServe is installed, unless it is told otherwise; configurations for all namespaces stand there."""
+"""Namespace of KServe by default; it holds the configurations for all namespaces."""
 
 _MAX_CONFIGS: Final = 16
 

@@ -30,7 +30,7 @@ _VARIABLES: Final[Mapping[str, frozenset[str]]] = {
 }
 
 VARIABLES_OF_ALL: Final = frozenset().union(*_VARIABLES.values())
-"""Of a runtime that nobody knows: it may be one for any of the frameworks."""
+"""Variables of an unknown runtime, which may serve any framework."""
 
 _POD_GROUPS: Final = ("volcano", "coscheduling")
 """Schedulers that a runtime can have a PodGroup made for: TR:pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""

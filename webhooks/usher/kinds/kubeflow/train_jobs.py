@@ -21,10 +21,10 @@ from usher.reading.values import Reading
 GROUP: Final = "trainer.kubeflow.org"
 
 MAX_JOBS: Final = 100
-"""In the runtime of a TrainJob, all of which may read what the TrainJob says."""
+"""Jobs in the runtime of a TrainJob; each may take values from the TrainJob."""
 
 MAX_TRAINING_JOBS: Final = 4
-"""Among them; more than two, for MPI, are none that anybody means."""
+"""Training jobs among them; MPI needs two, and more are a mistake."""
 
 _VARIABLES: Final = "/spec/trainer/env"
 _RESOURCES: Final = "/spec/trainer/resourcesPerNode"

@@ -74,7 +74,7 @@ def _executors(spec: Object, path: str, reading: Reading) -> dict[str, Place]:
 
 
 def _tell_of_missing(spec: Object, path: str, component: Component, reading: Reading) -> None:
-    """Where the executors themselves are missing this is told once, and what is none of them has been told of."""
+    """Records missing executors once; entries of a wrong type are recorded where they are read."""
     for key in ("deploymentSpec", "executors"):
         if key not in spec:
             break

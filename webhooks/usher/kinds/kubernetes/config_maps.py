@@ -1,7 +1,7 @@
 """ConfigMaps: the configuration of NVIDIA's device plugin, which is YAML in a text below any name.
 
-Nothing marks such a ConfigMap, and all others are none of our business: they may hold anything. So what does not look
-like one from afar is not read, and of the rest only these fields are kept.
+Nothing marks such a ConfigMap, and others may hold anything. So usher reads only texts that look like one, and keeps
+these fields of them alone.
 Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, sharing.go, replicas.go).
 """
 
@@ -62,7 +62,7 @@ _CONFIGURATION: Final = TypeAdapter(Configuration)
 
 
 def _read(value: object) -> Configuration:
-    """The configuration that a text is; empty where it is none that shares devices."""
+    """The configuration in a text; empty where the text is no configuration, or shares no devices."""
     if not isinstance(value, str) or not _SHARES.search(value):
         return {}
     if len(value) > _MOST:

@@ -1,4 +1,4 @@
-"""Namespaces, of which rules read the name and, as of all objects, some labels."""
+"""Namespaces. Rules read their name and, as for all objects, some labels."""
 
 from typing import NotRequired
 

@@ -87,7 +87,7 @@ def _is_optimised(cache: Object) -> bool:
 
 
 def _of_profile(cache: Object, name: str) -> str | None:
-    """The tensor parallelism that the status tells of a profile, or an empty text; None where there is none."""
+    """The tensor parallelism of a profile in the status, empty where it has none; None without such a profile."""
     inner = Reading()
     status = inner.mapping(cache.get("status"), "/status")
     for path, profile in inner.items(status.get("profiles"), "/status/profiles"):

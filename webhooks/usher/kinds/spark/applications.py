@@ -25,7 +25,7 @@ _ONE_RUN: Final = model.Count(minimum=0, maximum=1)
 _OVERLAPPING: Final = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
 
 _OF_CONNECT: Final = ("cores", "memory", "template")
-"""Of an executor of SparkConnect, all else of which the API server drops."""
+"""Fields of an executor of SparkConnect; the API server drops all others."""
 
 
 def _application(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template]:

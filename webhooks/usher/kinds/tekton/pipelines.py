@@ -187,7 +187,7 @@ def _values(value: object, path: str, reading: Reading) -> tuple[str, ...] | Non
 
 
 def _added(include: list[tuple[str, Mapping[str, paths.Json]]], known: dict[str, set[str]], reading: Reading) -> int:
-    """How many included combinations are new: those of which no value is in any combination yet."""
+    """How many included combinations are new: none of their values is in any combination yet."""
     new = []
     for path, entry in include:
         pairs = {

@@ -25,7 +25,7 @@ _POD_FIELDS: Final = (
 _CONTAINER_FIELDS: Final = ("envFrom", "securityContext", "volumeDevices", "volumeMounts")
 """What Tekton hands on as it is; commands, variables and resources it changes."""
 _WHOLE: Final = frozenset({"memory", "ephemeral-storage"})
-"""Resources of which Tekton counts no thousandths."""
+"""Resources that Tekton counts in whole numbers."""
 
 _TOO_LARGE: Final = "too many steps share too large a template: they are not judged"
 

@@ -31,7 +31,7 @@ _VARIABLES_OF_PLUGINS: Final[Mapping[str, frozenset[str]]] = {
 _MPI_WORKER_OPTION: Final = "--worker="
 
 _MOST_FLOWS: Final = 1_000
-"""Each is looked up and read as a whole; nobody means more."""
+"""usher looks up and reads each one; more are a mistake."""
 
 _ONE_RUN: Final = model.Count(minimum=0, maximum=1)
 _OVERLAPPING: Final = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
@@ -98,8 +98,8 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 def _job_flow(job_flow: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     """The tasks of one Job for each flow, made from the JobTemplate of its name.
 
-    A flow waits until its targets have completed. Of two flows of one name only the first makes a Job, and `patch` is
-    read by nobody (VC:pkg/controllers/jobflow/jobflow_controller_action.go).
+    A flow waits until its targets have completed. Of two flows of one name only the first makes a Job, and no
+    controller reads `patch` (VC:pkg/controllers/jobflow/jobflow_controller_action.go).
     """
     spec = reading.mapping(job_flow.get("spec"), "/spec")
     seen: set[str] = set()
