@@ -16,7 +16,6 @@ from usher.policy import assembly
 from usher.policy.checks import bundle
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
-from usher.review import mutate as review_mutate
 from usher.review import parsing
 from usher.workloads.normalise import normalise
 
@@ -59,7 +58,7 @@ def report() -> list[str]:
 def input_document() -> bytes:
     """Of the pod of the other benchmarks, as the webhook asks about it."""
     evaluator = assembly.embedded(load(ROOT / "examples" / "usher.yaml"))
-    request = review_mutate.request_of(parsing.parse(objects.review(objects.gpu_pod())))
+    request = parsing.request_of(parsing.parse(objects.review(objects.gpu_pod())))
     workload = normalise(request.value, vocabulary=evaluator.vocabulary, namespace=request.namespace)
     assert workload is not None
     return evaluator.documents.build(workload, review={"operation": "CREATE", "subResource": "", "by": []})

@@ -95,7 +95,7 @@ def pod(gpus: int, pool: str, *, host: str = "") -> model.PodSet:
     return found.pod_sets[0]
 
 
-def judge(question: model.PodSet, found: Places) -> nodes_judge.Feasibility:
+def judge(question: model.PodSet, found: Places) -> nodes_judge.NodeVerdict:
     """As for a pod that is like no other: nothing is remembered."""
     return nodes_judge.judge(pod_demand.of_pod_set(question, VOCABULARY), found)
 

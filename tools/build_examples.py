@@ -21,6 +21,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.checks import metadata
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
 from usher.policy.request import Identities, User
 from usher.reading.lookup import Absence
@@ -120,11 +121,10 @@ def input_document(file: Path, config: models.Config, keys: Mapping[str, str], c
     )
     if by is not None:
         review = {"operation": request["operation"], "subResource": request.get("subResource", ""), "by": list(by)}
-    documents = document.Documents(config, vocabulary, keys=keys)
+    known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
+    documents = document.Documents(known, keys=keys)
     old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
-    slice_ = documents.slices.of(
-        Case(workload=workload), Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
-    )
+    slice_ = input_cluster.of(Case(workload=workload), known)
     return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_))
 
 

@@ -13,7 +13,6 @@ from usher.config import load, models
 from usher.facts.store import Store
 from usher.policy import assembly, config_problems
 from usher.policy.evaluator import Evaluator, Request
-from usher.review import mutate as review_mutate
 from usher.review import parsing
 
 
@@ -63,7 +62,7 @@ def request_of(file: Path) -> Request:
     if value["kind"] != "AdmissionReview":
         return Request(value=value, place="check")
     complete = {"apiVersion": parsing.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
-    return review_mutate.request_of(parsing.parse(orjson.dumps(complete)))
+    return parsing.request_of(parsing.parse(orjson.dumps(complete)))
 
 
 def asked(value: paths.Object) -> paths.Object:

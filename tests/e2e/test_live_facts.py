@@ -25,9 +25,9 @@ from usher.cluster import watching as reflector
 from usher.cluster.live import LiveFacts
 from usher.config.models import Config
 from usher.policy import assembly
-from usher.server.admin import webhook_app
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
+from usher.server.reviews import Reviews
 
 CLASSES = 'kind="priorityclasses.scheduling.k8s.io"'
 QUEUES = 'kind="localqueues.kueue.x-k8s.io"'
@@ -172,7 +172,7 @@ class Watching:
         self._metrics = Metrics(engine="wasm", revision="test")
         self._metrics.watch_facts(self.facts)
         current = Current(evaluator, file=None, make=lambda: evaluator)
-        self._app = webhook_app(current, self._metrics, stopping=lambda: False)
+        self._app = Reviews(current=current, metrics=self._metrics, stopping=lambda: False)
 
     def review(self, priority_class: str, *, container: Object | None = None) -> Any:
         """The response about a pod of a class."""

@@ -217,7 +217,7 @@ def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer
 
     assert run.code == 2
     assert run.out == ""
-    assert run.err.startswith(f"usher: cluster of context test ({api.url}): no kind of workload may be listed; ")
+    assert run.err.startswith(f"usher: cluster of context test ({api.url}): usher may list no kind of workload; ")
 
 
 def test_an_expired_list_goes_on_with_the_token_that_the_server_offers(api: ApiServer) -> None:
@@ -389,7 +389,7 @@ def test_the_report_opens_with_gpus_then_says_whose_they_are(api: ApiServer, kub
 
     assert lines[0] == f"cluster of context test ({api.url})"
     assert lines[1] == "2 workloads with 3 pods ask for 17 GPUs."
-    assert lines[2] == "1 workload with errors asks for 16 GPUs of these."
+    assert lines[2] == "1 workload has errors; it asks for 16 GPUs."
     assert lines[4].split() == ["namespace", "workloads", "errors", "warnings", "accelerators"]
     assert lines[5].split() == ["ml-research", "1", "1", "4", "16", "GPUs"]
 
@@ -421,7 +421,7 @@ def test_what_is_no_api_server_is_told_apart(api: ApiServer, kubeconfig: Path) -
     run = command.usher("audit", "--kubeconfig", kubeconfig)
 
     assert run.code == 2
-    assert "the answer to /api/v1 is no JSON object; is that an API server?" in run.err
+    assert "the answer to /api/v1 is not a JSON object; is that an API server?" in run.err
 
 
 def test_a_server_that_is_not_there_is_told_without_a_traceback(tmp_path: Path) -> None:
@@ -454,7 +454,7 @@ def test_without_any_configuration_the_way_out_is_told() -> None:
     run = command.usher("audit")
 
     assert run.code == 2
-    assert run.err.startswith("usher: no cluster to audit: ")
+    assert run.err.startswith("usher: there is no cluster to read: ")
     assert run.err.endswith("pass --kubeconfig, or a PATH to audit files\n")
 
 
@@ -462,7 +462,7 @@ def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Pa
     run = command.usher("audit", "--kubeconfig", kubeconfig, tmp_path)
 
     assert run.code == 2
-    assert "a PATH is read instead of a cluster" in run.err
+    assert "with a PATH, usher reads no cluster" in run.err
 
 
 def test_strange_numbers_and_texts_in_an_answer_are_read_all_the_same(api: ApiServer) -> None:

@@ -78,7 +78,7 @@ def test_a_file_that_does_not_exist_never_reads_as_clean(tmp_path: Path) -> None
         (
             ["check", "."],
             "",
-            "no manifests found in .: in a directory, files that end in .yaml, .yml or .json are read",
+            "no manifests found in .: of a directory, usher reads the files that end in .yaml, .yml or .json",
         ),
         (["check", "-"], "", "no manifests found in standard input: "),
         (["check", "-"], "a: 1", "no manifests found in standard input: <stdin>:1: not a Kubernetes object: no "),
@@ -119,7 +119,7 @@ def test_what_could_not_be_run_ends_with_2_and_one_message(
         (["check", "-", "--format", "yaml"], "'yaml' is not one of 'text', 'json'"),
         (["check", "-", "--color", "pink"], "'pink' is not one of 'auto', 'always', 'never'"),
         (["check", "-", "--engine", "regorus"], "'regorus' is not one of 'wasm', 'opa'"),
-        (["check", "-", "--opa-url", "http://127.0.0.1:1"], "--opa-url goes with --engine opa"),
+        (["check", "-", "--opa-url", "http://127.0.0.1:1"], "--opa-url needs --engine opa"),
         (["audit", "--fail-on", "warn"], "'warn' is not"),
         (["chekc"], "No such command 'chekc'"),
         (["check", "--nonsense"], "No such option '--nonsense'"),
@@ -152,7 +152,7 @@ def test_an_internal_error_is_told_without_a_traceback_and_with_the_way_to_repor
     assert quiet.value.code == 2
     assert message == (
         "usher: internal error: ZeroDivisionError: on purpose. "
-        "This is a fault of usher, please report it with the output of --debug\n"
+        "This is a bug in usher; please report it with the output of --debug\n"
     )
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
@@ -225,12 +225,13 @@ def test_a_full_disk_is_told_and_never_reads_as_clean(arguments: list[str]) -> N
     assert b"Traceback" not in done.stderr
 
 
-def test_a_reader_that_goes_away_is_no_news() -> None:
+@pytest.mark.parametrize("arguments", [["policies", "list"], ["check", BAD_EXAMPLE], ["workload", "show", BAD_EXAMPLE]])
+def test_a_reader_that_goes_away_is_not_an_error(arguments: list[str]) -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "usher", "policies", "list"],
+            [sys.executable, "-m", "usher", *arguments],
             stdout=write_end,
             stderr=subprocess.PIPE,
             env=command.environment(),

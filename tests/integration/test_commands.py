@@ -20,7 +20,7 @@ def test_help_teaches_with_examples_and_exit_codes() -> None:
     out = usher("--help").out
 
     assert "helm template chart/ | usher check -" in out
-    assert "Exit codes: 0 nothing is denied, 1 something is, 2 not all could be read or judged." in out
+    assert "Exit codes: 0 nothing is denied, 1 something is denied, 2 something could not be read or judged." in out
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
@@ -100,7 +100,5 @@ def test_a_directory_is_audited_like_a_cluster(tmp_path: Path) -> None:
     run = usher("audit", ".", cwd=tmp_path)
 
     assert run.code == 0
-    assert run.out.startswith(
-        "2 workloads with 2 pods ask for 2 GPUs.\n1 workload with errors asks for 2 GPUs of these.\n"
-    )
+    assert run.out.startswith("2 workloads with 2 pods ask for 2 GPUs.\n1 workload has errors; it asks for 2 GPUs.\n")
     assert usher("audit", ".", "--fail-on", "deny", cwd=tmp_path).code == 1

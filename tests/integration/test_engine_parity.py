@@ -17,9 +17,8 @@ from usher import errors, paths
 from usher.config import models
 from usher.policy import decision
 from usher.policy.checks import bundle
-from usher.policy.engines.breaker import Breaker
 from usher.policy.engines.engine import Engine, Entrypoint
-from usher.policy.engines.opa import OpaEngine, Server
+from usher.policy.engines.opa import Breaker, OpaEngine, Server
 from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator, Request
 

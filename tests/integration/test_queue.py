@@ -53,7 +53,7 @@ def test_what_the_webhook_would_add_can_be_left_out() -> None:
     given = usher("queue", QUEUE / "given.yaml", *SITE)
     written = usher("queue", QUEUE / "given.yaml", *SITE, "--as-written")
 
-    assert "LocalQueue research-local (given by gpu-usher; the file names none)" in given.out
+    assert "LocalQueue research-local (set by gpu-usher, not by the file)" in given.out
     assert "  Kueue: " not in written.out
     assert "gpu-usher adds" not in written.out
 
@@ -71,7 +71,7 @@ def test_without_facts_there_is_nothing_to_tell(tmp_path: Path) -> None:
     done = usher("queue", write(tmp_path / "job.yaml", builders.job()))
 
     assert (done.code, done.out) == (2, "")
-    assert "nothing is known of a cluster: --live reads it, --facts" in done.err
+    assert "no cluster is given: use --live to read one, --facts" in done.err
 
 
 def test_what_cannot_be_told_is_no_consent_unless_it_is_accepted(tmp_path: Path) -> None:
@@ -83,14 +83,14 @@ def test_what_cannot_be_told_is_no_consent_unless_it_is_accepted(tmp_path: Path)
 
     assert (done.code, accepted.code) == (2, 0)
     assert "  nodes: unknown\n    nothing is known of nodes\n" in done.out
-    assert "--allow-unknown accepts it" in done.err
+    assert "--allow-unknown accepts that" in done.err
 
 
 def test_a_cluster_and_facts_contradict_each_other() -> None:
     done = usher("queue", QUEUE / "never.yaml", *SITE, "--live")
 
     assert done.code == 2
-    assert "--facts is read instead of a cluster" in done.err
+    assert "with --facts, usher reads no cluster" in done.err
 
 
 def test_a_file_without_workloads_is_said_to_be_one() -> None:

@@ -513,7 +513,7 @@ def test_what_dev_prints_works_when_it_is_copied_to_a_terminal(tmp_path: Path) -
         answers = {what: run_in_shell(line, tmp_path) for what, line in examples.items()}
 
         assert list(answers) == [
-            "# a PyTorchJob gets the toleration that it lacks",
+            "# a PyTorchJob gets the missing toleration",
             "# a PyTorchJob whose requests and limits differ is denied",
             "# a pod without a GPU request is kept from the GPUs",
         ]

@@ -106,7 +106,7 @@ def test_an_audit_names_what_it_could_not_take_into_account(api: ApiServer, kube
     run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
 
     reasons = [note["reason"] for note in run.json["notes"] if note["source"] == "priorityclasses.scheduling.k8s.io"]
-    assert reasons[0] == "nothing is known of them, because they may not be listed: classes are forbidden"
+    assert reasons[0] == "unknown to the checks, because usher may not list them: classes are forbidden"
     assert codes(run) == {"absent": False}
 
 
@@ -114,7 +114,7 @@ def test_an_audit_names_what_it_could_not_take_into_account(api: ApiServer, kube
     ("arguments", "message"),
     [
         (["--live", "--facts", "cluster.json.gz"], "choose one"),
-        (["--kubeconfig", "kubeconfig"], "go with --live"),
+        (["--kubeconfig", "kubeconfig"], "need --live"),
         (["--live", "--kubeconfig", "missing/kubeconfig"], "no such file"),
     ],
 )

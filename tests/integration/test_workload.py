@@ -145,7 +145,10 @@ def test_an_empty_directory_is_no_manifest(tmp_path: Path) -> None:
     run = usher("workload", "show", ".", cwd=tmp_path)
 
     assert (run.code, run.out) == (2, "")
-    assert run.err.startswith("usher: no manifests found in .: in a directory, files that end in .yaml, ")
+    assert (
+        run.err
+        == "usher: no manifests found in .: of a directory, usher reads the files that end in .yaml, .yml or .json\n"
+    )
 
 
 def test_hostile_names_reach_no_stream_raw(tmp_path: Path) -> None:

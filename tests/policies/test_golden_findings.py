@@ -14,7 +14,7 @@ import record_findings
 
 import reviews
 from usher import paths
-from usher.review import mutate as review_mutate
+from usher.review import validate as review_validate
 from usher.scan import findings as scan_findings
 from usher.scan import runner
 from usher.scan.batches import Batch, Item
@@ -86,7 +86,7 @@ def test_the_webhook_says_what_is_recorded(folder: Path) -> None:
             value, namespace=metadata.get("namespace") or "", name=metadata.get("name") or "", userInfo=None
         )
 
-        answer = review_mutate.validate(body, evaluator)
+        answer = review_validate.validate(body, evaluator)
 
         response = orjson.loads(answer.body)["response"]
         expected = by_outcome(recorded["findings"])

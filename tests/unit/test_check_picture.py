@@ -13,7 +13,7 @@ PICTURES = Path(__file__).parents[2] / "docs/pictures"
 def report(findings: int) -> str:
     """What the command prints, in the parts that the picture looks at."""
     shown = [f"{heading(number)}\n  | <why {number}>" for number in range(findings)]
-    return "\n".join(["file.yaml", *shown, "", "not asked: nothing", "1 file: errors"])
+    return "\n".join(["file.yaml", *shown, "", "left out: nothing", "1 file: errors"])
 
 
 def heading(number: int) -> str:

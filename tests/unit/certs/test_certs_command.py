@@ -100,7 +100,7 @@ def test_issue_prints_a_secret_and_nothing_else_to_stdout() -> None:
     assert pem.subject_names(leaf_in(data))[0] == "gpu-usher.ml.svc"
     key = pem.private_key(base64.b64decode(data["tls.key"]), source=Path("tls.key"))
     assert pem.belongs(key, certificate=leaf_in(data))
-    assert "forgot its key" in result.stderr
+    assert "did not keep its key" in result.stderr
     assert "89 days left" in result.stderr
 
 

@@ -167,13 +167,13 @@ def test_amounts_that_all_differ_become_one_class() -> None:
     ("pointer", "value", "reason"),
     [
         ("/status/allocatable/cpu", "many", "cpu in status.allocatable: 'many' is not a quantity"),
-        ("/status/allocatable", ["cpu"], "status.allocatable is no object"),
+        ("/status/allocatable", ["cpu"], "status.allocatable is not an object"),
         ("/status", None, "it has no status.allocatable"),
-        ("/metadata/labels", "none", "metadata.labels is no object"),
-        ("/metadata/labels", {"a": 1}, "its label a is no text"),
-        ("/spec/taints", {"key": "a"}, "spec.taints is no list"),
-        ("/spec/taints", ["a"], "an entry of spec.taints is no object"),
-        ("/spec/taints", [{"key": 1}], "an entry of spec.taints has fields that are no texts"),
+        ("/metadata/labels", "none", "metadata.labels is not an object"),
+        ("/metadata/labels", {"a": 1}, "its label a is not a text"),
+        ("/spec/taints", {"key": "a"}, "spec.taints is not a list"),
+        ("/spec/taints", ["a"], "an entry of spec.taints is not an object"),
+        ("/spec/taints", [{"key": 1}], "an entry of spec.taints has fields that are not texts"),
     ],
 )
 def test_a_node_that_cannot_be_read_is_named_with_its_field(pointer: str, value: Any, reason: str) -> None:

@@ -132,9 +132,9 @@ def test_a_kind_that_this_version_does_not_know_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (document(version="gpu-usher.io/v9"), "version gpu-usher.io/v9, and this usher reads gpu-usher.io/v1; take it"),
-        (packed({"kind": "List", "apiVersion": "v1"}), "no snapshot of facts"),
-        (packed([]), "no snapshot of facts"),
+        (document(version="gpu-usher.io/v9"), "version gpu-usher.io/v9, but this usher reads gpu-usher.io/v1; take it"),
+        (packed({"kind": "List", "apiVersion": "v1"}), "not a snapshot"),
+        (packed([]), "not a snapshot"),
         (snapshot.dumps([known(priority_class("a"))])[:-12], "damaged"),
         (b"\x1f\x8b" + b"rubbish", "damaged"),
         (gzip.compress(b"rubbish", mtime=0), "damaged"),

@@ -185,7 +185,7 @@ def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_f
                 source="jobs/broken.yaml", line=7, column=3, reason="the quote that opens here never closes"
             )
         ],
-        notes=[scan_findings.Note(source="charts/llm", reason="a Helm chart, whose templates are not rendered here")],
+        notes=[scan_findings.Note(source="charts/llm", reason="a Helm chart, whose templates usher does not render")],
         not_evaluated=[
             scan_findings.NotEvaluated(
                 check="placement/gpu_node_affinity_present",

@@ -23,14 +23,14 @@ def test_one_mistake_in_a_thousand_workloads_is_told_once() -> None:
     lines = rendered(*(made.result(made.finding(at=None), name=f"job-{number}") for number in range(1000)))
 
     assert len([line for line in lines if "nvidia.com/gpu requests 8, limits 4" in line]) == 1
-    assert "              and 990 more workloads; --format json names them all" in lines
+    assert "              and 990 more workloads; --format json lists all" in lines
     assert len(lines) < 60
 
 
 def test_a_thousand_different_messages_of_one_check_are_cut_too() -> None:
     lines = rendered(*(made.result(made.finding(f"requests {number}", at=None)) for number in range(1000)))
 
-    assert "  and 990 more messages; --format json names them all" in lines
+    assert "  and 990 more messages; --format json lists all" in lines
     assert len(lines) < 80
 
 
@@ -85,4 +85,4 @@ def test_what_nobody_could_read_is_told_by_its_reason() -> None:
 
     start = lines.index("unknown  unrecognised kind Trainer")
     assert lines[start + 1].strip() == "PyTorchJob ml-research/job-0, jobs/bert.yaml:1"
-    assert lines[start + 11].strip() == "and 20 more workloads; --format json names them all"
+    assert lines[start + 11].strip() == "and 20 more workloads; --format json lists all"

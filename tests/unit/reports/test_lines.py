@@ -130,4 +130,4 @@ def test_notes_without_end_are_cut_and_the_way_to_all_of_them_told() -> None:
 
     out = rendered(made.made(made.result(), notes=notes))
 
-    assert "left out: 20 more like these; --format json names them all" in out
+    assert "left out: 20 more; --format json lists all" in out

@@ -81,7 +81,7 @@ def job(**template: Any) -> paths.Object:
 
 
 async def answered(admission: ScriptedAdmission, evaluator: Evaluator, value: paths.Object | None = None) -> Any:
-    answer = await review_validate.validate(body(value or job()), evaluator, admission)
+    answer = await review_validate.validate_and_charge(body(value or job()), evaluator, admission)
     return orjson.loads(answer.body)["response"]
 
 

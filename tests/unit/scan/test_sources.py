@@ -246,7 +246,7 @@ def test_a_helm_chart_is_named_once_with_the_way_to_render_it(tmp_path: Path) ->
     assert notes(found) == [
         (
             str(chart),
-            f"a Helm chart, whose templates are not rendered here; run: helm template {chart} | usher check -",
+            f"a Helm chart, whose templates usher does not render; run: helm template {chart} | usher check -",
         )
     ]
     assert names(found) == ["plain"]

@@ -16,16 +16,16 @@ from usher.config import load
 from usher.mutation import merge
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.policy.input.cluster import Slices
-from usher.server.admin import webhook_app
+from usher.policy.input import cluster
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
+from usher.server.reviews import Reviews
 
 ROOT = Path(__file__).parents[3]
 LIKE, FIRST = 25, 45
 """The most modules that a review of a Pod may enter: of one like a Pod before, and of a first one."""
 
-_DETAILS = {Slices.of.__code__, merge.merge.__code__}
+_DETAILS = {cluster.of.__code__, merge.merge.__code__}
 """What depends on the facts of the cluster, and on the mutations that a Pod needs."""
 
 
@@ -40,7 +40,7 @@ def evaluator() -> Iterator[Evaluator]:
 def ways(evaluator: Evaluator, path: str) -> tuple[list[str], list[str]]:
     """The modules that a review of a first Pod enters, and those of one like it."""
     current = Current(evaluator, file=None, make=lambda: evaluator)
-    app = webhook_app(current, Metrics(engine="wasm", revision="test"), stopping=lambda: False)
+    app = Reviews(current=current, metrics=Metrics(engine="wasm", revision="test"), stopping=lambda: False)
 
     def entered(number: int, image: str) -> list[str]:
         value = builders.replaced(alike_pods.worker(number), "/spec/containers/0/image", f"{path}:{image}")

@@ -5,7 +5,8 @@ server listens with a front context without a certificate, whose `sni_callback` 
 at each handshake (OpenSSL calls it for clients without SNI too). A new pair is read, checked and made into a context of
 its own, and only then becomes the current one; open connections keep the context that they began with.
 
-With uvicorn 0.47 or later: `Config(..., ssl_context_factory=lambda config, default: reloader.context)`.
+With uvicorn 0.47 or later: `Config(..., ssl_context_factory=lambda config, default: reloader.context)`. No library:
+uvicorn reads a certificate once, at its start.
 """
 
 import asyncio

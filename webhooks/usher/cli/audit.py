@@ -1,4 +1,4 @@
-"""`usher audit`: what runs, or lies in a directory, in GPUs."""
+"""`usher audit`: reports on the workloads of a cluster or a directory, in GPUs."""
 
 import itertools
 import sys
@@ -19,24 +19,23 @@ if TYPE_CHECKING:
 @click.command(
     epilog="""\b
 Examples:
-  usher audit                              the cluster of the current context
+  usher audit                              audit the cluster of the current context
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
-  usher audit dump/                        manifests instead of a cluster
+  usher audit dump/                        audit manifests instead of a cluster
 
 \b
 Exit codes:
-  0  the audit ran, whatever it found; kinds that may not be listed are named
+  0  the audit is complete, whatever it found; the report names kinds that may not be listed
   1  something is denied, with --fail-on deny
-  2  the cluster or a file could not be read, or an object not be judged"""
+  2  the cluster or a file could not be read, or an object could not be judged"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
 @inputs.config_option
 @inputs.facts_option
-@click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Default: as kubectl finds it.")
-@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
-@click.option("-n", "--namespace", help="Only the workloads of this namespace.")
-@click.option("--fail-on", type=click.Choice(["deny"]), help="End with 1 when something is denied.")
+@inputs.cluster_options
+@click.option("-n", "--namespace", help="Audit only the workloads of this namespace.")
+@click.option("--fail-on", type=click.Choice(["deny"]), help="End with exit code 1 when something is denied.")
 @inputs.output_options
 @inputs.engine_options
 @click.pass_context
@@ -58,15 +57,15 @@ def audit(
 ) -> None:
     """Report on all workloads of a live cluster, or on manifests if a PATH is given.
 
-    Every kind that usher knows and the API server serves is listed and judged as the webhook would on creation.
-    What belongs to a listed workload, such as its pods, counts as part of it. What decisions need to know of the
-    cluster is read from the same cluster, unless --facts tells it.
+    usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
+    creation. Objects that belong to a listed workload, such as its pods, count as part of it. Facts about queues,
+    quotas and nodes come from the same cluster, or from --facts.
     """
     from usher.cli import output as outputs
     from usher.scan import findings, runner, sources
 
     if paths and (kubeconfig or context_name):
-        raise click.UsageError("a PATH is read instead of a cluster; leave out --kubeconfig and --context")
+        raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
     file = inputs.find_config(config)
     known: Store | None = None
     if paths:
@@ -78,10 +77,9 @@ def audit(
         api = connection.connect(kubeconfig=kubeconfig, context=context_name)
         origin, batches = api.name, cluster.read(api, namespace=namespace or "")
         if not facts:
-            # Once, for all that is judged: what an object needs of the cluster is in the same cluster.
             recorded = list(recording.read(api))
             known = recording.store(recorded)
-            batches = itertools.chain(_not_known(recorded), batches)
+            batches = itertools.chain(_unlisted(recorded), batches)
     settings = runner.Settings(
         command=findings.Command.AUDIT,
         configuration=str(file) if file else "",
@@ -96,14 +94,14 @@ def audit(
     context.exit(outputs.exit_code(found, fail_on_deny=fail_on == "deny"))
 
 
-def _not_known(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
-    """Notes on what no decision could take into account."""
+def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
+    """Notes on the kinds of facts that decisions had to do without."""
     from usher.facts.snapshot import State
     from usher.scan import findings
     from usher.scan.batches import Batch
 
     for each in recorded:
         if each.state is State.NOT_KNOWN:
-            reason = f"nothing is known of them, because they may not be listed: {each.reason}"
+            reason = f"unknown to the checks, because usher may not list them: {each.reason}"
             note = findings.Note(source=each.kind.resource, reason=reason)
             yield Batch(source=each.kind.resource, notes=(note,), is_file=False)

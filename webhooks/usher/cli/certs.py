@@ -1,4 +1,4 @@
-"""`usher certs`: make the serving certificate without cert-manager, and look at it."""
+"""`usher certs`: makes and shows the serving certificate, without cert-manager."""
 
 import base64
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ class _Refused(click.ClickException):
 
 @click.group()
 def certs() -> None:
-    """Make the webhook server's certificate, and look at it."""
+    """Make or show the webhook server's certificate."""
 
 
 @certs.command(name="issue")
@@ -38,20 +38,20 @@ def certs() -> None:
     "--dir",
     "directory",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where the files are kept: tls.crt, tls.key, ca.crt, ca.key. With --secret: only the CA.",
+    help="Folder for tls.crt, tls.key, ca.crt and ca.key. With --secret it holds only the CA.",
 )
-@click.option("--service", default="gpu-usher", show_default=True, help="Name of the Service that is called.")
+@click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of that Service.")
-@click.option("--name", "extra", multiple=True, help="Another DNS name or IP address; may be repeated.")
-@click.option("--secret", help="Print a kubernetes.io/tls Secret of this name as YAML; write no serving certificate.")
-@click.option("--force", is_flag=True, help="Make CA and certificate anew, whatever is there and whoever made it.")
+@click.option("--name", "extra", multiple=True, help="Another DNS name or IP address of the server. Repeatable.")
+@click.option("--secret", help="Print a kubernetes.io/tls Secret of this name, and write no serving certificate.")
+@click.option("--force", is_flag=True, help="Replace CA and certificate, even good ones and ones of other makers.")
 def issue_command(
     *, directory: Path | None, service: str, namespace: str, extra: tuple[str, ...], secret: str | None, force: bool
 ) -> None:
-    """Make a CA and a serving certificate, or renew what is due.
+    """Make a CA and a serving certificate, or renew the ones that are due.
 
-    A directory that is good already stays as it is. The CA lives a year, the certificate 90 days, and both are renewed
-    at two thirds of that: run this again every week or so. With --secret the certificate is new each time.
+    The CA is valid for a year, the certificate for 90 days. Both are renewed after two thirds of that time, so run this
+    every week. Files that are still good do not change. With --secret the certificate is new each time.
     """
     names = [*authority.service_names(service, namespace=namespace), *extra]
     try:
@@ -60,7 +60,7 @@ def issue_command(
         elif directory:
             _report(directory, issue.ensure(directory, names=names, force=force))
         else:
-            raise click.UsageError("say where to write the files with --dir, or print a Secret with --secret")
+            raise click.UsageError("give a folder with --dir, or print a Secret with --secret")
     except CertificateError as error:
         raise _Refused(str(error)) from error
 
@@ -70,7 +70,7 @@ def issue_command(
 def show(directory: Path) -> None:
     """Print subject, names and dates of the certificates in DIRECTORY.
 
-    Ends with 2 if they cannot be served: expired, mismatched, or not signed by the CA beside them.
+    Ends with exit code 2 if they cannot be served: expired, mismatched, or not signed by the CA beside them.
     """
     now = datetime.now(UTC)
     leaf_file, authority_file = directory / contents.CERTIFICATE, directory / contents.AUTHORITY_CERTIFICATE
@@ -104,7 +104,7 @@ def _problems(
         except CertificateError as error:
             yield str(error)
     if authorities and not signers:
-        yield f"{leaf_file}: not signed by a CA in {authority_file}; `usher certs issue --dir {directory}` mends it"
+        yield f"{leaf_file}: not signed by a CA in {authority_file}; run `usher certs issue --dir {directory}`"
 
 
 def _report(directory: Path, ensured: issue.Ensured) -> None:
@@ -125,7 +125,7 @@ def _report(directory: Path, ensured: issue.Ensured) -> None:
 
 def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, namespace: str, force: bool) -> None:
     now = datetime.now(UTC)
-    authority.canonical_names(names)  # before a CA is made for names that cannot be signed
+    authority.canonical_names(names)  # fails before a CA is made for names that cannot be signed
     kept = issue.ensure_authority(directory, now=now, force=force) if directory else None
     issued = issue.issue(
         names=names,
@@ -136,7 +136,7 @@ def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, 
     manifest = _secret(issued.files, name=secret, namespace=namespace)
     click.echo(yaml.safe_dump(manifest, sort_keys=False), nl=False)
     if not kept:
-        click.echo("Made a CA for this Secret alone and forgot its key; --dir keeps the CA for renewals.", err=True)
+        click.echo("Made a CA for this Secret and did not keep its key; --dir keeps the CA for renewals.", err=True)
     elif kept.reason:
         click.echo(f"Made a new CA in {directory}: {kept.reason}.", err=True)
     if kept and kept.reason and kept.earlier:

@@ -1,4 +1,4 @@
-"""`usher check`: manifests judged before they are applied."""
+"""`usher check`: judges manifests before they are applied."""
 
 import sys
 from pathlib import Path
@@ -14,29 +14,23 @@ Examples:
   usher check job.yaml
   usher check jobs/ other.yaml --config clusters/a100/usher.yaml
   kustomize build overlays/prod | usher check - --namespace ml-research
-  usher check --diff job.yaml              what the webhook would add, and why
-  usher check --admitted job.yaml          judge what is left when it has done so
+  usher check --diff job.yaml              show what the webhook would add, and why
+  usher check --admitted job.yaml          judge the job with what the webhook adds
   usher check jobs/ --format json --output report.json
 
 \b
 Exit codes:
   0  nothing is denied; there may be warnings
   1  something is denied
-  2  an input could not be read, an object not judged, or there was none"""
+  2  an input could not be read, an object could not be judged, or no object was found"""
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @inputs.config_option
 @inputs.facts_option
-@click.option(
-    "-n",
-    "--namespace",
-    default="default",
-    show_default=True,
-    help="Namespace of objects that name none, as in kubectl.",
-)
+@inputs.namespace_option
 @click.option("--diff", is_flag=True, help="Show what the mutating webhook would change, and why.")
-@click.option("--admitted", is_flag=True, help="Judge the objects as the mutating webhook would leave them.")
-@click.option("--allow-unknown", is_flag=True, help="Accept workloads with parts that could not be judged.")
+@click.option("--admitted", is_flag=True, help="Judge the objects with what the mutating webhook adds to them.")
+@click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
 @inputs.output_options
 @inputs.engine_options
 @click.pass_context
@@ -58,7 +52,7 @@ def check(
 ) -> None:
     """Judge manifests as the webhook would, before they are applied.
 
-    PATH is a file, a directory (every .yaml, .yml and .json file below it) or - for standard input.
+    PATH is a file, a directory (every .yaml, .yml and .json file below it), or - for standard input.
     """
     from usher.cli import output as outputs
     from usher.scan import findings, runner, sources
@@ -77,5 +71,8 @@ def check(
     outputs.write(found, format_name=format_name, color=color, output=output)
     code = outputs.exit_code(found, fail_on_deny=True, allow_unknown=allow_unknown)
     if code == outputs.FAILED and not found.failed:
-        click.echo("usher: not all was judged, so this is no pass (exit code 2); --allow-unknown accepts it", err=True)
+        click.echo(
+            "usher: some parts could not be judged, so this does not pass (exit code 2); --allow-unknown accepts them",
+            err=True,
+        )
     context.exit(code)

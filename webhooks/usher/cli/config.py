@@ -1,4 +1,4 @@
-"""`usher config`: the configuration file itself."""
+"""`usher config`: checks usher.yaml and prints its schema."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def config() -> None:
 @config.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def check(file: Path) -> None:
-    """Say what is wrong with a configuration file, line by line; nothing when it is good."""
+    """Check a configuration file, and name each error with its line."""
     from usher.config.load import load
     from usher.policy import assembly
 

@@ -1,4 +1,4 @@
-"""What `usher serve --dev` brings along: a local CA, and requests to try."""
+"""What `usher serve --dev` adds: a local CA, and requests to try."""
 
 from pathlib import Path
 from typing import Final
@@ -35,7 +35,7 @@ def hints(webhook: Address, admin: Address) -> None:
         file.write_bytes(orjson.dumps(_review(value), option=orjson.OPT_INDENT_2))
         curl = f"curl -s --cacert {DIRECTORY / 'ca.crt'} -H 'Content-Type: application/json' --data @{file}"
         lines += [f"# {what}", f"{curl} {base}/{endpoint} | python3 -m json.tool", ""]
-    click.echo("\n".join([*lines, "Stop with Ctrl-C. What is decided is logged below, a line for each review."]))
+    click.echo("\n".join([*lines, "Stop with Ctrl-C. The log below has one line for each review."]))
 
 
 def _review(value: paths.Object) -> paths.Object:
@@ -88,11 +88,11 @@ _CPU_POD: Final[paths.Object] = {
 }
 
 _SAMPLES: Final[dict[str, tuple[str, str, paths.Object]]] = {
-    "good-job": ("mutate", "a PyTorchJob gets the toleration that it lacks", _pytorch_job("bert", _gpu_container())),
+    "good-job": ("mutate", "a PyTorchJob gets the missing toleration", _pytorch_job("bert", _gpu_container())),
     "bad-job": (
         "validate",
         "a PyTorchJob whose requests and limits differ is denied",
         _pytorch_job("bert", _gpu_container(resources=_UNEQUAL)),
     ),
-    "cpu-pod": ("mutate", "a pod without a GPU request is kept from the GPUs", _CPU_POD),
+    "cpu-pod": ("mutate", "a pod without a GPU request is kept away from the GPUs", _CPU_POD),
 }

@@ -1,4 +1,4 @@
-"""`usher explain`: one rule, or every rule for one file."""
+"""`usher explain`: explains one rule, or what every rule says of one file."""
 
 import json
 import sys
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @click.command(
     epilog="""\b
 Examples:
-  usher explain USH103                       what the check finds, why it matters, how to mend it
-  usher explain gpu-requests-equal-limits    the same by its name
-  usher explain job.yaml                     for each check and mutation: what it makes of the objects, and why
-  helm template chart/ | usher explain -     the same of what a chart renders to"""
+  usher explain USH103                       what the check finds, why it matters, how to fix it
+  usher explain gpu-requests-equal-limits    the same check by its name
+  usher explain job.yaml                     what each check and mutation says of the objects, and why
+  helm template chart/ | usher explain -     the same for what a chart renders to"""
 )
 @click.argument("code_name_or_file")
 @inputs.config_option
@@ -32,7 +32,7 @@ Examples:
 def explain(
     *, code_name_or_file: str, config: Path | None, facts: tuple[str, ...], namespace: str, format_name: str
 ) -> None:
-    """Explain one check or mutation, or what each of them makes of a file."""
+    """Explain one check or mutation, or what each of them says of the objects in a file."""
     from usher.policy.checks import bundle
 
     if bundle.load().catalogue.find(code_name_or_file) is not None:
@@ -41,11 +41,11 @@ def explain(
     if code_name_or_file != "-" and not Path(code_name_or_file).exists():
         if set(code_name_or_file).isdisjoint("./"):
             policies.explain(code_name_or_file, config=config, format_name=format_name)
-        raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation of that name")
+        raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
     with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts) as made:
         found = list(_explanations(code_name_or_file, made, namespace=namespace))
     if not found:
-        raise errors.InputError(f"{code_name_or_file}: no object in it is read by any rule")
+        raise errors.InputError(f"{code_name_or_file}: no rule reads any object in it")
     if format_name == "json":
         click.echo(json.dumps([_described(place, each) for place, each in found], indent=2, sort_keys=True))
         return

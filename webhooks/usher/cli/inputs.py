@@ -1,4 +1,4 @@
-"""What commands that judge have in common: configuration, engine, and their options."""
+"""Options that several commands have, and how these commands load configuration, facts and engine."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ def config_option(command: Command) -> Command:
         "--config",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help=f"usher.yaml to judge by. Default: ${CONFIG_VARIABLE}, else ./usher.yaml, else the built-in defaults.",
+        help=f"Path of usher.yaml. Default: ${CONFIG_VARIABLE}, else ./usher.yaml, else the built-in defaults.",
     )(command)
 
 
@@ -38,21 +38,21 @@ def facts_option(command: Command) -> Command:
         "--facts",
         multiple=True,
         metavar="PATH",
-        help="What is in the cluster: a snapshot (`usher snapshot`), or manifests of queues, classes, ConfigMaps, "
-        "runtimes, of each kind all that there are. May be given more than once.",
+        help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
+        "complete for each kind. Repeatable.",
     )(command)
 
 
 def engine_options(command: Command) -> Command:
     command = click.option(
-        "--opa-url", metavar="URL", help=f"Where OPA is, with --engine opa. Default: {DEFAULT_OPA_URL}"
+        "--opa-url", metavar="URL", help=f"URL of the OPA server, with --engine opa. Default: {DEFAULT_OPA_URL}"
     )(command)
     return click.option(
         "--engine",
         type=click.Choice(["wasm", "opa"]),
         default="wasm",
         show_default=True,
-        help="What evaluates the policies: this process, or an OPA server that has loaded the same bundle.",
+        help="wasm evaluates the policies in this process, opa in an OPA server that has loaded the same bundle.",
     )(command)
 
 
@@ -61,14 +61,14 @@ def output_options(command: Command) -> Command:
         "--output",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Write the report to a file, which is replaced only when the report is complete.",
+        help="Write the report to this file, which is replaced only when the report is complete.",
     )(command)
     command = click.option(
         "--color",
         type=click.Choice(["auto", "always", "never"]),
         default="auto",
         show_default=True,
-        help="auto: on a terminal, unless NO_COLOR is set.",
+        help="auto writes colours on a terminal, unless NO_COLOR is set.",
     )(command)
     default, *_ = FORMATS
     return click.option(
@@ -81,13 +81,25 @@ def output_options(command: Command) -> Command:
     )(command)
 
 
+def cluster_options(command: Command) -> Command:
+    command = click.option(
+        "--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one."
+    )(command)
+    return click.option(
+        "--kubeconfig",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Default: the one that kubectl would use.",
+    )(command)
+
+
 def namespace_option(command: Command) -> Command:
     return click.option(
         "-n",
         "--namespace",
         default="default",
         show_default=True,
-        help="Namespace of objects that name none, as in kubectl.",
+        help="Namespace of objects without one, as in kubectl.",
     )(command)
 
 
@@ -105,7 +117,7 @@ def format_option(command: Command) -> Command:
 def find_config(given: Path | None) -> Path | None:
     """The configuration to use; None for the defaults.
 
-    Never one that lies beside the manifests: a pull request could bring its own and switch the checks off.
+    It is never looked for beside the manifests: a pull request could bring its own file and switch checks off.
     """
     if given is not None:
         return given
@@ -119,7 +131,7 @@ def load_config(file: Path | None) -> "models.Config":
     """The configuration in a file, or the defaults.
 
     Raises:
-        ConfigError: the file cannot be used; there is no falling back to other rules than those asked for.
+        ConfigError: the file cannot be used; usher never falls back to other rules.
     """
     from usher.config import models
 
@@ -133,14 +145,14 @@ def load_config(file: Path | None) -> "models.Config":
 def assembled(
     config: Path | None, *, engine: str, opa_url: str, facts: Sequence[str] = (), known: "Store | None" = None
 ) -> "Evaluator":
-    """An evaluator with the configuration of a file, or the defaults; whoever gets it closes its engine.
+    """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
     Args:
         config: usher.yaml.
         engine: `wasm` or `opa`.
-        opa_url: where OPA is.
-        facts: files that tell what is in the cluster.
-        known: what is known of the cluster already, instead of files.
+        opa_url: URL of the OPA server.
+        facts: files with the facts of a cluster.
+        known: the facts themselves, instead of files.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -165,7 +177,7 @@ def evaluator(
     facts: Sequence[str] = (),
     known: "Store | None" = None,
 ) -> "Iterator[Evaluator]":
-    """What judges, until it is closed; `facts` are files that tell what is in the cluster, or it is `known` already.
+    """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -176,24 +188,24 @@ def evaluator(
     from usher.policy import assembly
 
     if engine == "wasm" and opa_url:
-        raise click.UsageError("--opa-url goes with --engine opa")
+        raise click.UsageError("--opa-url needs --engine opa")
     made = assembled(config, engine=engine, opa_url=opa_url or DEFAULT_OPA_URL, facts=facts, known=known)
     for warning in assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:
-        its_engine.ready()  # an engine that is not there is better told once than for every object
+        its_engine.ready()  # one error now instead of one for every object
         yield made
 
 
 def require_objects(found: "findings.Report", paths: Sequence[str]) -> None:
-    """Raises InputError if there was nothing to judge: a typing error in a path must not look like a clean run."""
+    """Raises InputError if no object was found: a typing error in a path must not look like a clean run."""
     if not found.totals.objects and not found.problems:
         raise no_manifests(paths, notes=found.notes)
 
 
 def no_manifests(paths: Sequence[str], *, notes: "Sequence[findings.Note]") -> errors.InputError:
-    """What to raise when no Kubernetes object was found, with what was found instead."""
+    """The error for inputs without any Kubernetes object; it says what was found instead."""
     places = ", ".join("standard input" if path == "-" else path for path in paths)
     reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]
-    why = "\n".join(reasons) or "in a directory, files that end in .yaml, .yml or .json are read"
+    why = "\n".join(reasons) or "of a directory, usher reads the files that end in .yaml, .yml or .json"
     return errors.InputError(f"no manifests found in {places}: {why}")

@@ -1,4 +1,4 @@
-"""The command `usher`: its sub-commands, and how whatever goes wrong ends."""
+"""The command `usher`: its sub-commands, and the exit code and message of every error."""
 
 import contextlib
 import errno
@@ -15,14 +15,14 @@ import click
 from usher import __version__, errors
 
 _FAILED: Final = 2
-"""Not all could be read or judged, so that nothing is proved. (1: something is denied.)"""
+"""Something could not be read or judged, so the run proves nothing. (1: something is denied.)"""
 _INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lazy:
-    """A sub-command that is imported when it is run, so that help and version are there at once."""
+    """A sub-command that is imported when it runs, so that `usher --help` is quick."""
 
     module: str
     name: str
@@ -30,17 +30,19 @@ class Lazy:
 
 
 COMMANDS: Final = {
-    "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests as the webhook would."),
-    "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on a live cluster or a directory, in GPUs."),
-    "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Write what decisions read of a cluster."),
-    "queue": Lazy(module="usher.cli.queue", name="queue", help="Where a job would go, and what would make it fit."),
-    "explain": Lazy(module="usher.cli.explain", name="explain", help="Explain a rule, or what each makes of a file."),
+    "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests before they are applied."),
+    "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on the workloads of a live cluster, in GPUs."),
+    "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Save the facts of a cluster in a file."),
+    "queue": Lazy(module="usher.cli.queue", name="queue", help="Show whether a job can start, and what limits it."),
+    "explain": Lazy(
+        module="usher.cli.explain", name="explain", help="Explain a rule, or what each rule says of a file."
+    ),
     "policies": Lazy(module="usher.cli.policies", name="policies", help="List and explain the checks and mutations."),
     "workload": Lazy(module="usher.cli.workload", name="workload", help="Show what usher reads from a manifest."),
     "serve": Lazy(module="usher.cli.serve", name="serve", help="Run the webhook server."),
-    "certs": Lazy(module="usher.cli.certs", name="certs", help="Make the server's certificate, and look at it."),
+    "certs": Lazy(module="usher.cli.certs", name="certs", help="Make or show the server's certificate."),
     "config": Lazy(module="usher.cli.config", name="config", help="Check usher.yaml, or print its schema."),
-    "manifests": Lazy(module="usher.cli.manifests", name="manifests", help="Print what the cluster needs."),
+    "manifests": Lazy(module="usher.cli.manifests", name="manifests", help="Print manifests for the cluster."),
 }
 
 
@@ -65,14 +67,14 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
-  usher check jobs/                        every manifest below jobs/
-  helm template chart/ | usher check -     what a chart renders to
-  usher check --diff job.yaml              and what the webhook would add to it
-  usher audit                              the cluster of the current kubectl context
-  usher explain USH103                     what a code means and what to do about it
+  usher check jobs/                        judge every manifest below jobs/
+  helm template chart/ | usher check -     judge what a chart renders to
+  usher check --diff job.yaml              show as well what the webhook would add
+  usher audit                              report on the cluster of the current kubectl context
+  usher explain USH103                     show what a code means and how to fix it
 
 \b
-Exit codes: 0 nothing is denied, 1 something is, 2 not all could be read or judged.""",
+Exit codes: 0 nothing is denied, 1 something is denied, 2 something could not be read or judged.""",
 )
 @click.version_option(__version__, message="usher %(version)s")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an internal error.")
@@ -87,14 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
-        # A locale without the characters of a name is no reason to fail.
+        # A locale that lacks a character must not make the command fail.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
     code = _exit_code(given)
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        # Python would try once more while it ends, complain, and end with a code of its own.
+        # Otherwise Python flushes again at exit, prints an error, and ends with a code of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
@@ -102,10 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _exit_code(arguments: list[str]) -> int:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug = "--debug" in options
-    # Wherever it stands: who asks for a traceback has a failed command line to which to add it.
+    # Accepted at any place: people add it at the end of the command line that failed.
     rest = [argument for argument in options if argument != "--debug"] + arguments[len(options) :]
     try:
-        # Not `usher.main`, which ends with 1 on a broken pipe: that is the code for findings.
+        # `usher.main` of click would end with 1 on a broken pipe, which is the code for findings.
         with usher.make_context("usher", rest) as context:
             usher.invoke(context)
         sys.stdout.flush()
@@ -126,7 +128,7 @@ def _exit_code(arguments: list[str]) -> int:
         if error.errno != errno.ENOSPC:
             return _internal(error, debug=debug)
         return _complain(f"the output cannot be written: {error.strerror}")
-    except Exception as error:  # noqa: BLE001 - the last resort, which must not show a traceback to people
+    except Exception as error:  # noqa: BLE001 - the last resort: people see a message instead of a traceback
         return _internal(error, debug=debug)
     return 0
 
@@ -135,9 +137,7 @@ def _internal(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     hint = "" if debug else " with the output of --debug"
-    return _complain(
-        f"internal error: {type(error).__name__}: {error}. This is a fault of usher, please report it{hint}"
-    )
+    return _complain(f"internal error: {type(error).__name__}: {error}. This is a bug in usher; please report it{hint}")
 
 
 def _complain(message: str) -> int:

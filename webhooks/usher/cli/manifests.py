@@ -1,4 +1,4 @@
-"""`usher manifests`: what to apply to a cluster."""
+"""`usher manifests`: prints what to apply to a cluster."""
 
 from pathlib import Path
 from typing import Literal
@@ -8,7 +8,7 @@ import click
 
 @click.group()
 def manifests() -> None:
-    """Print manifests that are derived from what usher knows."""
+    """Print the manifests that usher generates."""
 
 
 @manifests.command()
@@ -25,7 +25,7 @@ def manifests() -> None:
     type=click.Choice(["Ignore", "Fail"]),
     default="Ignore",
     show_default=True,
-    help="What happens to workloads while no server answers; begin with Ignore.",
+    help="Whether workloads are let in (Ignore) or refused (Fail) while no server answers; begin with Ignore.",
 )
 def webhooks(
     ca_bundle: Path | None,
@@ -34,7 +34,7 @@ def webhooks(
     url: str,
     validate_failure_policy: Literal["Ignore", "Fail"],
 ) -> None:
-    """Print the webhook configurations for every kind of workload that usher knows.
+    """Print the webhook configurations, with a rule for every kind of workload that usher knows.
 
     \b
     usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
@@ -55,7 +55,7 @@ def webhooks(
 
 @manifests.command(name="audit-role")
 def audit_role() -> None:
-    """Print the ClusterRole that `usher audit` needs: to list every kind that usher knows or reads."""
+    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads."""
     import yaml
 
     from usher.manifests import roles
@@ -65,7 +65,7 @@ def audit_role() -> None:
 
 @manifests.command()
 def crds() -> None:
-    """Print the definitions of gpu-usher's own kinds: GPUQuota.
+    """Print the CustomResourceDefinition of GPUQuota.
 
     \b
     usher manifests crds | kubectl apply -f -
@@ -75,7 +75,7 @@ def crds() -> None:
     from usher.manifests.gpu_quota import definition
 
     class Plain(yaml.SafeDumper):
-        """Repeats what stands in several places, because YAML's aliases read badly in a manifest."""
+        """Writes repeated values in full, because YAML aliases are hard to read in a manifest."""
 
         def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature is PyYAML's
             return True
@@ -86,7 +86,7 @@ def crds() -> None:
 @manifests.command(name="quota-role")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
 def quota_role(namespace: str) -> None:
-    """Print the role that the server needs to charge GPUQuotas: to read what makes pods, and to write their status."""
+    """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
     import yaml
 
     from usher.manifests import roles
@@ -97,9 +97,9 @@ def quota_role(namespace: str) -> None:
 
 @manifests.command(name="facts-role")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
-@click.option("--kueue", is_flag=True, help="Instead the Role in Kueue's namespace, for Kueue's own configuration.")
+@click.option("--kueue", is_flag=True, help="Print instead the Role for Kueue's own configuration.")
 def facts_role(namespace: str, *, kueue: bool) -> None:
-    """Print the role that the server needs to know its cluster: to read every kind that decisions look at.
+    """Print the role for facts: the server reads every kind that decisions rest on.
 
     \b
     usher manifests facts-role | kubectl apply -f -

@@ -1,4 +1,4 @@
-"""Where a report goes, and in which form."""
+"""Writes reports: the format, the colours, the file, and the exit code."""
 
 import contextlib
 import importlib
@@ -20,16 +20,16 @@ from usher.scan import findings
 FINDINGS: Final = 1
 """Exit code: something is denied."""
 FAILED: Final = 2
-"""Exit code: not all could be read or judged."""
+"""Exit code: something could not be read or judged."""
 
 
 def exit_code(found: findings.Report, *, fail_on_deny: bool, allow_unknown: bool = True) -> int:
-    """What the process ends with; a run that is not complete proves nothing, so that comes first.
+    """The exit code. A run that is not complete proves nothing, so that comes first.
 
     Args:
         found: the run.
         fail_on_deny: whether a denied workload counts.
-        allow_unknown: whether workloads may have parts that nobody judged.
+        allow_unknown: whether workloads may have parts that usher cannot judge.
     """
     if found.failed:
         return FAILED
@@ -39,10 +39,10 @@ def exit_code(found: findings.Report, *, fail_on_deny: bool, allow_unknown: bool
 
 
 def write(found: findings.Report, *, format_name: str, color: str, output: Path | None) -> None:
-    """Writes the report; where no person reads it, what went wrong is told on standard error as well.
+    """Writes the report. Failures also go to standard error, unless the report itself shows them to a person.
 
     Raises:
-        InputError: it cannot be written to where it should go.
+        InputError: it cannot be written.
     """
     write_report = _writer(format_name, color=_colored(color, to_file=output is not None))
     if output is None:
@@ -58,19 +58,19 @@ def write(found: findings.Report, *, format_name: str, color: str, output: Path 
         write_report(found, buffer)
         replace(output, buffer.getvalue())
     if output is not None or not FORMATS[format_name].names_failures:
-        _tell_failures(found)
+        _print_failures(found)
 
 
 def replace(path: Path, text: str) -> None:
-    """As `replace_bytes`, of a report."""
+    """Writes a report as `replace_bytes` does."""
     replace_bytes(path, text.encode(errors="backslashreplace"), what="report")
 
 
 def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
-    """Puts data into a file, which holds either the old or all of the new, whenever we are stopped.
+    """Replaces the content of a file. At every moment the file holds either all of the old or all of the new content.
 
     Raises:
-        InputError: it cannot be written, and the message says `what`; the old file is as it was.
+        InputError: the file cannot be written; the message names `what`, and the old file is unchanged.
     """
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
@@ -97,7 +97,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _mode(path: Path) -> int:
-    """The permissions of the file that is replaced, or those that a new file gets."""
+    """The permissions of the file that is replaced, or the default ones of a new file."""
     with contextlib.suppress(OSError):
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0o022)
@@ -117,13 +117,13 @@ def _writer(format_name: str, *, color: bool) -> _Write:
 
 
 def _colored(choice: str, *, to_file: bool) -> bool:
-    """https://no-color.org: any value but the empty one switches colour off, but for who asks for it here."""
+    """Whether to write colours: --color decides, then NO_COLOR (https://no-color.org), then the terminal."""
     if choice != "auto":
         return choice == "always"
     return not to_file and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
 
 
-def _tell_failures(found: findings.Report) -> None:
+def _print_failures(found: findings.Report) -> None:
     from usher.reports import wording
 
     for problem in found.problems:

@@ -1,4 +1,4 @@
-"""`usher policies`: what is checked and changed, and why."""
+"""`usher policies`: lists and explains the checks and mutations."""
 
 import difflib
 import json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 100
 """Columns of prose at most."""
 _CHANGES: Final = "apply"
-"""What a mutation does, where a check has an outcome."""
+"""The outcome of a mutation that is on."""
 
 
 @click.group()
@@ -33,7 +33,7 @@ def policies() -> None:
 @inputs.config_option
 @inputs.format_option
 def list_command(*, config: Path | None, format_name: str) -> None:
-    """List all checks and mutations, and what follows from each under the configuration."""
+    """List all checks and mutations, with their outcome under the configuration."""
     from usher.policy.checks import bundle
     from usher.reports.lines import Lines
 
@@ -64,17 +64,17 @@ def show(*, code_or_name: str, config: Path | None, format_name: str) -> None:
     type=click.Path(path_type=Path),
     default=Path("policies"),
     show_default=True,
-    help="The folder of policies of a checkout.",
+    help="Folder of the policies in a checkout.",
 )
 def new(*, category: str, name: str, directory: Path) -> None:
-    """Begin a check: a folder with rule, test and examples, and the next free code of its category.
+    """Begin a check: make its folder with a rule, a test and examples, and the next free code of its category.
 
     docs/writing-checks.md says what to do next.
     """
     from usher.policy.checks import metadata, scaffold
 
     if not (directory / "usher" / "checks").is_dir():
-        raise errors.InputError(f"{directory}: no policies are here; run this in a checkout of gpu-usher")
+        raise errors.InputError(f"{directory}: there are no policies here; run this in a checkout of gpu-usher")
     code = scaffold.next_code(category, metadata.read_all(directory)["checks"])
     folder = directory / "usher" / "checks" / category / name
     scaffold.write(folder, scaffold.files(category, name, code))
@@ -94,7 +94,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None
     """Writes the page of one check or mutation.
 
     Raises:
-        InputError: there is none of that code or name.
+        InputError: no check or mutation has that code or name.
     """
     from usher.policy.checks import bundle
 
@@ -105,7 +105,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None
         close = difflib.get_close_matches(code_or_name.casefold(), [each.name for each in known], n=1)
         meant = f"; did you mean {close[0]}?" if close else ";"
         raise errors.InputError(
-            f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` has them all"
+            f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` lists them all"
         )
     if format_name == "json":
         click.echo(json.dumps(_described(entry, loaded), indent=2, sort_keys=True))
@@ -147,7 +147,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
-    """What follows from a finding of a check, or whether a mutation is applied: `deny`, `deny; warn in research-*`."""
+    """The outcome of a check's findings, or whether a mutation is applied: `deny`, `deny; warn in research-*`."""
     from usher.config import models
     from usher.policy import enforcement
 
@@ -165,7 +165,7 @@ def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
 
 
 def _by_rules(everywhere: str, rules: Iterable[tuple[list[str], str]]) -> str:
-    """What holds everywhere, and where something else does. The last rule that fits decides."""
+    """The outcome everywhere, and the namespaces with another one. The last rule that matches decides."""
     elsewhere: dict[str, str] = {}
     for namespaces, action in rules:
         if "*" in namespaces:

@@ -1,4 +1,4 @@
-"""`usher queue`: where a job would go, what is free there, and what would make it fit."""
+"""`usher queue`: shows which queue and quotas a job would use, what is free there, and what would make it fit."""
 
 import sys
 from collections.abc import Iterator
@@ -20,28 +20,25 @@ if TYPE_CHECKING:
 @click.command(
     epilog="""\b
 Examples:
-  usher queue job.yaml --facts cluster.json.gz   by a snapshot, see `usher snapshot`
-  usher queue job.yaml --live                    by the cluster of the current context, as it is now
-  usher queue job.yaml --context prod            by another
+  usher queue job.yaml --facts cluster.json.gz   use a snapshot, see `usher snapshot`
+  usher queue job.yaml --live                    use the cluster of the current context, as it is now
+  usher queue job.yaml --context prod            use another cluster
   helm template chart/ | usher queue - --live -n ml-research
 
 \b
 Exit codes:
-  0  every workload could start some day, if not now
+  0  every workload can start, now or later
   1  a workload can never start
-  2  not all could be told, or an input could not be read; --allow-unknown accepts the former"""
+  2  an answer is unknown (--allow-unknown accepts that), or an input could not be read"""
 )
 @click.argument("file")
 @inputs.config_option
 @inputs.facts_option
-@click.option("--live", is_flag=True, help="What is in the cluster is read from it, now.")
-@click.option(
-    "--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="As --live; default: as kubectl finds it."
-)
-@click.option("--context", "context_name", metavar="NAME", help="As --live; default: the current context.")
+@click.option("--live", is_flag=True, help="Read the facts from the cluster, as it is now.")
+@inputs.cluster_options
 @inputs.namespace_option
-@click.option("--as-written", is_flag=True, help="Take the objects as they stand, without what gpu-usher would add.")
-@click.option("--allow-unknown", is_flag=True, help="Accept workloads of which not all can be told.")
+@click.option("--as-written", is_flag=True, help="Leave out what the mutating webhook would add to the objects.")
+@click.option("--allow-unknown", is_flag=True, help="Accept workloads whose answer is unknown.")
 @inputs.format_option
 @click.pass_context
 def queue(
@@ -58,10 +55,11 @@ def queue(
     allow_unknown: bool,
     format_name: str,
 ) -> None:
-    """Show where the workloads in FILE (- for standard input) would go, and what is free there.
+    """Show whether the workloads in FILE (- for standard input) can start, and what limits them.
 
-    The queue of Kueue or Volcano, quotas, priority and nodes: what each counts, what it can ever give, what is left
-    now, and what would make it fit. A workload is taken as the mutating webhook would leave it.
+    For the queue of Kueue or Volcano, each quota, the priority and the nodes: how much the workload needs, how much
+    there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
+    webhook would add. --kubeconfig and --context imply --live.
     """
     from usher.authorities.verdict import Answer
     from usher.cli import output as outputs
@@ -69,11 +67,11 @@ def queue(
 
     live = live or kubeconfig is not None or context_name is not None
     if live and facts:
-        raise click.UsageError("--facts is read instead of a cluster; leave out --live, --kubeconfig and --context")
+        raise click.UsageError("with --facts, usher reads no cluster; leave out --live, --kubeconfig and --context")
     if not live and not facts:
         raise errors.InputError(
-            "nothing is known of a cluster: --live reads it, --facts cluster.json.gz reads what `usher snapshot` wrote "
-            "of it, and --facts DIRECTORY manifests of its queues, flavors, quotas, classes and nodes"
+            "no cluster is given: use --live to read one, --facts cluster.json.gz for a file of `usher snapshot`, or "
+            "--facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes"
         )
     known = _known(kubeconfig, context_name) if live else None
     made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts, known=known)
@@ -87,12 +85,12 @@ def queue(
     if Answer.NEVER in answers:
         context.exit(outputs.FINDINGS)
     if Answer.UNKNOWN in answers and not allow_unknown:
-        click.echo("usher: not all could be told (exit code 2); --allow-unknown accepts it", err=True)
+        click.echo("usher: the answer for a workload is unknown (exit code 2); --allow-unknown accepts that", err=True)
         context.exit(outputs.FAILED)
 
 
 def _known(kubeconfig: Path | None, context_name: str | None) -> "Store":
-    """What a cluster has now; kinds that may not be listed are named."""
+    """The facts of a cluster as it is now; names on standard error the kinds that cannot be read."""
     from usher.cluster import connection, recording
     from usher.facts.snapshot import State
     from usher.reports import wording
@@ -100,8 +98,8 @@ def _known(kubeconfig: Path | None, context_name: str | None) -> "Store":
     recorded = list(recording.read(connection.connect(kubeconfig=kubeconfig, context=context_name)))
     for each in recorded:
         if each.state is State.NOT_KNOWN:
-            told = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
-            click.echo(f"usher: {told}", err=True)
+            reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
+            click.echo(f"usher: {reason}", err=True)
     return recording.store(recorded)
 
 
@@ -112,7 +110,7 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
         InputError: something cannot be read, or no object makes pods.
     """
     from usher.policy.evaluator import Request
-    from usher.policy.queue_outlook import Looker
+    from usher.policy.queue_outlook import Outlooks
     from usher.reading import lookup
     from usher.reports import wording
     from usher.reports.queue_text import ShownOutlook
@@ -126,10 +124,10 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
         values = [item.value for item in batch.items]
         notes += batch.notes
         facts = evaluator.facts.with_applied(values, namespace=namespace)
-        objects, looker = lookup.Objects(values, namespace=namespace), Looker(evaluator, facts)
+        objects, outlooks = lookup.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
         for item in batch.items:
             request = Request(value=item.value, namespace=namespace, objects=objects, facts=facts, place="check")
-            outlook = looker.look(request, as_written=as_written)
+            outlook = outlooks.of(request, as_written=as_written)
             if outlook is not None:
                 line = item.document.line if item.document is not None else 0
                 nothing = False

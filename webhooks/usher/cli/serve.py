@@ -1,4 +1,4 @@
-"""`usher serve`: the admission webhooks."""
+"""`usher serve`: runs the admission webhooks."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,27 +19,26 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--certificate", type=click.Path(path_type=Path), help="Serving certificate (PEM).")
 @click.option("--key", type=click.Path(path_type=Path), help="Its private key (PEM).")
-@click.option("--dev", is_flag=True, help="Make a local CA and certificate in .usher/certs and print requests to try.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="usher.yaml; without it, safe defaults.")
+@click.option("--dev", is_flag=True, help="Make a local CA and certificate in .usher/certs, and print requests to try.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="usher.yaml. Default: safe defaults.")
 @inputs.facts_option
 @click.option(
     "--live/--no-live",
     default=None,
-    help="Whether to watch what is in the cluster [default: in a pod with an account, without --facts].",
+    help="Watch the facts of the cluster [default: only in a pod with a service account and without --facts].",
 )
-@click.option(
-    "--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="The cluster to watch, with --live."
-)
-@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig, with --live.")
-@click.option("--host", default=None, help="Address of the webhook port [default: 0.0.0.0, with --dev 127.0.0.1].")
+@inputs.cluster_options
+@click.option("--host", default=None, help="Address of the webhook port [default: 0.0.0.0; with --dev 127.0.0.1].")
 @click.option("--port", default=8443, show_default=True, type=click.IntRange(0, 65535), help="The webhook port (TLS).")
-@click.option("--admin-host", default=None, help="Address of the admin port [default: as --host].")
+@click.option("--admin-host", default=None, help="Address of the admin port [default: the one of --host].")
 @click.option(
     "--admin-port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="Probes and metrics (HTTP)."
 )
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
-@click.option("--opa-url", default="http://127.0.0.1:8181", show_default=True, help="Where OPA is, with --engine opa.")
-@click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between looks at the files.")
+@click.option(
+    "--opa-url", default="http://127.0.0.1:8181", show_default=True, help="The OPA server, with --engine opa."
+)
+@click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between checks of the files.")
 def serve(
     certificate: Path | None,
     key: Path | None,
@@ -114,16 +113,16 @@ def serve(
 def _watched(
     files: tuple[str, ...], *, live: bool | None, kubeconfig: Path | None, context: str | None
 ) -> "Watched | None":
-    """The cluster, if it is to be watched.
+    """The cluster to watch; None where no cluster is watched.
 
     Raises:
         ClusterError: there is no configuration of a cluster that can be used.
     """
     named = kubeconfig is not None or context is not None
     if named and not live:
-        raise click.UsageError("--kubeconfig and --context go with --live")
+        raise click.UsageError("--kubeconfig and --context need --live")
     if live and files:
-        raise click.UsageError("--live and --facts both tell what is in the cluster; choose one")
+        raise click.UsageError("--live and --facts are two sources of the same facts; choose one")
     if live is False or files:
         return None
     from usher.authorities.gpu_quota.live.service import ChargingService
@@ -132,7 +131,7 @@ def _watched(
     from usher.cluster.live import LiveFacts
     from usher.server.live_cluster import Watched
 
-    # A pod may run without the token of an account: then reviews are decided by what they hold.
+    # A pod may run without a service account token: then decisions rest on the reviews alone.
     if not live and not kubeconfigs.has_account():
         return None
 

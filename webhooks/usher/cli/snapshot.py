@@ -1,35 +1,45 @@
-"""`usher snapshot`: what decisions read of a cluster, in a file."""
+"""`usher snapshot`: saves the facts of a cluster in a file."""
 
 from pathlib import Path
 
 import click
 
+from usher.cli import inputs
+
 
 @click.command(
     epilog="""\b
 Examples:
-  usher snapshot -o cluster.json.gz            the cluster of the current context
+  usher snapshot -o cluster.json.gz            save the cluster of the current context
   usher check jobs/ --facts cluster.json.gz    judge manifests for it, without access to it
 
 \b
 Exit codes:
-  0  the snapshot holds all that decisions read
-  2  something could not be read; the file is written only with --partial"""
+  0  the snapshot is complete
+  2  some kinds could not be read; the file is written only with --partial"""
 )
 @click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="To write."
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file to write.",
 )
-@click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Default: as kubectl finds it.")
-@click.option("--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
-@click.option("--partial", is_flag=True, help="Write it also where some kinds cannot be read: they are not known then.")
+@inputs.cluster_options
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="Write the file even if some kinds cannot be read.",
+)
 @click.pass_context
 def snapshot(
     context: click.Context, *, output: Path, kubeconfig: Path | None, context_name: str | None, partial: bool
 ) -> None:
-    """Write down what is in a cluster, as far as decisions read it: queues, quotas, nodes, classes, runtimes.
+    """Save the facts of a cluster that decisions rest on: queues, quotas, nodes, classes, runtimes.
 
-    No Secrets, no values of environment variables but of a few known families, no contents of ConfigMaps but of Kueue's
-    own, no annotations. Equal clusters give equal files.
+    The file holds no Secrets and no annotations. Of environment variables it keeps the values of a few known families,
+    such as NCCL_*; of ConfigMaps only the one that configures Kueue. Equal clusters give equal files.
     """
     from usher.cli import output as outputs
     from usher.cluster import connection, recording
@@ -43,7 +53,7 @@ def snapshot(
         reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
         click.echo(f"usher: {reason}", err=True)
     if unread and not partial:
-        click.echo(f"usher: {output} is not written; --partial writes what could be read (exit code 2)", err=True)
+        click.echo(f"usher: {output} is not written (exit code 2); --partial writes what could be read", err=True)
         context.exit(outputs.FAILED)
     data = snapshots.dumps(recorded)
     outputs.replace_bytes(output, data, what="snapshot")

@@ -1,4 +1,4 @@
-"""`usher workload`: what usher reads from a manifest."""
+"""`usher workload`: shows what usher reads from a manifest."""
 
 import sys
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Examples:
 
 \b
 Exit codes:
-  0  the workloads are shown, whatever is unknown of them
+  0  the workloads are shown; parts of them may be unknown
   2  an input could not be read, or no object in it makes pods"""
 )
 @click.argument("file")
@@ -43,13 +43,14 @@ Exit codes:
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="json: also `input`, which is exactly what the policies see.",
+    help="json also holds `input`: exactly what the policies see.",
 )
 def show(*, file: str, config: Path | None, namespace: str, form: str) -> None:
     """Show the workloads in FILE (- for standard input) as the policies see them.
 
-    Role, pods and why so many, accelerators by every route, scheduler, containers, and what is unknown and why. Objects
-    of one file resolve each other's references and let each other grow: claims, runtimes, autoscalers.
+    For each: its role, its pods and why there are so many, its accelerators by every route, its scheduler, its
+    containers, and what is unknown and why. Objects in one file belong together: claims, runtimes and autoscalers in it
+    count for the workloads that refer to them.
     """
     from usher.accelerators.vocabulary import Vocabulary
     from usher.scan import shown_workloads, sources
@@ -66,10 +67,10 @@ def show(*, file: str, config: Path | None, namespace: str, form: str) -> None:
         from usher.reports import workload_text
 
         workload_text.write(found, sys.stdout, vocabulary=vocabulary)
-    _tell_what_is_missing(batches, file, nothing=not found)
+    _report_left_out(batches, file, empty=not found)
 
 
-def _tell_what_is_missing(batches: "Sequence[Batch]", file: str, *, nothing: bool) -> None:
+def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> None:
     """Names what was left out, on standard error.
 
     Raises:
@@ -85,7 +86,7 @@ def _tell_what_is_missing(batches: "Sequence[Batch]", file: str, *, nothing: boo
     kinds = list(dict.fromkeys(group_version_kind(item.value)[2] for batch in batches for item in batch.items))
     if not kinds:
         raise inputs.no_manifests([file], notes=notes)
-    if nothing:
+    if empty:
         more = f" and {len(kinds) - _SHOWN_KINDS:,} more" if len(kinds) > _SHOWN_KINDS else ""
         raise errors.InputError(f"{file}: no object in it makes pods ({', '.join(kinds[:_SHOWN_KINDS])}{more})")
     for note in notes:

@@ -1,1 +1,1 @@
-"""A live cluster: the way to its API server, and what is known of it, kept up to date by lists and watches."""
+"""A live cluster: requests to its API server, and its facts, kept up to date by lists and watches."""

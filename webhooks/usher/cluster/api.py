@@ -1,4 +1,4 @@
-"""What is asked of an API server, and what comes back. Tests have an API server of their own behind it."""
+"""Requests to an API server and their answers. Tests put an API server of their own behind these protocols."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ JSON: Final = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the API server answered; `value` is its JSON object, a Status where the request failed."""
+    """The answer of the API server; `value` is its JSON object, a Status where the request failed."""
 
     status: int
     value: paths.Object
@@ -28,11 +28,11 @@ class Answer:
 
 
 class Stream(Protocol):
-    """An answer whose body goes on for as long as the server has something to say."""
+    """An answer whose body arrives over time, until the server ends it."""
 
     @property
     def refusal(self) -> Answer | None:
-        """The whole answer, where the server refused; None while it sends."""
+        """The whole answer, where the server refused the request; None otherwise."""
         ...
 
     def chunks(self) -> Iterator[bytes]:
@@ -40,47 +40,48 @@ class Stream(Protocol):
 
         Raises:
             ClusterError: the connection is lost.
-            StalledError: nothing came for longer than it may.
+            StalledError: nothing came for too long.
         """
         ...
 
 
 class Lists(Protocol):
-    """Answers whole."""
+    """Requests that are answered as a whole."""
 
     @property
     def name(self) -> str:
-        """How people call the cluster."""
+        """The name of the cluster in messages."""
         ...
 
     def get(self, path: str, *, query: Mapping[str, str] | None = None, accept: str = JSON) -> Answer:
-        """The answer to a GET request, whatever its status. Raises ClusterError where there is none."""
+        """The answer to a GET request, whatever its status. Raises ClusterError where the server does not answer."""
         ...
 
 
 class Api(Lists, Protocol):
-    """Answers whole, and in streams."""
+    """Requests that are answered as a whole or as a stream."""
 
     def stream(
         self, path: str, *, query: Mapping[str, str], silence: float, accept: str = JSON
     ) -> AbstractContextManager[Stream]:
-        """The answer to a GET request as it comes; `silence` is how many seconds nothing may come.
+        """The answer to a GET request as it comes; `silence` is the longest pause in seconds.
 
-        Raises ClusterError where there is no answer.
+        Raises ClusterError where the server does not answer.
         """
         ...
 
 
 def root(group: str, version: str) -> str:
-    """Where the API server serves a version of a group."""
+    """The path of a version of a group."""
     return f"/apis/{group}/{version}" if group else f"/api/{version}"
 
 
 def loads(data: bytes) -> paths.Json:
-    """JSON; what orjson is too strict for (half surrogates, large integers), the slower standard library takes.
+    """The value of JSON. Where orjson is too strict (half surrogates, large integers), the slower standard library
+    reads it.
 
     Raises:
-        ValueError: it is none, or nested too deeply for either.
+        ValueError: it is not JSON, or is nested too deeply.
     """
     value: paths.Json
     try:
@@ -94,7 +95,7 @@ def loads(data: bytes) -> paths.Json:
 
 
 LONGEST: Final = 16 * 2**20
-"""Bytes of a line. An object of etcd has 1.5 MiB at most, and its JSON a few times as much."""
+"""Bytes of a line. An object in etcd has at most 1.5 MiB, and its JSON a few times as much."""
 
 
 class CutShortError(ValueError):
@@ -106,11 +107,11 @@ class TooLongError(ValueError):
 
 
 def lines(chunks: Iterable[bytes], *, longest: int = LONGEST) -> Iterator[bytes]:
-    """The lines of a stream, each as soon as it is whole; empty ones are left out.
+    """The lines of a stream, each as soon as it is complete; empty ones are left out.
 
     Raises:
-        CutShortError: after the last whole line there was more.
-        TooLongError: a line has more than `longest` bytes; no more than one chunk above that was kept.
+        CutShortError: the stream ended within a line.
+        TooLongError: a line has more than `longest` bytes; at most one chunk more was kept in memory.
     """
     rest = bytearray()
     for chunk in chunks:

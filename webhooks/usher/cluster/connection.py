@@ -21,11 +21,11 @@ _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
 """Seconds. A page of 500 large objects takes a busy API server a while."""
 
 _HURRIED: Final = urllib3.Timeout(connect=1, read=1.5)
-"""Seconds for what a review waits for, which has two in all."""
+"""Seconds for a request within a review, which has two seconds in all."""
 
 _ATTEMPTS: Final = 6
 _LONGEST_WAIT: Final = 30.0
-"""Seconds to wait at most because the server asks for it; it may ask for hours."""
+"""The longest wait in seconds that the server may ask for; some ask for hours."""
 
 _BUSY: Final = frozenset({429, 503})
 
@@ -35,11 +35,11 @@ _CONNECTIONS: Final = 128
 
 _CHUNK: Final = 64 * 2**10
 _LONGEST_REFUSAL: Final = 2**20
-"""Bytes of the answer to a stream that is refused."""
+"""Bytes that are read of the answer to a refused stream."""
 
 
 class Api:
-    """Asks one API server; retries while it is busy."""
+    """Requests to one API server, with retries while it is busy."""
 
     def __init__(
         self,
@@ -49,12 +49,11 @@ class Api:
         wait: Callable[[float], None] = time.sleep,
         hurried: bool = False,
     ) -> None:
-        """Takes where the server is, how to call it, and what waits.
+        """Takes the address and credentials of the server, its name in messages, and what waits between retries.
 
-        Who is hurried gets an answer within about two seconds, or none: nothing is asked again but over a connection
-        that was found closed.
+        With `hurried`, a request ends within about two seconds, and is sent again only over a closed connection.
         """
-        # Waiting is our own matter: urllib3 would honour any Retry-After, however long.
+        # We wait ourselves: urllib3 would honour any Retry-After, however long.
         configuration.retries = urllib3.Retry(
             total=2,
             read=0 if hurried else None,
@@ -68,7 +67,7 @@ class Api:
         # One for each watch, and for each charge that is under way.
         configuration.connection_pool_maxsize = _CONNECTIONS
         self.name = name
-        """How the report calls the cluster."""
+        """The name of the cluster in reports and messages."""
         self._configuration = configuration
         self._pool = client.ApiClient(configuration).rest_client.pool_manager
         self._wait = wait
@@ -79,30 +78,29 @@ class Api:
         """The answer to a GET request, whatever its status.
 
         Raises:
-            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are.
+            ClusterError: the server does not answer, answers something other than a JSON object, or rejects the
+                credentials.
         """
         return self._asked(path, lambda: self._request("GET", path, query=query or {}, accept=accept))
 
     def put(self, path: str, value: paths.Object) -> Answer:
         """The answer to a PUT of an object, whatever its status.
 
-        Where the object holds the `resourceVersion` that was read and another wrote meanwhile, that is 409. Nothing is
-        sent again after it may have arrived, but where the server says that it was too busy to look.
+        The status is 409 where the object holds the `resourceVersion` that was read and another client wrote meanwhile.
+        A request that may have arrived is sent again only if the server says that it was too busy.
 
         Raises:
-            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are. What
-                was sent may have been taken.
+            ClusterError: as for `get`. The server may have stored the object all the same.
         """
         return self._send("PUT", path, value)
 
     def post(self, path: str, value: paths.Object) -> Answer:
-        """The answer to a POST of an object, whatever its status; 409 where one of its name is there.
+        """The answer to a POST of an object, whatever its status; 409 where an object of that name exists.
 
-        Nothing is sent again after it may have arrived, but where the server says that it was too busy to look.
+        A request that may have arrived is sent again only if the server says that it was too busy.
 
         Raises:
-            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are. What
-                was sent may have been taken.
+            ClusterError: as for `get`. The server may have stored the object all the same.
         """
         return self._send("POST", path, value)
 
@@ -126,11 +124,11 @@ class Api:
         Args:
             path: of the resource.
             query: its parameters.
-            silence: seconds for which nothing may come before the connection is taken for dead.
+            silence: seconds without data after which the connection counts as dead.
             accept: the media type to ask for.
 
         Raises:
-            ClusterError: there is no answer.
+            ClusterError: the server does not answer.
         """
         timeout = urllib3.Timeout(connect=_TIMEOUT.connect_timeout, read=silence)
         response = self._request("GET", path, query=query, accept=accept, timeout=timeout)
@@ -142,11 +140,11 @@ class Api:
         finally:
             with self._lock:
                 self._streams.discard(stream)
-            # Something may yet come, so nobody can use this connection again.
+            # More data may come, so the connection cannot be used again.
             response.close()
 
     def hang_up(self) -> None:
-        """Ends all streams, whoever waits for them."""
+        """Ends all streams, also those that other threads wait for."""
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
@@ -165,7 +163,7 @@ class Api:
             )
         return Answer(status=response.status, value=_object(response.data, response, name=self.name, path=path))
 
-    def _request(  # noqa: PLR0913 - what a request is made of, all named
+    def _request(  # noqa: PLR0913 - the parts of a request, all named
         self,
         method: str,
         path: str,
@@ -223,13 +221,13 @@ class Stream:
 
         Raises:
             ClusterError: the connection is lost.
-            StalledError: nothing came for longer than it may.
+            StalledError: nothing came for too long.
         """
         with _readable(self._name):
             yield from self._response.stream(_CHUNK)
 
     def hang_up(self) -> None:
-        """Wakes whoever waits for the next bytes."""
+        """Wakes the thread that waits for the next bytes."""
         with contextlib.suppress(OSError, ValueError, RuntimeError, AttributeError):
             self._response.shutdown()
 
@@ -241,7 +239,7 @@ def _readable(name: str) -> Iterator[None]:
     except urllib3.exceptions.ReadTimeoutError:
         raise errors.StalledError(f"{name} has sent nothing for too long") from None
     except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
-        # Of a connection that is closed while it is read, the parts that are read from are gone.
+        # urllib3 raises AttributeError and ValueError where a connection is closed while it is read.
         raise errors.ClusterError(f"{name}: the connection is lost: {_root_cause(error)}") from None
 
 
@@ -254,14 +252,14 @@ def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurri
         hurried: whether an answer is useless after about two seconds.
 
     Raises:
-        ClusterError: there is no configuration, or none that can be used.
+        ClusterError: there is no usable configuration.
     """
     configuration, name = kubeconfigs.load(kubeconfig=kubeconfig, context=context)
     return Api(configuration, name=name, hurried=hurried)
 
 
 def _wait_before_retry(retry_after: str | None, *, attempt: int) -> float:
-    """Seconds: what the server asks for, else twice as long each time, from half a second; never very long."""
+    """Seconds: what the server asks for, else twice as long each time from half a second on, within a limit."""
     asked = float(retry_after) if retry_after is not None and retry_after.isdecimal() else 0.5 * 2 ** (attempt - 1)
     return min(asked, _LONGEST_WAIT)
 
@@ -275,11 +273,11 @@ def _object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, path:
         return value
     if response.status >= 400:
         return {}
-    raise errors.ClusterError(f"{name}: the answer to {path} is no JSON object; is that an API server?")
+    raise errors.ClusterError(f"{name}: the answer to {path} is not a JSON object; is that an API server?")
 
 
 def _root_cause(error: BaseException) -> str:
-    """urllib3 wraps what happened twice or more; only the innermost text helps."""
+    """The innermost text: urllib3 wraps an error several times."""
     reason = getattr(error, "reason", None)
     while isinstance(reason, BaseException):
         error, reason = reason, getattr(reason, "reason", None)

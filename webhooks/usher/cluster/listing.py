@@ -1,4 +1,4 @@
-"""Lists of the API server, a page at a time; of facts, each object trimmed to what is kept of it as it comes."""
+"""Lists of the API server, a page at a time. Objects of facts are trimmed at once to the fields that usher keeps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from usher.cluster.api import JSON, Lists, root
 from usher.kinds.kept_fields import FactKind
 
 PAGE: Final = 200
-"""Objects per request, and so whole in memory at a time, for each kind that is listed: nodes of 14 kB are ten times as
-large once they are read."""
+"""Objects per request. So many of each kind are in memory as a whole at a time, and a node of 14 kB takes ten times
+that once it is read."""
 
 _METADATA_OF_MANY: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -18,7 +18,7 @@ _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What is listed and watched: all objects of a kind, or one of them by its name."""
+    """All objects of a kind, or one of them by its name, to list and watch."""
 
     kind: FactKind
     namespace: str = ""
@@ -26,12 +26,12 @@ class Target:
 
     @property
     def label(self) -> str:
-        """As people and metrics call it."""
+        """The name in messages and metrics."""
         return f"{self.kind.resource}/{self.name}" if self.name else self.kind.resource
 
     @property
     def query(self) -> Mapping[str, str]:
-        # The API server knows this form, and takes it for a request about that name when it asks RBAC.
+        # For RBAC, the API server treats this form as a request about that one name.
         return {"fieldSelector": f"metadata.name={self.name}"} if self.name else {}
 
     def path(self, version: str) -> str:
@@ -39,13 +39,13 @@ class Target:
         return f"{root(self.kind.group, version)}/{within}{self.kind.plural}"
 
     def accept(self, *, watch: bool) -> str:
-        """The media type to ask for; contents that nobody may read never leave the API server."""
+        """The media type to ask for. Where usher needs only names, contents never leave the API server."""
         if not self.kind.presence_only or self.name:
             return JSON
         return _METADATA_OF_ONE if watch else _METADATA_OF_MANY
 
     def kept(self, value: paths.Object, version: str) -> paths.Object:
-        """What is kept of an object, which says itself what it is: items of a list need not."""
+        """The kept fields of an object, with its kind and version, which items of a list may lack."""
         api_version = f"{self.kind.group}/{version}" if self.kind.group else version
         return self.kind.keep({**value, "apiVersion": api_version, "kind": self.kind.kind})
 
@@ -60,7 +60,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """All objects that there are, in a version that the API server serves, as of a resource version."""
+    """All objects of a target, in a version that the API server serves, as of a resource version."""
 
     version: str
     resource_version: str
@@ -84,7 +84,7 @@ class Refused:
         return self.status == 403
 
 
-def pages(  # noqa: PLR0913 - what a list is made of, all named
+def pages(  # noqa: PLR0913 - the parts of a list request, all named
     api: Lists,
     path: str,
     *,
@@ -135,9 +135,9 @@ def pages(  # noqa: PLR0913 - what a list is made of, all named
 def read(api: Lists, target: Target) -> Listed | NotServed | Refused:
     """Lists a target in the first version that is served.
 
-    The state is that of the moment of the first page (no resource version is asked for), so that one API server of
-    several that lags behind cannot take us back in time, and pages keep what is in memory at once small. Where that
-    state is gone before the last page (410), the list is refused.
+    All pages have the state of the first one. The request names no resource version, so that an API server that lags
+    behind the others cannot answer with an old state. Where the state is gone before the last page (410), the list is
+    refused.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -167,5 +167,5 @@ def has_name(value: paths.Object) -> bool:
 
 
 def resource_version(value: paths.Object) -> str:
-    """That of an object; empty where it has none."""
+    """The resource version of an object; empty where the field is missing."""
     return paths.text(paths.metadata(value).get("resourceVersion"))

@@ -1,4 +1,4 @@
-"""What is known of a live cluster: one thread for each kind keeps a store up to date."""
+"""The facts of a live cluster: one thread for each kind keeps a store up to date."""
 
 import threading
 import time
@@ -26,14 +26,14 @@ class Reflecting:
     """Runs reflectors of one connection."""
 
     def __init__(self, api: Connection, *, purpose: str) -> None:
-        """Takes the connection of which all streams are ended at the end, and what the threads are called after."""
+        """Takes the connection whose streams `stop` ends, and the first word of the names of the threads."""
         self._api = api
         self._purpose = purpose
         self._stopped = threading.Event()
         self._running: list[tuple[Reflector, threading.Thread]] = []
 
     def start(self, reflectors: Iterable[Reflector]) -> None:
-        """Begins to ask."""
+        """Starts a thread for each reflector."""
         for reflector in reflectors:
             name = f"{self._purpose} {reflector.target.label}"
             thread = threading.Thread(target=reflector.run, args=(self._stopped.is_set,), name=name, daemon=True)
@@ -41,7 +41,7 @@ class Reflecting:
             thread.start()
 
     def stop(self, *, within: float = 5.0) -> None:
-        """Ends all watches, and waits `within` seconds at most for their threads, which end with the process anyway."""
+        """Ends all watches, and waits at most `within` seconds for their threads, which end with the process anyway."""
         self._stopped.set()
         deadline = time.monotonic() + within
         for reflector, _ in self._running:
@@ -53,22 +53,22 @@ class Reflecting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """How things stand with one kind."""
+    """How current the facts of one kind are."""
 
     kind: str
     """As in `kubectl get`."""
     age: float | None
-    """Seconds since what is known was last known to be current; None while nothing is known."""
+    """Seconds since the facts were last known to be current; None before the first list."""
     objects: int | None
-    """How many there are; None while nobody knows."""
+    """The number of objects; None while it is unknown."""
     watching: bool
-    """Whether news would come at once."""
+    """Whether changes would arrive at once."""
     restarts: Mapping[Reason, int]
     problem: str
 
 
 class LiveFacts:
-    """The facts of a cluster, from the first list on for as long as the process lives."""
+    """The facts of a cluster, kept up to date from `start` to `stop`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class LiveFacts:
         store: Store | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes what to ask, for which kinds, where to put them, and a clock in seconds. Nothing is asked yet."""
+        """Takes the API server, the kinds, the store to fill, and a clock in seconds. Sends no request yet."""
         self.store = Store() if store is None else store
         self.store.age = self.oldest
         self._api = api
@@ -90,45 +90,45 @@ class LiveFacts:
             self._reflectors[kind.key] = Reflector(api, Target(kind=kind), sink, clock=clock)
 
     def start(self) -> None:
-        """Begins to ask; from now on the store fills."""
+        """Starts to list and watch; from now on the store fills."""
         self._reflecting.start(self._all())
 
     def stop(self, *, within: float = 5.0) -> None:
-        """Ends all watches, and waits `within` seconds at most for their threads, which end with the process anyway."""
+        """Ends all watches, and waits at most `within` seconds for their threads, which end with the process anyway."""
         self._reflecting.stop(within=within)
 
     @property
     def ready(self) -> bool:
-        """Whether each kind has been listed once, or is known not to be there, or cannot be had."""
+        """Whether each kind has been listed once, does not exist, or may not be listed."""
         return not self.awaited()
 
     def awaited(self) -> list[str]:
-        """The kinds that are yet to come.
+        """The kinds without a first list.
 
-        One that the API server keeps failing to list while it lists others is not waited for: what converts its
-        versions may be a webhook that does not start before we are ready. Of that kind nothing is known.
+        Kinds that the API server keeps failing to list while it lists others are left out: a webhook that converts
+        their versions may wait for us to be ready. These kinds stay unknown.
         """
-        open_ = [reflector for reflector in self._all() if not reflector.settled]
+        awaited = [reflector for reflector in self._all() if not reflector.settled]
         if any(reflector.known for reflector in self._all()):
-            open_ = [reflector for reflector in open_ if reflector.refusals < PATIENCE]
-        return [reflector.target.label for reflector in open_]
+            awaited = [reflector for reflector in awaited if reflector.refusals < PATIENCE]
+        return [reflector.target.label for reflector in awaited]
 
     def oldest(self) -> float:
-        """Seconds since all that is known was last known to be current."""
+        """The age of the oldest facts in seconds."""
         return max((age for reflector in self._all() if (age := reflector.age) is not None), default=0.0)
 
     def age(self, key: Key) -> float | None:
-        """Seconds since what is known of a kind was last known to be current; None while nothing is known of it."""
+        """Seconds since the facts of a kind were last known to be current; None before its first list."""
         reflector = self._reflectors.get(key)
         return None if reflector is None else reflector.age
 
     @property
     def problems(self) -> dict[str, str]:
-        """What is wrong at present, by kind."""
+        """The present problems, by kind."""
         return {reflector.target.label: reflector.problem for reflector in self._all() if reflector.problem}
 
     def states(self) -> Iterator[State]:
-        """How things stand, kind by kind."""
+        """How current the facts are, kind by kind."""
         counts = self.store.counts()
         for key, reflector in self._reflectors.items():
             yield State(

@@ -1,4 +1,4 @@
-"""All facts of a cluster, listed once: for a snapshot, and for an audit, which judges by what there is now."""
+"""All facts of a cluster, listed once: for a snapshot, an audit, or `usher queue --live`."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,13 +12,11 @@ from usher.kinds.kept_fields import CONFIG_MAP, KUEUE_CONFIGURATION, FactKind
 from usher.kinds.registry import FACTS
 
 _ATTEMPTS = 3
-"""Of a list whose first page is too old before its last is read."""
+"""Of a list whose state is gone before its last page."""
 
 
 def read(api: Lists, *, kinds: Iterable[FactKind] = tuple(FACTS.values())) -> Iterator[Recorded]:
-    """What there is of each kind, one after the other.
-
-    A kind that cannot be listed is not known, and says why.
+    """The objects of each kind, one kind after the other. A kind that cannot be listed is unknown, with the reason.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -35,7 +33,7 @@ def read(api: Lists, *, kinds: Iterable[FactKind] = tuple(FACTS.values())) -> It
 
 
 def store(recorded: Iterable[Recorded]) -> Store:
-    """What was found out, at hand."""
+    """A store of the recorded facts."""
     result = Store()
     for each in recorded:
         if each.state is State.KNOWN:
@@ -54,7 +52,7 @@ def _read(api: Lists, target: Target) -> Listed | NotServed | Refused:
 
 
 def _with_content(api: Lists, kind: FactKind, found: Listed) -> list[paths.Object]:
-    """The ConfigMaps, of which one has its content; where that may not be read, it is there without."""
+    """The ConfigMaps by name. The one of Kueue has its content, if that may be read."""
     namespace, name = KUEUE_CONFIGURATION
     sink = sinks.Collected()
     joined = sinks.WithContent(sink, namespace=namespace, name=name)

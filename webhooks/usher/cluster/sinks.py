@@ -1,4 +1,4 @@
-"""What reflectors fill: the store of facts, kind by kind."""
+"""Where reflectors put the objects of a kind: mostly into the store of facts."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -10,10 +10,10 @@ from usher.kinds.kept_fields import Key
 
 
 class Sink(Protocol):
-    """Where what is known of a kind is kept."""
+    """Keeps the objects of a kind."""
 
     def replace(self, values: Iterable[paths.Object]) -> None:
-        """Takes all objects that there are."""
+        """Takes all objects of the kind."""
         ...
 
     def put(self, value: paths.Object) -> None: ...
@@ -21,7 +21,7 @@ class Sink(Protocol):
     def remove(self, value: paths.Object) -> None: ...
 
     def lacks(self) -> None:
-        """Notes that the cluster does not have the kind."""
+        """Notes that the cluster does not serve the kind."""
         ...
 
 
@@ -46,7 +46,7 @@ class InStore:
 
 
 class Alone:
-    """The one object of a kind of which nobody may know the others."""
+    """The one object that is known of a kind whose list usher may not read."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class Alone:
     def put(self, value: paths.Object) -> None:
         self.replace([value])
 
-    def remove(self, value: paths.Object) -> None:  # noqa: ARG002 - there is only one
+    def remove(self, value: paths.Object) -> None:  # noqa: ARG002 - there is one object
         self.replace([])
 
     def lacks(self) -> None:
@@ -90,14 +90,14 @@ class Collected:
 
 
 class WithContent:
-    """Objects of which only the metadata are listed, but for one, whose content comes by another way: `content`.
+    """Objects that are listed by their metadata alone, except one, whose content comes through the sink `content`.
 
-    Both ways may be used at the same time. Where the list of metadata may be read, it says whether that object is
-    there; where not, the object is known alone.
+    Two threads may fill both at the same time. Where the list may be read, it decides whether that one object exists;
+    otherwise the object is known alone.
     """
 
     def __init__(self, sink: Sink, *, namespace: str, name: str, alone: Sink | None = None) -> None:
-        """Takes where to put the objects, which of them has a content, and where to put that one alone."""
+        """Takes the sink of the objects, the one object with content, and the sink of that object alone."""
         self._sink = sink
         self._alone = alone
         self._place = (namespace, name)
@@ -158,7 +158,7 @@ class _Content:
     def put(self, value: paths.Object) -> None:
         self._take(value)
 
-    def remove(self, value: paths.Object) -> None:  # noqa: ARG002 - there is only one
+    def remove(self, value: paths.Object) -> None:  # noqa: ARG002 - there is one object
         self._take(None)
 
     def lacks(self) -> None:
@@ -166,10 +166,10 @@ class _Content:
 
 
 class Definitions:
-    """The definitions of kinds; a kind whose definition comes, or changes, is looked for at once."""
+    """The definitions of kinds. When one comes or changes, its kind is listed at once."""
 
     def __init__(self, sink: Sink, *, wake: Callable[[str], None]) -> None:
-        """Takes where to put them, and whom to tell the name of a definition (`<plural>.<group>`)."""
+        """Takes the sink of the definitions, and what to call with the name of each (`<plural>.<group>`)."""
         self._sink = sink
         self._wake = wake
 

@@ -1,7 +1,8 @@
-"""One kind of a cluster, kept up to date: listed, then watched from there on, and listed again when that is lost.
+"""Keeps the objects of one kind up to date: lists them, then watches them, and lists again when the watch fails.
 
-It goes on for as long as the process lives: whatever the API server does is a reason to wait and to try again, never to
-end. What was known before stays known meanwhile; how old it is, `age` tells.
+It never ends by itself: after every error it waits and tries again. Meanwhile the last known objects stay, and `age`
+says how old they are. No library: the informer of the Kubernetes client does not trim objects, lists without pages, and
+does not notice a silent connection (docs/architecture.md).
 """
 
 import random
@@ -21,53 +22,53 @@ from usher.cluster.sinks import Sink
 
 SHORTEST_WATCH: Final = 180.0
 LONGEST_WATCH: Final = 260.0
-"""Seconds that a watch is asked to last: less than the age that facts may have, for an end that the server chose proves
-that nothing was missed, even where it sends no bookmarks. Not all equal, so that not all are made anew at once."""
+"""Seconds that a watch lasts: less than the age that facts may have, because a regular end proves that nothing was
+missed, even from a server without bookmarks. They differ at random, so that the watches do not all end at once."""
 
 SILENCE: Final = 15.0
-"""Seconds beyond that in which the server must have ended the watch, or the connection is taken for dead."""
+"""Seconds beyond that after which a connection without an end counts as dead."""
 
 LOST_FOR_LONG: Final = 120.0
-"""Seconds without news after which all is listed again: meanwhile the cluster may have been restored from a backup, and
-then a watch from the resource version of before would wait for the new one to get there, silently."""
+"""Seconds without an answer after which a list replaces the watch. The cluster may have been restored from a backup;
+then a watch from the old resource version would stay silent until the cluster reaches that version again."""
 
 _SHORT: Final = 5.0
-"""Seconds: a watch that ends sooner, and without a word, is no watch, and is not asked for again at once."""
+"""Seconds: a watch that ends sooner without any event counts as failed, so that the next one waits."""
 
 FIRST_WAIT: Final = 0.5
 LONGEST_WAIT: Final = 30.0
 LONGEST_WAIT_FOR_KIND: Final = 60.0
-"""Seconds between looks for a kind that was not there, unless somebody tells that it is."""
+"""Seconds between requests for a kind that the server does not know, unless its definition appears."""
 FIRST_WAIT_FOR_RIGHTS: Final = 1.0
 LONGEST_WAIT_FOR_RIGHTS: Final = 300.0
 
 PATIENCE: Final = 4
-"""How often in a row the API server may refuse to list a kind before nobody waits for it any more."""
+"""How many times in a row the API server may refuse to list a kind before readiness stops waiting for it."""
 
 
 class Reason(Enum):
-    """Why a watch is made anew, or all is listed again."""
+    """Why a watch or a list starts again."""
 
     ENDED = "ended"
     """In time, as asked for."""
     EXPIRED = "expired"
-    """410: what happened since is no longer known to the server."""
+    """410: the server no longer has the events since the last one."""
     STALLED = "stalled"
     LOST = "lost"
-    """The connection ended within a line or is gone, or there was none."""
+    """The connection ended within a line, broke, or could not be made."""
     REFUSED = "refused"
     MALFORMED = "malformed"
     NOT_SERVED = "not_served"
     FAULT = "fault"
-    """Of our own."""
+    """An error in usher itself."""
 
 
 class _MalformedError(Exception):
-    """What came is no event."""
+    """The server sent something that is not an event."""
 
 
 class _RefusedError(Exception):
-    """The server will not go on; carries its HTTP status."""
+    """The server refuses to continue; carries its HTTP status."""
 
     def __init__(self, reason: str, *, status: int) -> None:
         super().__init__(reason)
@@ -75,12 +76,12 @@ class _RefusedError(Exception):
 
     @property
     def passing(self) -> bool:
-        """Whether the same may be asked again: the server is too busy, or ill, or our credentials are just renewed."""
+        """Whether the same request may succeed later."""
         return self.status in (401, 429) or self.status >= 500
 
 
 class Reflector:
-    """Fills a sink with what there is of one target."""
+    """Fills a sink with the objects of one target."""
 
     def __init__(
         self,
@@ -91,19 +92,19 @@ class Reflector:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """Takes what to ask, for what, where to put it, a clock in seconds, and numbers from 0 up to 1."""
+        """Takes the API server, the target, the sink to fill, a clock in seconds, and random numbers from 0 to 1."""
         self.target = target
         self.settled = False
-        """Whether it is known for the first time what there is: all objects, no such kind, or nothing for us."""
+        """Whether a first answer is known: all objects, no such kind, or no permission to list it."""
         self.watching = False
-        """Whether news would come at once; of a kind that is not there, whether that is what was seen last."""
+        """Whether changes would arrive at once. For a kind that does not exist: whether the last answer said so."""
         self.known = False
-        """Whether all objects that there are were listed, once at least."""
+        """Whether all objects were listed at least once."""
         self.refusals = 0
-        """How often in a row the server has answered that it cannot list."""
+        """How many times in a row the server has refused to list."""
         self.restarts = Counter(dict.fromkeys(Reason, 0))
         self.problem = ""
-        """What is wrong at present, in words."""
+        """The present problem, in words; empty if there is no problem."""
         self._api = api
         self._sink = sink
         self._clock = clock
@@ -114,29 +115,29 @@ class Reflector:
         self._current_at: float | None = None
         self._version = ""
         self._resource_version = ""
-        """Empty while all has to be listed."""
+        """Empty while the next step is a list."""
         self._doubts = 0
-        """How often in a row the server has denied to know a kind of which we had objects."""
+        """How many times in a row the server has said that a kind does not exist although we had objects of it."""
         self._woken = threading.Event()
 
     @property
     def age(self) -> float | None:
-        """Seconds since what is in the sink was last known to be current; None while nothing is known."""
+        """Seconds since the objects in the sink were last known to be current; None before the first list."""
         return None if self._current_at is None else max(self._clock() - self._current_at, 0.0)
 
     def run(self, stopped: Callable[[], bool]) -> None:
-        """Goes on until told to stop; `wake` ends a wait."""
+        """Runs until `stopped` returns true; `wake` ends a wait."""
         while not stopped():
             try:
                 wait = self.step()
-            except Exception as error:  # noqa: BLE001 - a thread that ended would leave this kind as it was for ever
+            except Exception as error:  # noqa: BLE001 - if the thread ended, this kind would never change again
                 self._resource_version = ""
                 wait = self._failed(Reason.FAULT, f"internal error: {type(error).__name__}: {error}")
             self._woken.wait(wait)
             self._woken.clear()
 
     def wake(self) -> None:
-        """Tells that something has changed, such as that a kind that was not there has been defined."""
+        """Ends the present wait: for example because the definition of a missing kind has appeared."""
         self._looks.reset()
         self._woken.set()
 
@@ -162,7 +163,7 @@ class Reflector:
         self.refusals = 0
         self.problem = ""
         self._looks.reset()
-        # A server that names no resource version cannot be watched: it is asked again, as after a failure.
+        # Without a resource version there can be no watch: list again, as after a failure.
         return 0.0 if self._resource_version else self._failed(Reason.MALFORMED, "the list has no resourceVersion")
 
     def _not_served(self) -> float:
@@ -181,8 +182,8 @@ class Reflector:
         self.refusals += 1
         if not found.forbidden:
             return self._failed(Reason.EXPIRED if found.status == 410 else Reason.REFUSED, found.reason)
-        # How this cluster is set up: nobody is to wait for us, and nothing is known unless it was before. But an API
-        # server that has just started may not have read all roles yet.
+        # The cluster is set up so: readiness must not wait for this kind, which stays unknown unless it was known
+        # before. But an API server that has just started may not have read all roles yet.
         self.settled = self.settled or self.refusals >= PATIENCE
         self.watching = False
         self.problem = f"may not be listed: {found.reason}"
@@ -196,7 +197,7 @@ class Reflector:
             return self._refused_to_watch(error, lasted=self._lasted(began, first))
         except (_MalformedError, TooLongError):
             self._resource_version = ""
-            return self._failed(Reason.MALFORMED, "the API server sent what is no event")
+            return self._failed(Reason.MALFORMED, "the API server sent something that is not an event")
         except errors.StalledError as error:
             return self._failed(Reason.STALLED, str(error))
         except CutShortError:
@@ -215,11 +216,11 @@ class Reflector:
             wait = self._failed(Reason.REFUSED, str(error))
             return self._rights.next() if error.status == 403 else wait
         wait = self._failed(Reason.EXPIRED, "the API server no longer knows what happened since the last list")
-        # A server that says so each time is not to be asked in a loop.
+        # Without the wait, a server that always says so would be asked in a loop.
         return 0.0 if lasted else wait
 
     def _lasted(self, began: float, first: str) -> bool:
-        """Whether a watch was one: something came, or it lasted a while."""
+        """Whether a watch worked: an event came, or it lasted a while."""
         return self._resource_version not in ("", first) or self._clock() - began >= _SHORT
 
     def _follow(self) -> None:

@@ -1,4 +1,4 @@
-"""What usher.yaml says of quotas: the same as a GPUQuota of the cluster, whose spec is read by the same models."""
+"""Quotas of GPUs in usher.yaml. The spec of a GPUQuota is read by the same models."""
 
 import re
 from typing import Annotated, Final, Literal
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from usher.config.fields import LabelKey, LabelValue, Name, Pattern, Section
 
 MOST: Final = 10**9
-"""Of a limit; no cluster has as much of anything."""
+"""Largest limit of a unit; no cluster has as much."""
 
 MOST_LIMITS: Final = 16
 MOST_UNITS: Final = 64
@@ -27,12 +27,12 @@ _EXPRESSIONS: Final = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist
 def _unit(name: str) -> str:
     if _UNIT.fullmatch(name) is None:
         units = "gpus, slices, memoryGiB, and profiles. with the name of a MIG profile, such as profiles.1g.10gb"
-        raise ValueError(f"{name[:64]!r} is no unit of a quota; units are {units}")
+        raise ValueError(f"{name[:64]!r} is not a unit of a quota; units are {units}")
     return name
 
 
 def _number_or_text(value: object) -> object:
-    """Told once where it is neither: pydantic tells a union once for each of its types."""
+    """Rejects other types with one error; pydantic reports one for each type of a union."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError("expected a number, such as 16")
     return value
@@ -40,7 +40,7 @@ def _number_or_text(value: object) -> object:
 
 def _amount(value: int | str) -> int | str:
     if isinstance(value, str) and _AMOUNT.fullmatch(value) is None:
-        raise ValueError(f"{value[:32]!r} is no amount; write a number, such as 16, or parts of one, such as 3500m")
+        raise ValueError(f"{value[:32]!r} is not an amount; write a number, such as 16, or parts of one, such as 3500m")
     if isinstance(value, int) and not 0 <= value <= MOST:
         raise ValueError(f"a limit is at least 0, and at most {MOST}")
     return value
@@ -55,7 +55,7 @@ Amount = Annotated[int | str, BeforeValidator(_number_or_text), AfterValidator(_
 
 
 class Limit(Section):
-    """At most so much at the same time."""
+    """The most that workloads hold at the same time."""
 
     hard: dict[Unit, Amount] = Field(
         min_length=1,
@@ -68,7 +68,7 @@ class Limit(Section):
 
 
 class Assumption(Section):
-    """What whole devices are of which neither nodes nor pools tell the board."""
+    """The board of whole devices, where neither nodes nor pools of usher.yaml name it."""
 
     board: Annotated[str, StringConstraints(max_length=64)] | None = Field(
         default=None, description="A board that MIG can divide, such as H100-80."
@@ -99,7 +99,7 @@ class LabelRequirement(Section):
 
 
 class NamespaceSelector(Section):
-    """By the labels of namespaces; all that is given must fit, and an empty selector fits every namespace."""
+    """Selects namespaces by labels: all conditions must fit. An empty selector fits every namespace."""
 
     match_labels: dict[LabelKey, LabelValue] = Field(default={}, max_length=64)
     match_expressions: list[LabelRequirement] = Field(default=[], max_length=64)
@@ -126,13 +126,13 @@ class QuotaSpec(Section):
 
 
 class Quota(QuotaSpec):
-    """A quota that usher.yaml declares: for CI, and where nobody may create a GPUQuota."""
+    """A quota without a GPUQuota object. The webhooks charge it in a live cluster; CI tells what it can never give."""
 
     name: Name
 
 
 def names_of_their_own(quotas: list[Quota]) -> list[Quota]:
-    """The quotas as they are. Raises ValueError where two have one name."""
+    """The same quotas. Raises ValueError where two share a name."""
     names = [quota.name for quota in quotas]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -1,4 +1,4 @@
-"""What is known of a cluster: which kinds of objects decisions look at, what is kept of each, and who has it at hand.
+"""The facts of a cluster: a store of the objects that decisions rest on, and snapshots of it.
 
-Pure. Where the objects come from (a live cluster, files, a snapshot) is the matter of whoever fills the store.
+Pure. The objects come from a live cluster, files or a snapshot; other rooms read those and fill the store.
 """

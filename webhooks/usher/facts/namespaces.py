@@ -1,4 +1,4 @@
-"""What is known of a namespace."""
+"""The labels of a namespace."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,7 +11,7 @@ _NAME: Final = "kubernetes.io/metadata.name"
 
 
 def labels(name: str, facts: Store) -> Mapping[str, str] | None:
-    """Labels of a namespace, with the one that the API server adds to all; None where any of them is not known."""
+    """The labels of a namespace, with the one that the API server adds to all; None where a label is unknown."""
     found = facts.find(Reference(group="", kind="Namespace", name=name))
     if isinstance(found, Absence):
         return None

@@ -1,7 +1,7 @@
-"""Nodes that are equal for the scheduler, told apart by few labels: of thousands there are some dozen kinds.
+"""Classes of nodes that are equal for the scheduler: thousands of nodes form some dozen classes.
 
 Labels that differ from node to node (`kubernetes.io/hostname`, the name of a host in a rack) would make a class of each
-node. They stand beside the classes, in an index by value, so that what selects by them is still answered exactly.
+node. They are kept beside the classes, in an index by value, so that selectors on them still get exact answers.
 """
 
 from collections import defaultdict
@@ -14,22 +14,22 @@ from usher.facts.node_reading import Amounts, Node, Taint
 ALWAYS_INDIVIDUAL: Final = frozenset({"kubernetes.io/hostname", "nvidia.com/gfd.timestamp"})
 
 MOST_CLASSES: Final = 128
-"""Beyond so many, the label that has the most values becomes individual."""
+"""Beyond this number of classes, the label with the most values becomes individual."""
 
 _ROUNDS: Final = 16
 _ROUNDED: Final = ("memory", "ephemeral-storage")
-"""Differ by some bytes between nodes of one type; a class has nodes that agree in the first bits."""
+"""Differ by some bytes between nodes of one type; the nodes of a class agree in the first bits."""
 _BITS: Final = 3
 
 _LONG: Final = 64
-"""A frontier that is longer holds vectors of which nobody asked whether another is larger in everything."""
+"""Beyond this length of a frontier, further vectors are added without a comparison."""
 
 
 class Own(NamedTuple):
-    """What a node has for itself."""
+    """What differs from node to node within a class."""
 
     labels: Mapping[str, str]
-    """The individual ones."""
+    """The individual labels."""
     amounts: Amounts
 
 
@@ -45,16 +45,16 @@ class Key(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NodeClass:
     labels: Mapping[str, str]
-    """Of every one of its nodes, without the individual labels."""
+    """The labels of all its nodes, without the individual ones."""
     taints: tuple[Taint, ...]
     nodes: Mapping[str, Own]
     """By name; never empty."""
     most: Amounts
-    """The most that any node has of each resource; no single node need have all of it."""
+    """The most of each resource on any node; these may be different nodes."""
     frontier: tuple[Amounts, ...]
-    """Of the nodes' amounts those that are not below others in everything: what fits none of them, fits no node."""
+    """The amounts of nodes that no other node exceeds in every resource: a pod that does not fit them fits no node."""
     example: str
-    """The first of the names, in order."""
+    """The first name in alphabetical order."""
 
     @property
     def count(self) -> int:
@@ -63,13 +63,13 @@ class NodeClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Division:
-    """How nodes are told apart."""
+    """How nodes are divided into classes."""
 
     individual: frozenset[str] = ALWAYS_INDIVIDUAL
     by_amounts: bool = True
 
     def divide(self, node: Node) -> tuple[Key, Own]:
-        """The class of a node, and what is its own."""
+        """The class of a node, and what differs within the class."""
         own = {key: node.labels[key] for key in node.labels.keys() & self.individual}
         labels = frozenset((key, value) for key, value in node.labels.items() if key not in self.individual)
         shape = frozenset(_rounded(node.amounts)) if self.by_amounts else frozenset()
@@ -79,7 +79,7 @@ class Division:
 def division(nodes: Iterable[Node]) -> Division:
     """The division that leaves as many labels in the classes as MOST_CLASSES allow.
 
-    Taints always tell classes apart: they are those of whole pools.
+    Taints always divide classes, because they belong to whole pools.
     """
     found = Division()
     keys = {found.divide(node)[0] for node in nodes}
@@ -93,7 +93,7 @@ def division(nodes: Iterable[Node]) -> Division:
 
 
 def _coarser(keys: set[Key], found: Division) -> tuple[set[Key], Division]:
-    """Without the labels that have very many values, or else without whatever has the most."""
+    """A coarser division: without the labels that have very many values, or without the rounded amounts."""
     values = defaultdict[str, set[str]](set)
     for key in keys:
         for label, value in key.labels:
@@ -128,7 +128,7 @@ def node_class(key: Key, nodes: Mapping[str, Own]) -> NodeClass:
 
 def _frontier(distinct: Iterable[Amounts], names: list[str]) -> list[Amounts]:
     found: list[Amounts] = []
-    # In this order none is below one that comes later.
+    # In this order, a later vector never exceeds an earlier one.
     for amounts in sorted(distinct, key=lambda each: [each.get(name, 0) for name in names], reverse=True):
         below = len(found) <= _LONG and any(
             all(other.get(name, 0) >= amount for name, amount in amounts.items()) for other in found

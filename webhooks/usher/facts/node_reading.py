@@ -1,7 +1,7 @@
-"""A Node as the API server has it, read for what the scheduler looks at; it may be of any shape.
+"""Reads the fields of a Node that the scheduler looks at; the object may be of any shape.
 
-What passes by itself is left out: Kubernetes' own taints, those of autoscalers and of agents that are still starting,
-and cordons. A node with seven healthy GPUs of eight counts as one of eight.
+States that end without help are left out: the taints of Kubernetes itself, of autoscalers and of starting agents, and
+cordons. A node with seven healthy GPUs of eight counts as a node with eight.
 """
 
 import re
@@ -14,10 +14,10 @@ from usher import errors, paths, quantities
 from usher.scheduling.taints import GUARDING
 
 Amounts = Mapping[str, int]
-"""By resource, as the scheduler counts: thousandths of a cpu, whole units of all else. What is not there is 0."""
+"""Amounts by resource, as the scheduler counts: thousandths of a cpu, whole units of the rest. Missing means 0."""
 
 PODS: Final = "pods"
-"""How many pods a node takes."""
+"""The resource that counts the pods of a node."""
 
 _MOMENTARY_TAINT: Final = re.compile(
     # k8s.io/api core/v1 well_known_taints.go, k8s.io/cloud-provider api/well_known_taints.go
@@ -26,7 +26,7 @@ _MOMENTARY_TAINT: Final = re.compile(
     r"|ToBeDeletedByClusterAutoscaler$|(?:startup|status|ignore)-taint\.cluster-autoscaler\.kubernetes\.io/"
     # kubernetes-sigs/karpenter pkg/apis/v1/taints.go
     r"|karpenter\.sh/(?:disrupted|disruption|unregistered)$"
-    # Cilium and the CSI drivers of AWS take theirs away once they run on the node.
+    # Cilium and the CSI drivers of AWS remove theirs once they run on the node.
     r"|[^/]*/agent-not-ready$"
 )
 
@@ -45,9 +45,9 @@ class Node:
     name: str
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
-    """Those that keep pods off and do not pass by themselves, in order."""
+    """The lasting taints that keep pods off, sorted."""
     amounts: Amounts
-    """The most that can be allocated to pods; what DaemonSets take of it is not known."""
+    """The most that pods can be given, DaemonSets included."""
 
 
 class _Unreadable(Exception):  # noqa: N818 - never leaves this module
@@ -60,12 +60,12 @@ def amount(resource: str, quantity: quantities.Quantity) -> int:
 
 
 def name_of(value: paths.Object) -> str:
-    """Empty where it has none."""
+    """The name of an object; empty where the name is missing."""
     return paths.text(paths.metadata(value).get("name"))
 
 
 def read(value: paths.Object) -> Node | str:
-    """The node, or which of its fields cannot be read: nothing is concluded from such a node."""
+    """The node, or the reason why it cannot be read; usher concludes nothing from an unreadable node."""
     try:
         metadata, spec, status = (_mapping(value.get(key), key) for key in ("metadata", "spec", "status"))
         return Node(
@@ -82,19 +82,19 @@ def _labels(value: paths.Json) -> dict[str, str]:
     found = _mapping(value, "metadata.labels")
     for key, text in found.items():
         if not isinstance(text, str):
-            raise _Unreadable(f"its label {key} is no text")
+            raise _Unreadable(f"its label {key} is not a text")
     return {key: text for key, text in found.items() if isinstance(text, str)}
 
 
 def _taints(value: paths.Json) -> tuple[Taint, ...]:
     if not isinstance(value, list | None):
-        raise _Unreadable("spec.taints is no list")
+        raise _Unreadable("spec.taints is not a list")
     found = set()
     for item in value or ():
         taint = _mapping(item, "an entry of spec.taints")
         key, text, effect = (taint.get(field) for field in ("key", "value", "effect"))
         if not isinstance(key, str) or not isinstance(text, str | None) or not isinstance(effect, str):
-            raise _Unreadable("an entry of spec.taints has fields that are no texts")
+            raise _Unreadable("an entry of spec.taints has fields that are not texts")
         if effect in GUARDING and not _MOMENTARY_TAINT.match(key):
             found.add(Taint(key, text or "", effect))
     return tuple(sorted(found))
@@ -106,10 +106,10 @@ def _amounts(status: Mapping[str, paths.Json]) -> dict[str, int]:
         raise _Unreadable("it has no status.allocatable")
     capacity = _quantities(status.get("capacity"), "status.capacity")
     for name, most in capacity.items():
-        # Devices that are ill get well again, and a plugin that starts anew offers none for a moment.
+        # Unhealthy devices recover, and a device plugin offers no device for a moment while it restarts.
         if "/" in name:
             allocatable[name] = max(most, allocatable.get(name, 0))
-    # No room for pods at all says something; of all else, what is not there is 0.
+    # Zero pods says something: no pod fits. For all other resources, missing means 0.
     return {name: most for name, most in sorted(allocatable.items()) if most > 0 or name == PODS}
 
 
@@ -130,5 +130,5 @@ def _mapping(value: paths.Json, where: str) -> Mapping[str, paths.Json]:
     if value is None:
         return _EMPTY
     if not isinstance(value, dict):
-        raise _Unreadable(f"{where} is no object")
+        raise _Unreadable(f"{where} is not an object")
     return value

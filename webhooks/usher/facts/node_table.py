@@ -1,4 +1,4 @@
-"""Nodes of a cluster, put together to classes of equal ones as they come and go."""
+"""The nodes of a cluster, kept in classes of equal nodes while nodes come and go."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,27 +17,29 @@ _Index = Mapping[str, Mapping[str, frozenset[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Nodes:
-    """The nodes at one moment; it never changes."""
+    """The nodes at one moment; this value never changes."""
 
     classes: tuple[NodeClass, ...] = ()
-    """In the order of their examples."""
+    """Sorted by their examples."""
     by_name: Mapping[str, NodeClass] = field(default_factory=dict)
     individual: _Index = field(default_factory=dict)
-    """Names of nodes by label and value, for the labels that no class has; a label that no node has may be missing."""
+    """Names of nodes by individual label and value. A label that no node has may be missing."""
     unreadable: Mapping[str, str] = field(default_factory=dict)
-    """Nodes, by name, that have a field that cannot be read, and which; they are in no class."""
+    """The nodes with an unreadable field, by name, with the reason; they are in no class."""
 
 
 _NONE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
 
 
 class NodeTable:
-    """The nodes, and whether anybody has looked for them. One thread writes; readers take `now` and never wait."""
+    """The nodes of a cluster. One thread writes; readers take `now` and never wait. `known` is false before a first
+    list.
+    """
 
     def __init__(self) -> None:
         self.known = False
         self.revision = 0
-        """Grows with every change that the scheduler would see; a heartbeat is none."""
+        """Grows with every change that the scheduler would see; heartbeats do not count."""
         self.now = Nodes()
         self._division = Division()
         self._too_many = MOST_CLASSES
@@ -50,7 +52,7 @@ class NodeTable:
         return len(self.now.by_name) + len(self.now.unreadable)
 
     def replace(self, values: Iterable[paths.Object]) -> None:
-        """Takes all nodes that there are."""
+        """Takes all nodes of the cluster."""
         nodes, unreadable = [], {}
         for name, value in {node_reading.name_of(value): value for value in values}.items():
             found = node_reading.read(value)
@@ -62,10 +64,10 @@ class NodeTable:
         division = node_classes.division(nodes)
         members = self._divided(division, nodes)
         if not self.known or members != self._members or unreadable != self.now.unreadable:
-            self._publish(self._all_anew(division, members, unreadable))
+            self._publish(self._divided_again(division, members, unreadable))
 
     def put(self, value: paths.Object) -> None:
-        """Takes a node as it is now."""
+        """Takes a new or changed node."""
         name, found = node_reading.name_of(value), node_reading.read(value)
         if isinstance(found, str):
             if self.now.unreadable.get(name) != found:
@@ -77,21 +79,21 @@ class NodeTable:
             if len(self._members) > self._too_many:
                 nodes = [node for other in self.now.by_name if (node := self._node(other)) is not None]
                 division = node_classes.division(nodes)
-                self.now = self._all_anew(division, self._divided(division, nodes), self.now.unreadable)
+                self.now = self._divided_again(division, self._divided(division, nodes), self.now.unreadable)
 
     def remove(self, name: str) -> None:
-        """Forgets a node that is gone."""
+        """Forgets a deleted node."""
         if name in self._keys or name in self.now.unreadable:
             self._move(name, None, unreadable=_without(self.now.unreadable, name))
 
     def named(self, name: str) -> paths.Object | None:
-        """A node as a manifest, with what is kept of it: of one that cannot be read nothing but its name."""
+        """A node as a manifest with the kept fields; an unreadable node has only its name. None for an unknown name."""
         node = self._node(name)
         if node is None:
             bare: paths.Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
             return bare if name in self.now.unreadable else None
         taints: list[paths.Json] = [taint._asdict() for taint in node.taints]
-        # The scheduler's numbers of cpus are thousandths.
+        # The scheduler counts thousandths of cpus.
         allocatable: paths.Object = {
             resource: f"{amount}m" if resource == "cpu" else str(amount) for resource, amount in node.amounts.items()
         }
@@ -111,7 +113,7 @@ class NodeTable:
         return Node(name=name, labels={**found.labels, **own.labels}, taints=found.taints, amounts=own.amounts)
 
     def _move(self, name: str, to: tuple[Key, Own] | None, *, unreadable: Mapping[str, str]) -> None:
-        """Takes a node out of its class and puts it into another, or into none."""
+        """Moves a node from its class to another one; with `to` None, only out of its class."""
         classes = {key: self.now.by_name[next(iter(nodes))] for key, nodes in self._members.items()}
         old = self._keys.pop(name, None)
         changed = set[Key]()
@@ -124,7 +126,7 @@ class NodeTable:
         if to is not None:
             key, own = to
             key = next((each for each in (old, *self._members) if each == key), None) or _interned(key)
-            self._members[key] = {**self._members.get(key, {}), name: self._one_of_each(own)}
+            self._members[key] = {**self._members.get(key, {}), name: self._shared(own)}
             self._keys[name] = key
             index = _indexed(index, name, own.labels, there=True)
             changed.add(key)
@@ -145,12 +147,14 @@ class NodeTable:
         members, kept = defaultdict[Key, dict[str, Own]](dict), dict[Key, Key]()
         for node in nodes:
             key, own = division.divide(node)
-            members[kept.setdefault(key, _interned(key))][node.name] = self._one_of_each(own)
+            members[kept.setdefault(key, _interned(key))][node.name] = self._shared(own)
         return dict(members)
 
-    def _all_anew(self, division: Division, members: dict[Key, dict[str, Own]], unreadable: Mapping[str, str]) -> Nodes:
+    def _divided_again(
+        self, division: Division, members: dict[Key, dict[str, Own]], unreadable: Mapping[str, str]
+    ) -> Nodes:
         self._division, self._members = division, members
-        # Where taints alone make more classes, dividing again after each change would help nobody.
+        # Where taints alone make more classes, dividing again after each change would not help.
         self._too_many = max(MOST_CLASSES, 2 * len(members))
         self._keys = {name: key for key, nodes in members.items() for name in nodes}
         classes = {key: node_classes.node_class(key, nodes) for key, nodes in members.items()}
@@ -162,7 +166,7 @@ class NodeTable:
         )
 
     def _publish(self, nodes: Nodes) -> None:
-        # The number comes last: what is remembered by the new number must not be made of the old nodes.
+        # The revision comes last: a value remembered by the new revision must not be made of the old nodes.
         self.now = nodes
         self.known = True
         self.revision += 1
@@ -177,8 +181,8 @@ class NodeTable:
                     found[key][value].add(name)
         return {key: {value: frozenset(names) for value, names in values.items()} for key, values in found.items()}
 
-    def _one_of_each(self, own: Own) -> Own:
-        """The same, with amounts that all nodes with these share: a cluster has thousands of a kind."""
+    def _shared(self, own: Own) -> Own:
+        """The same value, with one object of equal amounts for all nodes: a cluster has thousands of equal nodes."""
         if len(self._amounts) > 2 * len(self._keys) + MOST_CLASSES:
             self._amounts.clear()
         amounts = self._amounts.setdefault(frozenset(own.amounts.items()), own.amounts)

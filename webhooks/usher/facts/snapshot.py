@@ -1,7 +1,7 @@
-"""What is known of a cluster as bytes, to be kept and read elsewhere. Pure.
+"""Snapshots: the facts of a cluster as bytes. Pure.
 
-A snapshot is gzipped JSON: `apiVersion`, `kind`, and for each kind of objects whether it is known, missing from the
-cluster or not known, with its objects as they were trimmed when they were read. Equal clusters give equal bytes.
+A snapshot is gzipped JSON: `apiVersion`, `kind`, and for each kind of fact whether it is known, missing from the
+cluster or not known, with its trimmed objects. Equal clusters give equal bytes.
 """
 
 import gzip
@@ -22,33 +22,33 @@ API_VERSION: Final = "gpu-usher.io/v1"
 KIND: Final = "FactsSnapshot"
 
 MAGIC: Final = b"\x1f\x8b"
-"""What gzip files begin with."""
+"""The first bytes of a gzip file."""
 
 LARGEST_FILE: Final = 64 * 2**20
 LARGEST_CONTENT: Final = 512 * 2**20
-"""Bytes, compressed and not; a cluster of 5,000 nodes takes a hundredth of it."""
+"""Bytes, compressed and uncompressed; a cluster of 5,000 nodes needs a hundredth of that."""
 
 
 class State(StrEnum):
-    """What is known of a kind."""
+    """Whether the objects of a kind are known."""
 
     KNOWN = "known"
-    """All objects that there are."""
+    """All objects are in the snapshot."""
     MISSING = "missing"
-    """The cluster does not have the kind."""
+    """The cluster does not serve the kind."""
     NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What was found out about one kind."""
+    """The facts of one kind."""
 
     kind: FactKind
     state: State
     values: Sequence[paths.Object] = ()
     """Trimmed objects, in any order."""
     reason: str = ""
-    """Why nothing is known."""
+    """Why the kind is not known."""
 
 
 def dumps(recorded: Iterable[Recorded]) -> bytes:
@@ -56,20 +56,20 @@ def dumps(recorded: Iterable[Recorded]) -> bytes:
     entries = [_entry(each) for each in sorted(recorded, key=lambda each: each.kind.key)]
     content = orjson.dumps({"apiVersion": API_VERSION, "kind": KIND, "facts": entries}, option=orjson.OPT_SORT_KEYS)
     buffer = io.BytesIO()
-    # Without a name and a time, which would differ each time.
+    # No name and no time, which would differ between runs.
     with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as stream:
         stream.write(content)
     return buffer.getvalue()
 
 
 def loads(data: bytes, *, source: str) -> list[Recorded]:
-    """What a snapshot says of its cluster.
+    """The facts in a snapshot.
 
-    Kinds that this version does not know are left out. Objects are trimmed once more, for a snapshot may come from
+    Kinds that this version does not know are left out. Objects are trimmed again, because a snapshot may come from
     anywhere.
 
     Raises:
-        InputError: it is no snapshot, damaged, too large, or of another version; `source` is named.
+        InputError: it is not a snapshot, or is damaged, too large, or of another version; the message names `source`.
     """
     try:
         entries = _entries(_content(data, source), source)
@@ -94,14 +94,18 @@ def _place(value: paths.Object) -> tuple[str, str]:
 
 def _content(data: bytes, source: str) -> paths.Object:
     if len(data) > LARGEST_FILE:
-        raise errors.InputError(f"{source}: larger than {LARGEST_FILE // 2**20} MiB, which is no snapshot of a cluster")
+        raise errors.InputError(
+            f"{source}: larger than {LARGEST_FILE // 2**20} MiB, too large for a snapshot of a cluster"
+        )
     decompressor = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         content = decompressor.decompress(data, LARGEST_CONTENT)
     except zlib.error:
         raise _damaged(source) from None
     if decompressor.unconsumed_tail:
-        raise errors.InputError(f"{source}: unpacks to more than {LARGEST_CONTENT // 2**20} MiB, which is no snapshot")
+        raise errors.InputError(
+            f"{source}: unpacks to more than {LARGEST_CONTENT // 2**20} MiB, too large for a snapshot"
+        )
     if not decompressor.eof:
         raise _damaged(source)
     try:
@@ -109,17 +113,17 @@ def _content(data: bytes, source: str) -> paths.Object:
     except orjson.JSONDecodeError:
         raise _damaged(source) from None
     if not isinstance(value, dict) or value.get("kind") != KIND:
-        raise errors.InputError(f"{source}: no snapshot of facts; `usher snapshot` writes them")
+        raise errors.InputError(f"{source}: not a snapshot; `usher snapshot` writes one")
     if value.get("apiVersion") != API_VERSION:
         version = str(value.get("apiVersion"))[:64]
         raise errors.InputError(
-            f"{source}: a snapshot of version {version}, and this usher reads {API_VERSION}; take it again"
+            f"{source}: a snapshot of version {version}, but this usher reads {API_VERSION}; take it again"
         )
     return value
 
 
 def _damaged(source: str) -> errors.InputError:
-    return errors.InputError(f"{source}: damaged or no snapshot; take it again with `usher snapshot`")
+    return errors.InputError(f"{source}: damaged, or not a snapshot; take it again with `usher snapshot`")
 
 
 def _entries(content: paths.Object, source: str) -> list[paths.Object]:
@@ -150,7 +154,7 @@ def _object(value: paths.Json, kind: FactKind, source: str) -> paths.Object:
         raise _damaged(source)
     api_version = value.get("apiVersion")
     group = api_version.rpartition("/")[0] if isinstance(api_version, str) else None
-    # The store files an object by what it says of itself.
+    # The store files an object by its own group and kind, so these must be right.
     if group != kind.group or value.get("kind") != kind.kind:
         raise _damaged(source)
     return kind.keep(value)

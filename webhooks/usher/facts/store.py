@@ -1,6 +1,6 @@
-"""The objects of a cluster at hand: found by name, listed by kind, and what was worked out of them.
+"""The store of facts: the objects of a cluster by name and by kind, and values derived from them.
 
-Whoever fills it (one thread for each kind) never stands in the way of whoever asks: maps are replaced, not changed.
+Writers (one thread for each kind) never block readers: they replace maps instead of changing them.
 """
 
 import threading
@@ -19,7 +19,7 @@ from usher.reading.lookup import Absence, Reference
 _Made = TypeVar("_Made")
 
 Objects = Mapping[str, paths.Object]
-"""By name, of one namespace or of none."""
+"""Objects by name, of one namespace, or cluster-scoped."""
 
 _NODE: Final[Key] = ("", "Node")
 
@@ -27,33 +27,34 @@ _NONE: Final[Objects] = MappingProxyType({})
 
 
 class Store:
-    """What is known of a cluster. Of a kind that nobody gave nothing is known; of one that was given, all.
+    """The facts of a cluster. A kind is either unknown or complete.
 
-    `usher.workloads.lookup.Lookup` is what the reading of workloads sees of it.
+    `usher.reading.lookup.Lookup` is the part of it that the reading of workloads uses.
     """
 
     def __init__(self) -> None:
         self.revision = 0
-        """Grows with every change but those of momentary kinds: what workloads and mutations looked up may be old."""
+        """Grows with every change, except of momentary kinds. Values that were looked up under an old revision may be
+        old."""
         self.age: Callable[[], float] = _fresh
-        """Seconds since all that is here was last known to be current; whoever keeps it up to date says so."""
+        """The age of the oldest facts in seconds; the thread that keeps the store up to date replaces this."""
         self.nodes = NodeTable()
         self._kinds: dict[Key, Mapping[str, Objects]] = {}
-        """By kind and namespace; empty for what stands in none."""
+        """By kind and namespace; the namespace of cluster-scoped objects is empty."""
         self._missing: frozenset[Key] = frozenset()
         self._revisions: defaultdict[Key, int] = defaultdict(int)
         self._alone: Mapping[tuple[Key, str, str], paths.Object] = {}
-        """Objects by kind, namespace and name, of kinds of which the others are not known."""
+        """Single known objects of unknown kinds, by kind, namespace and name."""
         self._derived: dict[str, tuple[tuple[int, ...], Any]] = {}
         self._writing = threading.Lock()
 
     @classmethod
     def of(cls, values: Iterable[paths.Object], *, namespace: str = "") -> "Store":
-        """A store of objects that are, of each kind among them, all that there are.
+        """A store of objects. For each kind among them, these are all objects.
 
         Args:
-            values: as in manifests; of several of one name the last counts, as after `kubectl apply`.
-            namespace: the namespace of those that name none, of kinds that stand in one.
+            values: as in manifests; of several with one name the last counts, as after `kubectl apply`.
+            namespace: the namespace of namespaced objects without one.
         """
         store, by_kind = cls(), defaultdict[Key, list[paths.Object]](list)
         for value in values:
@@ -68,19 +69,19 @@ class Store:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is known at all."""
+        """Whether no kind is known."""
         return not self._kinds and not self._missing and not self.nodes.known
 
     def knows(self, group: str, kind: str) -> bool:
-        """Whether all objects of a kind are known, be it that there can be none."""
+        """Whether all objects of a kind are known; also true for a kind that the cluster does not serve."""
         key = (group, kind)
         return key in self._kinds or key in self._missing or (key == _NODE and self.nodes.known)
 
     def find(self, reference: Reference) -> paths.Object | Absence:
-        """The object, which is not to be changed; MISSING where all others of its kind are known.
+        """The object, which the caller must not change. MISSING where its kind is known, else NOT_KNOWN.
 
-        Files say nothing of the scope of a kind: of an object in no or an unknown namespace the only one of its name
-        is found.
+        Files do not say whether a kind is namespaced: for a reference without a namespace, an object is found if its
+        name is unique.
         """
         key = (reference.group, reference.kind)
         if key == _NODE:
@@ -96,31 +97,31 @@ class Store:
         return found if found is not None else self._absence(key)
 
     def objects(self, group: str, kind: str, namespace: str = "") -> Objects | Absence:
-        """All objects of a kind in a namespace, or in none, by name; nodes are in `nodes`.
+        """All objects of a kind in a namespace, or cluster-scoped, by name; nodes are in `nodes`.
 
         Returns:
-            MISSING where the cluster does not have the kind, NOT_KNOWN where nobody gave any.
+            MISSING where the cluster does not serve the kind, NOT_KNOWN where the kind is unknown.
         """
         spaces = self._kinds.get((group, kind))
         return self._absence((group, kind)) if spaces is None else spaces.get(namespace, _NONE)
 
     def names(self, group: str, kind: str) -> frozenset[str] | None:
-        """Names of all objects of a kind, in all namespaces; None where nothing is known of it."""
+        """The names of all objects of a kind, in all namespaces; None where the kind is unknown."""
         if not self.knows(group, kind):
             return None
         return frozenset(name for objects in self._kinds.get((group, kind), {}).values() for name in objects)
 
     def counts(self) -> Mapping[Key, int]:
-        """How many objects there are, by kind."""
+        """The number of objects by kind."""
         result = {key: sum(map(len, spaces.values())) for key, spaces in self._kinds.items()}
         return {**result, _NODE: len(self.nodes)} if self.nodes.known else result
 
     def derived(self, name: str, of: Sequence[Key], make: Callable[[], _Made]) -> _Made:
-        """What `make` makes of the objects of some kinds, until one of them changes.
+        """A value that `make` derives from the objects of some kinds; it is kept until one of them changes.
 
         Args:
-            name: under which it is kept.
-            of: kinds that it is made of.
+            name: the key of the value.
+            of: the kinds that it is derived from.
             make: may run more than once, in several threads.
         """
         revisions = tuple(self.nodes.revision if key == _NODE else self._revisions[key] for key in of)
@@ -133,9 +134,9 @@ class Store:
         return made
 
     def with_applied(self, values: Iterable[paths.Object], *, namespace: str) -> "Store":
-        """What would be known once some objects are applied as well: those of kinds of which all objects are known.
+        """The store as it would be after some objects are applied. Objects of unknown kinds are left out.
 
-        The nodes are the same, and what is worked out is worked out anew.
+        The nodes stay the same; derived values are made again.
         """
         new = [value for value in values if _key(value) in self._kinds and _key(value) in registry.FACTS]
         if not new:
@@ -148,7 +149,7 @@ class Store:
         return result
 
     def replace(self, key: Key, values: Iterable[paths.Object]) -> None:
-        """Takes all objects of a kind that there are."""
+        """Takes all objects of a kind."""
         with self._writing:
             self._missing -= {key}
             if key == _NODE:
@@ -162,7 +163,7 @@ class Store:
                 self._set(key, dict(spaces))
 
     def put(self, value: paths.Object) -> None:
-        """Takes an object as it is now."""
+        """Takes a new or changed object."""
         key = _key(value)
         with self._writing:
             if key == _NODE:
@@ -178,14 +179,14 @@ class Store:
                     self._changed(key)
 
     def put_alone(self, value: paths.Object) -> None:
-        """Takes an object of a kind of which nobody may know the others; it is found for as long as that is so."""
+        """Takes a single object of an unknown kind; it is found while the kind is unknown."""
         key = _key(value)
         with self._writing:
             self._alone = {**self._alone, (key, *_identity(value)): value}
             self._changed(key)
 
     def remove_alone(self, value: paths.Object) -> None:
-        """Forgets it."""
+        """Forgets an object of `put_alone`."""
         key = _key(value)
         with self._writing:
             place = (key, *_identity(value))
@@ -193,7 +194,7 @@ class Store:
             self._changed(key)
 
     def remove(self, value: paths.Object) -> None:
-        """Forgets an object that is gone."""
+        """Forgets a deleted object."""
         key = _key(value)
         namespace, name = _identity(value)
         with self._writing:
@@ -207,7 +208,7 @@ class Store:
                 self._set(key, {**spaces, namespace: left})
 
     def lacks(self, key: Key) -> None:
-        """Notes that the cluster does not have a kind."""
+        """Notes that the cluster does not serve a kind."""
         with self._writing:
             if key not in self._missing:
                 self._kinds.pop(key, None)
@@ -228,7 +229,7 @@ class Store:
 
 
 def _fresh() -> float:
-    """Of what does not change while it is here: files."""
+    """The age of facts from files, which do not change."""
     return 0.0
 
 
@@ -237,7 +238,7 @@ def _key(value: paths.Object) -> Key:
 
 
 def _lasting(value: paths.Object, key: Key) -> paths.Object:
-    """An object without what it says of the moment."""
+    """An object without its momentary fields."""
     known, status = registry.FACTS.get(key), value.get("status")
     if known is None or not known.momentary or not isinstance(status, dict):
         return value
@@ -250,7 +251,7 @@ def _identity(value: paths.Object) -> tuple[str, str]:
 
 
 def _placed(value: paths.Object, key: Key, namespace: str) -> paths.Object:
-    """The object in its namespace, or in none where its kind stands in none, whatever the manifest says."""
+    """The object with its namespace, or without one for a cluster-scoped kind, even if the manifest has one."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
         return value

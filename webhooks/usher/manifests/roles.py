@@ -108,13 +108,17 @@ QUOTA_NAME: Final = "gpu-usher-quotas"
 
 
 def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole for the server's account; without it no quota is charged, and whoever needs one is not let in."""
+    """A ClusterRole with which the server charges quotas. Without it, reviews of workloads under a GPUQuota fail."""
     workloads = [(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural and not kind.is_template]
     written: paths.Object = {"apiGroups": [GROUP], "resources": ["gpuquotas/status"], "verbs": ["update"]}
     return role_of_cluster(QUOTA_NAME, [*rules(workloads, verbs=VERBS), written], namespace=namespace)
 
 
 def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A Role for the ConfigMaps of the server's own namespace, which keep the accounts of the quotas of usher.yaml."""
-    kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "update"]}
+    """A Role for the ConfigMaps in the server's namespace that keep the accounts of the quotas of usher.yaml.
+
+    `delete` is for accounts of quotas that usher.yaml no longer declares.
+    """
+    verbs: list[paths.Json] = ["get", "create", "update", "delete"]
+    kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
     return role_of_namespace(QUOTA_NAME, [kept], place=namespace, account_namespace=namespace)

@@ -1,6 +1,6 @@
-"""Our own values, frozen: what a workload is once normalised, and what is said about it.
+"""The values that all rooms share: a normalised workload, findings, intents and decisions.
 
-Every value that a finding or a patch may point at keeps its `path`, a JSON Pointer into the object as it was given.
+A value that a finding or a patch may point at keeps its `path`: a JSON Pointer into the object before any change.
 """
 
 from usher.model.accelerators import AcceleratorRequest, Resources, Route, Total

@@ -1,4 +1,4 @@
-"""By which route a pod gets accelerators, and how many (docs/domain/accelerators.md#routes)."""
+"""The accelerators that pods ask for, and the route of each request (docs/domain/accelerators.md#routes)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import StrEnum
 from usher import quantities
 
 Resources = Mapping[str, quantities.Quantity]
-"""Quantities by the name of their resource."""
+"""Quantities by resource name."""
 
 
 class Route(StrEnum):
@@ -15,36 +15,36 @@ class Route(StrEnum):
 
     RESOURCE = "extended resource"
     PARTITION = "partition"
-    """A slice of a device that nobody else uses: MIG, the partitions of AMD."""
+    """A part of a device for one pod alone: MIG, the partitions of AMD."""
     SHARE = "share"
-    """A part of a device that others use too: time slices, MPS, HAMi's and Volcano's virtual GPUs."""
+    """A part of a device that other pods use too: time slices, MPS, the virtual GPUs of HAMi and Volcano."""
     CLAIM = "device claim"
     FRACTION = "fraction annotation"
     DEVICE_ANNOTATION = "device annotation"
     ACCESS = "access to all devices"
-    """Of which it takes none from anybody: the monitoring resources of Intel, claims with admin access."""
+    """Takes no device from other pods: the monitoring resources of Intel, claims with admin access."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorRequest:
-    """What one pod asks for by one route under one name."""
+    """A request of one pod, by one route under one name."""
 
     route: Route
     name: str
     """The resource, the device class or the annotation."""
     minimum: quantities.Quantity
     maximum: quantities.Quantity | None
-    """None when nothing bounds it."""
+    """None where nothing bounds it."""
     path: str
     reason: str = ""
-    """Why the maximum is not the minimum."""
+    """Why the maximum differs from the minimum."""
     claim: str = ""
-    """The claim that pods share: counted once, however many pods there are."""
+    """The claim that pods share; it counts once for all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """What all pods of a workload ask for under one name."""
+    """The requests of all pods of a workload under one name."""
 
     route: Route
     name: str

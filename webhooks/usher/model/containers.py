@@ -11,7 +11,7 @@ from usher.model.accelerators import Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentVariable:
-    """One entry of a container's `env`; `value` is None when it comes from elsewhere (`valueFrom`, `$(OTHER)`)."""
+    """One entry of a container's `env`; `value` is None where it comes from elsewhere (`valueFrom`, `$(OTHER)`)."""
 
     name: str
     value: str | None
@@ -20,19 +20,19 @@ class EnvironmentVariable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processes:
-    """How many processes a container's launcher starts on its node, and where that is said."""
+    """How many processes a container's launcher starts on its node, and the path that says so."""
 
     number: int
     path: str
 
 
 class ContainerType(StrEnum):
-    """Which list a container stands in, in the words of our messages."""
+    """The list that holds a container, in the words of our messages."""
 
     APP = "container"
     INIT = "init container"
     SIDECAR = "sidecar"
-    """An init container with restartPolicy Always: it runs beside the app containers."""
+    """An init container with restartPolicy Always, which runs beside the app containers."""
     EPHEMERAL = "ephemeral container"
 
 
@@ -44,38 +44,39 @@ class Container:
     requests: Resources
     limits: Resources
     environment: tuple[EnvironmentVariable, ...]
-    """Only the families of variables that rules read; of several entries of one name the last counts."""
+    """Only the families of variables that rules read. Of several entries with one name, the last counts."""
     operator_variables: Mapping[str, str] | None = None
-    """Where `env` sets variables that the kind's operator sets as well, by their names; None where it has none."""
+    """Paths in `env` of variables that the kind's operator sets as well, by name; None where the kind has no operator.
+    """
     accelerators: tuple[str, ...] = ()
-    """The accelerator resources that it names, in requests or limits."""
+    """The accelerator resources in its requests or limits."""
     lookalikes: tuple[str, ...] = ()
-    """Resources that it names which nobody has called accelerators, but which look like some."""
+    """Resources in its requests or limits that look like accelerators, but that neither usher nor usher.yaml knows."""
     asks_accelerators: bool = False
-    """Whether it gets any, by whichever route."""
+    """Whether it gets accelerators by any route."""
     uses_claims: bool = False
-    """Whether it uses any claim of its pod, whatever that gives it."""
+    """Whether it uses a claim of its pod, for accelerators or anything else."""
     trains: bool = False
-    """Whether it is the one that does the pod's work: it gets what is injected for training."""
+    """Whether it does the pod's work, so that mutations for training change it."""
     processes: Processes | None = None
-    """None where the launcher works the number out itself, where nobody knows it, and without accelerators."""
+    """None where the launcher finds the number itself, where it is unknown, and without accelerators."""
     idle_command: str = ""
-    """Path of a command that does nothing but wait while the container holds accelerators; empty for all others."""
+    """Path of a command that only waits while the container holds accelerators; empty for other commands."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What else rules read of it, as it is written: the shape `usher.views.pods.Container`."""
+    """The other fields that rules read, as in the manifest: the shape `Container` of `reading.pod_shapes`."""
     environment_path: str = ""
-    """Where variables are added for it; empty where that is its own `env`."""
+    """Where mutations add variables for it; empty where they use its own `env`."""
     environment_elsewhere: frozenset[str] = frozenset()
-    """Names of all its variables, where they stand in other lists than its own `env`."""
+    """Names of all its variables, where the kind keeps them outside its own `env`."""
     reserved_environment: frozenset[str] = frozenset()
-    """Variables that operators keep for themselves, where nobody knows which of these it is; as in a pod set."""
+    """Variables that operators reserve, where it is unknown which operator runs it; as in a pod set."""
     resources_path: str = ""
-    """Where resources are added for it; empty where that is where they stand."""
+    """Where mutations add resources for it; empty where they use its own place."""
     places: Mapping[str, str] | None = None
-    """Where `requests` and `limits` stand, by these keys, in kinds that keep them elsewhere than a container does."""
+    """The paths of `requests` and `limits`, by these keys, in kinds that keep them outside the container."""
 
     def effective(self, resource: str) -> quantities.Quantity:
-        """What the container asks of a resource: its request, or its limit where it has no request.
+        """The amount of a resource that the container asks for: its request, or else its limit.
 
         API defaulting does the same for Pods, but not for templates inside custom resources
         (docs/domain/principles.md#requests-from-limits).
@@ -85,9 +86,9 @@ class Container:
         return self.limits.get(resource, quantities.ZERO)
 
     def first_path(self, resource: str) -> str:
-        """Where a resource stands that the container names: in its requests, or else in its limits."""
+        """The path of a resource in the container's requests, or else in its limits."""
         return self.resource_path("requests" if resource in self.requests else "limits", resource)
 
     def resource_path(self, list_name: str, resource: str) -> str:
-        """Where an entry of `requests` or `limits` stands."""
+        """The path of an entry of `requests` or `limits`."""
         return paths.join((self.places or {}).get(list_name) or f"{self.path}/resources/{list_name}", resource)

@@ -1,4 +1,4 @@
-"""What is said about a workload: findings, intents, and what follows from them."""
+"""Findings and intents about a workload, and the decision that follows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from usher.model.workloads import Unknown, Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a check says: something is wrong at a place."""
+    """The result of a check: something is wrong at a place."""
 
     check: str
     """`category/name`, the key into the catalogue."""
@@ -18,35 +18,35 @@ class Finding:
     message: str
     remedy: str = ""
     assumption: str = ""
-    """What the check had to assume about the cluster; such a finding warns at most."""
+    """An assumption of the check about the cluster; with one, the finding warns at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """An object of the cluster without which what a mutation gives would do harm: nothing is given that needs it."""
+    """An object of the cluster that the value of an intent needs. Without that object the intent is not applied."""
 
     group: str
     kind: str
     name: str
     namespace: str = ""
-    """Empty for what stands in none."""
+    """Empty for cluster-scoped kinds."""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Labels that it must have, with the values that will do; an empty value stands for a label that is not there."""
+    """Labels that it must have, each with the accepted values; an empty value accepts a missing label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """What a mutation says of something that it leaves alone, and why."""
+    """A warning of a mutation about something that it does not change, with the reason."""
 
     mutation: str
-    """As of an intent, and `at` as well."""
+    """As in an Intent; `at` too."""
     at: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """What a mutation says: this value should be at that place. Never a patch."""
+    """The result of a mutation: this value should be at that place. Never a patch."""
 
     mutation: str
     """`category/name`, the key into the catalogue."""
@@ -59,7 +59,7 @@ class Intent:
 
 
 class Outcome(StrEnum):
-    """What follows from a finding, worst first."""
+    """The consequence of a finding, worst first."""
 
     DENY = "deny"
     WARN = "warn"
@@ -68,28 +68,28 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """A finding with what follows from it and the identity of its check."""
+    """A finding with its outcome, and with the code and name of its check."""
 
     finding: Finding
     outcome: Outcome
     code: str
     name: str
     because: str = ""
-    """Why the outcome is milder than the check's own, where it is."""
+    """Why the outcome is milder than the check's own; empty where it is not."""
     exception: int | None = None
-    """Which exception of usher.yaml covers it, counted from 0."""
+    """The exception of usher.yaml that covers it, counted from 0; None without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """All that was decided about one object. Whoever asked, the same object gives the same decision."""
+    """The decision about one object: the same in a webhook, in CI and in an audit."""
 
     workload: Workload | None
     """None for objects that make no pods."""
     judgements: tuple[Judgement, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
     exemption: str = ""
-    """Why the object was not judged; empty when it was."""
+    """Why the object was not judged; empty where it was."""
 
     @property
     def allowed(self) -> bool:

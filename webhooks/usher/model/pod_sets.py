@@ -11,7 +11,7 @@ from usher.model.containers import Container
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """How many pods a template makes; `maximum` is None when nothing bounds it, and `reason` says why."""
+    """How many pods a template makes; `maximum` is None where nothing bounds it, and `reason` says why."""
 
     minimum: int
     maximum: int | None
@@ -20,28 +20,28 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduler:
-    """Who places the pods, as far as the object tells; `reason` says why it is another than the template names."""
+    """The scheduler of the pods, as far as the object says; `reason` says why it differs from the template."""
 
     name: str
     reason: str = ""
 
 
 class Keyed(NamedTuple):
-    """The element of a list that has a value under a name: lists that the API merges by key have one at most."""
+    """The element of a list with a value under a name. Lists that the API merges by key have at most one."""
 
     name: str
     value: str
 
 
 Way = tuple[str | Keyed, ...]
-"""A path into an object that may lead through lists of which nobody knows the indexes yet."""
+"""A path into an object that may lead through lists whose indexes are not known yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSet:
     name: str
     path: str
-    """The template; intents and findings name the pod set by it."""
+    """The path of the template; intents and findings name the pod set by it."""
     metadata_path: str
     spec_path: str
     count: Count
@@ -51,45 +51,47 @@ class PodSet:
     tolerations: tuple[Mapping[str, paths.Json], ...]
     node_selector: Mapping[str, str]
     required_terms: tuple[Mapping[str, paths.Json], ...]
-    """The OR-ed nodeSelectorTerms of required node affinity."""
+    """The nodeSelectorTerms of required node affinity; a node must match one of them."""
     has_required_affinity: bool
     scheduler_name: str
-    """What the template names; empty where it names none."""
+    """The scheduler in the template; empty where the template names no scheduler."""
     scheduler: Scheduler
     priority_class_name: str
     runtime_class_name: str
     node_name: str
     placed: bool = False
-    """Whether it is a Pod that the cluster knows already, whose node may well have been chosen by the scheduler."""
+    """Whether it is an existing Pod, whose node the scheduler may have chosen."""
     scheduling_gates: tuple[str, ...]
     scheduling_group: str
-    """The in-tree PodGroup that the pods point at."""
+    """The PodGroup of Kubernetes that the pods point at."""
     pod_group: str = ""
-    """The scheduler for which the kind's operator makes a PodGroup of the pods, where something tells."""
+    """The scheduler for which the kind's operator makes a PodGroup of the pods; empty where that is unknown."""
     device_claims: int
-    """How many entries `spec.resourceClaims` has, whatever they are for."""
+    """The number of entries in `spec.resourceClaims`, for accelerators or anything else."""
     accelerators: Resources
     """Effective request of one pod, by accelerator resource (docs/domain/requests.md#request-of-one-pod)."""
     requests: tuple[AcceleratorRequest, ...]
-    """What one pod asks for by any route."""
+    """The accelerator requests of one pod by all routes."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What else rules read of the pod spec, as it is written: the shape `usher.views.pods.PodSpec`."""
+    """The other fields of the pod spec that rules read, as in the manifest: the shape `PodSpec` of
+    `reading.pod_shapes`."""
     places: Mapping[str, str] = field(default_factory=dict)
-    """Where the fields of the pod spec stand that are not below `spec_path`, by their names."""
+    """The paths of fields of the pod spec that are not below `spec_path`, by their names."""
     overhead: Resources = field(default_factory=dict)
     pod_requests: Resources = field(default_factory=dict)
-    """What `spec.resources` requests for the pod as a whole."""
+    """The requests in `spec.resources`, for the pod as a whole."""
     pod_limits: Resources = field(default_factory=dict)
     operator_environment: frozenset[str] = frozenset()
     """Variables that the kind's operator sets; `*` ends a prefix (docs/domain/kinds.md#variables-of-operators)."""
     ranks_inherit_environment: bool = True
-    """False where the ranks are started by sshd and do not see the container's environment (MPIJob workers)."""
+    """False where sshd starts the ranks, so that they do not see the container's environment (MPIJob workers)."""
     changeable: bool = True
     """False where a change of the template would not reach the pods, or would be refused."""
     overrides: Way | None = None
-    """Where the scheduling fields of such a template are set after all: a pod spec that is laid over it (TrainJob)."""
+    """For a template that is not changeable: a pod spec that the operator merges over it, if there is one (TrainJob).
+    """
     whole: bool = True
-    """False where something that is not known says more about the pods; what seems to be missing may be there."""
+    """False where an unknown object says more about the pods; fields that seem to be missing may exist there."""
 
     @property
     def asks_accelerators(self) -> bool:

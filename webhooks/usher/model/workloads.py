@@ -10,7 +10,7 @@ from usher.model.pod_sets import Count, PodSet
 
 
 class Role(StrEnum):
-    """What a workload is for; policies differ by it."""
+    """The purpose of a workload; policies differ by it."""
 
     TRAINING = "training"
     INFERENCE = "inference"
@@ -23,7 +23,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """Something that cannot be judged: neither a pass nor a violation."""
+    """A part that cannot be judged: neither a pass nor a violation."""
 
     path: str
     reason: str
@@ -33,7 +33,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """The controlling owner that an object names. Anybody can write one: never a reason to trust."""
+    """The controlling owner that an object names. Any user can write one: never a reason to trust the object."""
 
     group: str
     kind: str
@@ -42,36 +42,36 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gang:
-    """Whether the pods must all start together, and what makes them."""
+    """Whether the pods must all start together, and what makes them do so."""
 
     wanted: bool
     formed_by: str = ""
-    """What holds them together, as far as the object tells; empty where nothing does."""
+    """What forms the gang, as far as the object says; empty where nothing does."""
     minimum: int | None = None
-    """Pods that must be there at once, where the object says it."""
+    """How many pods must start at once, where the object says so."""
     scheduler: str = ""
-    """For which the operator of the kind makes a PodGroup, where something tells: `volcano` or `coscheduling`."""
+    """The scheduler for which the kind's operator makes a PodGroup: `volcano` or `coscheduling`; empty if unknown."""
     priority_class: str = ""
-    """Its PriorityClass, where the object names one beside its templates."""
+    """The PriorityClass of the gang, where the object names one outside its templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GangPlaces:
-    """Where a kind says what makes its pods a gang, as JSON Pointers; None where it has no place for it.
+    """The labels, annotations and fields by which a kind makes its pods a gang, as JSON Pointers.
 
-    Labels, annotations and fields alike: each kind has other places (docs/domain/volcano.md#routing).
+    A pointer is None where the kind has no place for the setting (docs/domain/volcano.md#routing).
     """
 
     queue: str | None = None
     minimum: str | None = None
-    """How many pods start together, all of the workload together."""
+    """How many pods of the whole workload start together."""
     priority_class: str | None = None
     scheduler: str | None = None
-    """Of the whole object, beside what its templates name."""
+    """The scheduler of the whole object, beside the ones of its templates."""
     on_templates: bool = False
-    """Whether every template must name the scheduler as well; elsewhere the operator writes it there, or nobody may."""
+    """Whether every template must name the scheduler too; in other kinds the operator writes it there."""
     counted_by_operator: bool = True
-    """Whether the operator counts the pods of the gang where the object says nothing; without it one pod is enough."""
+    """Whether the operator counts the pods of the gang where the object does not; otherwise one pod is enough."""
 
 
 NO_GANG_PLACES = GangPlaces()
@@ -88,27 +88,27 @@ class Workload:
     annotations: Mapping[str, str]
     role: Role
     owner: Owner | None
-    """None at the top level."""
+    """None for an object without an owner."""
     deleting: bool
     suspended: bool
     pod_sets: tuple[PodSet, ...]
     gang: Gang
     totals: tuple[Total, ...] = ()
-    """Accelerators of all pods together, each name once, in the order of the names."""
+    """The accelerators of all pods together, each name once, sorted by name."""
     unknowns: tuple[Unknown, ...] = ()
     is_template: bool = False
-    """True for what makes pods only when something else refers to it; its counts are those of one use."""
+    """True for an object that makes pods only when another refers to it; its counts are those of one use."""
     queue_label_path: str | None = None
     """Where Kueue reads its labels: a `metadata` object; None where Kueue has no integration for the kind."""
     queue_labels: Mapping[str, str] = field(default_factory=dict)
-    """The labels at that place; empty where there is no such place."""
+    """The labels at that place; empty without one."""
     gang_places: GangPlaces = NO_GANG_PLACES
     view: Mapping[str, Any] = field(default_factory=dict)
-    """What else rules read of the object, as it is written, below the key of its kind (`usher.views`)."""
+    """The other fields that rules read, as in the manifest, below the key of the kind."""
     makes_pods: bool = True
-    """False for what is judged and is no workload at all: queues, quotas, classes, nodes."""
+    """False for objects that are judged but are not workloads: queues, quotas, classes, nodes."""
     exists: bool = False
-    """Whether the API server gave it a uid: on CREATE it does so before anybody is asked."""
+    """Whether the API server gave it a uid; on CREATE it does so before it asks webhooks."""
     gang_native: bool = False
     """True for kinds that always form their own gang (Volcano Job)."""
 

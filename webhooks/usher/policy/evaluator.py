@@ -22,6 +22,7 @@ from usher.mutation import merge
 from usher.policy import decision, enforcement
 from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating
 from usher.policy.mutation_rules import MutationRules
@@ -34,8 +35,9 @@ __all__ = ["Evaluator", "Operation", "Request", "User"]
 LIKE_PODS: Final = 1024
 """Different Pods whose answers are remembered."""
 
-_Key = tuple[str, tuple[str, ...] | None, int, int, bytes]
-"""Namespace, identities of the user (None outside of admission), revisions of facts and nodes, digest of the Pod."""
+_Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
+"""Namespace, identities of the user (None outside of admission), whether there are facts, revisions of facts and nodes,
+digest of the Pod."""
 
 
 def _today() -> date:
@@ -85,7 +87,7 @@ class Evaluator:
         """What is known of the cluster, beside the objects that come with a request."""
         self.vocabulary = Vocabulary(config.accelerators)
         self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
-        self.documents = input_document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
+        self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)
         self._mutating = Mutating(
             engine=engine, documents=self.documents, catalogue=entries, rules=MutationRules(config, entries)
         )
@@ -205,9 +207,9 @@ class Evaluator:
             or request.objects is not lookup.NOTHING
         ):
             return None
-        revisions = self.facts.revision, self.facts.nodes.revision
+        facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision
         digest = fingerprints.of_pod(request.value, ranks=self._ranks)
-        return None if digest is None else (request.namespace, self._identities.of(request.user), *revisions, digest)
+        return None if digest is None else (request.namespace, self._identities.of(request.user), *facts, digest)
 
     def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
         return self._knowledge(request).workload(value, namespace=request.namespace, objects=request.objects)
@@ -232,7 +234,7 @@ class Evaluator:
         workload = case.workload
         if not workload.pod_sets and not workload.view:
             return _Found()
-        cluster = self.documents.slices.of(case, known)
+        cluster = input_cluster.of(case, known)
         document = self.documents.build(workload, old=old, review=review, cluster=cluster)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return _Found(

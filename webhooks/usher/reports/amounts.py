@@ -1,4 +1,4 @@
-"""Amounts of resources as they are put before people, and exactly as they are given to programs."""
+"""Amounts of resources: readable for people, exact for programs."""
 
 from decimal import Decimal
 from typing import Final
@@ -30,7 +30,7 @@ def span(minimum: quantities.Quantity, maximum: quantities.Quantity | None) -> s
 
 
 def unit(name: str, vocabulary: Vocabulary) -> str:
-    """What one of an accelerator's resource is, where it is no device or part of one: `MiB`. Empty where it is."""
+    """The unit of a resource that counts memory of accelerators: `MiB`. Empty for resources that count devices."""
     if name == annotations.GPU_MEMORY:
         return "MiB"
     meaning = vocabulary.meaning(name)
@@ -47,7 +47,7 @@ def resource(name: str, quantity: quantities.Quantity) -> str:
 def _written(name: str, quantity: quantities.Quantity) -> str:
     if name not in _BYTES and not name.startswith(_HUGE_PAGES):
         return str(quantity)
-    # The manifest may have had either; whoever wrote it wrote the shorter one.
+    # The manifest may have either suffix; people write the shorter one.
     return min((_binary(quantity), quantities.canonical(str(quantity))), key=len)
 
 

@@ -1,4 +1,4 @@
-"""What the mutating webhook would change, shown beforehand: a diff of the object, and a reason for every line of it."""
+"""What the mutating webhook would change: a diff of the object, and a reason for every line."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -19,14 +19,14 @@ _ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Writes values that occur twice out twice, as people write manifests."""
+    """Writes repeated values in full, as people write manifests."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
         return True
 
 
 def write(result: findings.Result, lines: Lines) -> None:
-    """The changed hunks of one object, then what was applied, what was not, and why."""
+    """Writes the changed parts of one object, then which intents were applied or not, and why."""
     change = result.change
     if change is None:
         return
@@ -36,10 +36,10 @@ def write(result: findings.Result, lines: Lines) -> None:
         return
     name = f"{result.source}: {result.identity}"
     if merged.applied:
-        for line in _unified(change.before, _settled(merged.value, change.before), name=wording.printable(name)):
+        for line in _unified(change.before, _ordered(merged.value, change.before), name=wording.printable(name)):
             lines.write(Text(wording.printable(line), style=_STYLES.get(line[:1], "")))
     else:
-        lines.write(Text(f"{wording.printable(name)}: nothing is changed", style="bold"))
+        lines.write(Text(f"{wording.printable(name)}: no changes", style="bold"))
     for label, style, text in _account(change):
         lines.wrapped(text, first=Text(f"  {label:<8}  ", style=style), rest=" " * 12)
     lines.write()
@@ -56,15 +56,15 @@ def _unified(before: paths.Object, after: paths.Json, *, name: str) -> Iterator[
     )
 
 
-def _settled(after: paths.Json, before: paths.Json) -> paths.Json:
-    """The value with what is new in it in the order in which people write it; engines differ in the order of keys."""
+def _ordered(after: paths.Json, before: paths.Json) -> paths.Json:
+    """The value with new keys in the usual order of manifests, because engines differ in the order of keys."""
     if isinstance(after, dict):
         old = before if isinstance(before, dict) else {}
         keys = after if isinstance(before, dict) else sorted(after, key=_rank)
-        return {key: _settled(after[key], old.get(key)) for key in keys}
+        return {key: _ordered(after[key], old.get(key)) for key in keys}
     if isinstance(after, list):
         items = before if isinstance(before, list) else []
-        return [_settled(item, items[index] if index < len(items) else None) for index, item in enumerate(after)]
+        return [_ordered(item, items[index] if index < len(items) else None) for index, item in enumerate(after)]
     return after
 
 
@@ -90,7 +90,7 @@ def _account(change: findings.Change) -> Iterator[tuple[str, str, str]]:
         wanted = wording.sentence(
             f"{change.names[intent.mutation]} wants {_value(intent)} ({intent.reason})" for intent in conflict
         )
-        yield "conflict", "bold red", f"{_where(conflict[0], change)}: {wanted}; none was set"
+        yield "conflict", "bold red", f"{_where(conflict[0], change)}: {wanted}; no value was set"
 
 
 def _grouped(entries: Iterable[tuple[model.Intent, str]], change: findings.Change) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _where(intent: model.Intent, change: findings.Change) -> str:
 
 
 _PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("name", "amount"))
-"""Under which names values keep what people write as `name=value`."""
+"""Keys of values that people write as `name=value`."""
 
 
 def _value(intent: model.Intent) -> str:

@@ -1,4 +1,4 @@
-"""What each check and mutation makes of an object, for people: what matters in full, the rest by its reason."""
+"""What each check and mutation says of an object, for people: what matters in full, the rest by its reason."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, TextIO
@@ -23,13 +23,13 @@ _HEADINGS: Final = {
     State.FOUND: "found",
     State.NOT_EVALUATED: "not evaluated",
     State.APPLIED: "mutations that apply",
-    State.CONFLICT: "mutations that contradict each other",
-    State.WARNED: "mutations that something stands in the way of",
+    State.CONFLICT: "mutations in conflict",
+    State.WARNED: "mutations that are blocked",
     State.SKIPPED: "mutations with nothing to add",
-    State.LEFT_ALONE: "mutations that leave it alone",
+    State.LEFT_ALONE: "mutations with nothing to do",
     State.OFF: "switched off",
-    State.GOOD: "looked at and good",
-    State.NOT_ASKED: "not asked",
+    State.GOOD: "passed",
+    State.NOT_ASKED: "left out",
 }
 
 
@@ -53,7 +53,7 @@ def write(explained: Iterable[tuple[str, Explanation]], stream: TextIO, /, *, wi
 def _heading(explanation: Explanation) -> str:
     workload = explanation.workload
     if workload is None:
-        return "nothing that rules read"
+        return "no rule reads this object"
     return wording.workload_name(workload)
 
 

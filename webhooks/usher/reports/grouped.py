@@ -1,4 +1,4 @@
-"""The findings of an audit by what is wrong, beginning where the most GPUs hang on it; a list would be too long."""
+"""The findings of an audit, grouped by check and message, those with the most GPUs first."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -15,12 +15,12 @@ from usher.scan import devices as scan_devices
 from usher.scan import findings
 
 SHOWN: Final = 10
-"""Workloads of one message, messages of one check: who needs all of them takes the JSON report."""
+"""Workloads of one message, and messages of one check; the JSON report has all."""
 
-_ALL: Final = "--format json names them all"
+_ALL: Final = "--format json lists all"
 
 _Message = tuple[str, str, str]
-"""Message, remedy and why it is milder."""
+"""Message, remedy, and why the outcome is milder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def _check(outcome: model.Outcome, code: str, name: str, hits: Sequence[_Hit], l
             "  ",
             (wording.printable(code), "bold"),
             f" {wording.printable(name)}  ",
-            (_extent([hit.result for hit in hits]), "dim"),
+            (_affected([hit.result for hit in hits]), "dim"),
         )
     )
     messages = sorted(_by(hits, lambda hit: hit.message).items(), key=lambda entry: (_gpus(entry[1]), entry[0]))
@@ -83,7 +83,7 @@ def _where(hit: _Hit) -> str:
 
 
 def _unread(results: Iterable[findings.Result], lines: Lines) -> None:
-    """What nobody judged, by the reason."""
+    """The parts that could not be judged, by reason."""
     by_reason: dict[str, list[findings.Result]] = defaultdict(list)
     for result in results:
         for entry in result.not_judged:
@@ -103,8 +103,8 @@ def _more(number: int, thing: str, lines: Lines, *, margin: int) -> None:
         lines.write(Text(f"{' ' * margin}and {wording.count(number, f'more {thing}')}; {_ALL}", style="dim"))
 
 
-def _extent(results: Iterable[findings.Result]) -> str:
-    """How many workloads there are, and how many accelerators hang on them; each counted once."""
+def _affected(results: Iterable[findings.Result]) -> str:
+    """How many workloads the findings are about, and how many accelerators these ask for; each counted once."""
     distinct = list({id(result): result for result in results}.values())
     if not any(result.makes_pods for result in distinct):
         return wording.count(len(distinct), "object")

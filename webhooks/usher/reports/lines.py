@@ -13,7 +13,7 @@ from usher.reports import wording
 from usher.scan import findings
 
 LOG_WIDTH: Final = 120
-"""Columns where no terminal says how many there are."""
+"""Columns of a stream that is not a terminal."""
 
 _CUT: Final = "…"
 
@@ -27,7 +27,7 @@ _UNLIMITED: Final = 10_000
 
 
 class Row(NamedTuple):
-    """A label and its text, neither of them escaped; a row without a label goes on with the one before it."""
+    """A label and its text, not escaped yet. A row without a label continues the one before it."""
 
     label: str
     text: str = ""
@@ -38,13 +38,19 @@ class Row(NamedTuple):
         return " " * self.indent + wording.printable(self.label)
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the caller, where rich would end the process with 1: the exit code for findings."""
+        raise  # noqa: PLE0704 - called while the BrokenPipeError is handled
+
+
 class Lines:
     """A stream with a width, coloured or not."""
 
     def __init__(self, stream: TextIO, *, color: bool, width: int | None = None) -> None:
         if width is None and not stream.isatty() and "COLUMNS" not in os.environ:
             width = LOG_WIDTH
-        self._console = Console(
+        self._console = _Console(
             file=stream,
             color_system="standard" if color else None,
             force_terminal=color,
@@ -69,7 +75,7 @@ class Lines:
         self._console.print(text)
 
     def wrapped(self, text: str, *, first: Text, rest: str, style: str = "") -> None:
-        """Words broken over lines at the width: the first after `first`, the others after `rest`."""
+        """Writes text wrapped to the width: the first line after `first`, the others after `rest`."""
         room = max(self.width - max(cell_len(first.plain), cell_len(rest)), 20)
         broken = Text(wording.printable(text)).wrap(self._console, room)
         for number, part in enumerate(broken):
@@ -77,7 +83,7 @@ class Lines:
             self.write(Text.assemble(start, (part.plain, style)))
 
     def labelled(self, rows: Sequence[Row]) -> None:
-        """Labels in one column and texts beside them, broken over lines. A table of rich would break the labels too."""
+        """Writes labels and texts in two columns. Only texts wrap; a table of rich would wrap long labels too."""
         widths = [cell_len(row.start) for row in rows if row.text]
         column = max((width for width in widths if width <= _WIDEST_LABEL), default=0) + _GAP
         for row in rows:
@@ -91,7 +97,7 @@ class Lines:
     def table(
         self, headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str] = (), indent: int = 0
     ) -> None:
-        """Columns as wide as their texts, which are not escaped yet; those whose header is in `right` align there."""
+        """Writes columns as wide as their texts, which this escapes; the columns in `right` align to the right."""
         table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
         for header in headers:
             table.add_column(header, justify="right" if header in right else "left", no_wrap=True)
@@ -104,7 +110,7 @@ class Lines:
 
 
 def fitted(excerpt: findings.Excerpt, *, width: int) -> tuple[str, str, str]:
-    """A source line as what stands before, in and after the underlined part, escaped and no wider than `width`."""
+    """A source line in three parts: before, in and after the underlined part. Escaped, and no wider than `width`."""
     text = excerpt.text
     before, marked, after = (
         wording.printable(part.replace("\t", "    "))

@@ -1,4 +1,4 @@
-"""The opening of an audit: how many GPUs, whose, and in which trouble."""
+"""The opening of an audit: GPUs by namespace and by check."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -33,12 +33,12 @@ def write(found: findings.Report, lines: Lines) -> None:
         first=Text(""),
         rest="",
     )
-    in_trouble = [result for result in found.results if result.worst is model.Outcome.DENY]
-    if in_trouble:
-        ask = "asks" if len(in_trouble) == 1 else "ask"
-        asked = wording.devices(totals.accelerators_with_errors) if totals.accelerators_with_errors else "none"
+    denied = [result for result in found.results if result.worst is model.Outcome.DENY]
+    if denied:
+        have = "has errors; it asks" if len(denied) == 1 else "have errors; they ask"
+        asked = wording.devices(totals.accelerators_with_errors)
         lines.wrapped(
-            f"{wording.count(len(in_trouble), 'workload')} with errors {ask} for {asked} of these.",
+            f"{wording.count(len(denied), 'workload')} {have} for {asked}.",
             first=Text(""),
             rest="",
             style="bold red",
@@ -49,7 +49,7 @@ def write(found: findings.Report, lines: Lines) -> None:
         lines.table(("namespace", *_NUMBERS, "accelerators"), rows[:SHOWN], right=_NUMBERS, indent=2)
         if len(rows) > SHOWN:
             more = wording.count(len(rows) - SHOWN, "more namespace")
-            lines.write(Text(f"  and {more}; --format json has all", style="dim"))
+            lines.write(Text(f"  and {more}; --format json lists all", style="dim"))
         lines.write()
     rows = _by_check(found.results)
     if rows:
@@ -76,9 +76,9 @@ def _by_namespace(results: Iterable[findings.Result]) -> list[_Row]:
 
 
 def _rank(results: list[findings.Result]) -> tuple[int | Decimal, int, int | Decimal]:
-    """Most GPUs in trouble first, then most workloads in trouble, then most GPUs."""
-    bad = [result for result in results if result.worst is model.Outcome.DENY]
-    return -_gpus(bad), -len(bad), -_gpus(results)
+    """Sorts by denied GPUs, then by denied workloads, then by all GPUs; the largest number comes first."""
+    denied = [result for result in results if result.worst is model.Outcome.DENY]
+    return -_gpus(denied), -len(denied), -_gpus(results)
 
 
 def _gpus(results: Iterable[findings.Result]) -> int | Decimal:

@@ -1,4 +1,4 @@
-"""What is said of one pod template of a workload."""
+"""The rows of one pod set of a workload."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -9,13 +9,13 @@ from usher.reports import amounts
 from usher.reports.lines import Row
 
 
-def asked(asked: model.Total | model.AcceleratorRequest, vocabulary: Vocabulary, *, told: str = "") -> str:
+def request(asked: model.Total | model.AcceleratorRequest, vocabulary: Vocabulary, *, known: str = "") -> str:
     """`8 nvidia.com/gpu (extended resource)`, `2,048 MiB of gpu-memory (fraction annotation)`.
 
     Args:
-        asked: what is asked for.
-        vocabulary: what resources are counted in.
-        told: reasons that need not be given again.
+        asked: a request, or the total of several.
+        vocabulary: the units of resources.
+        known: reasons that the reader has seen already.
     """
     unit = amounts.unit(asked.name, vocabulary)
     name = f"{unit} of {asked.name}" if unit else asked.name
@@ -23,23 +23,23 @@ def asked(asked: model.Total | model.AcceleratorRequest, vocabulary: Vocabulary,
     about: list[str] = [asked.route]
     if isinstance(asked, model.AcceleratorRequest) and asked.claim:
         about.append(f"shared {asked.claim}")
-    about += (reason for reason in asked.reason.split("; ") if reason and reason not in told.split("; "))
+    about += (reason for reason in asked.reason.split("; ") if reason and reason not in known.split("; "))
     return f"{number}{name} ({'; '.join(about)})"
 
 
 class Common(NamedTuple):
-    """What is the same for all pod sets of a workload; empty where it is not."""
+    """What all pod sets of a workload have in common; empty where they differ."""
 
     scheduler: str
     operator_environment: str
 
     @classmethod
     def of(cls, pod_sets: Sequence[model.PodSet]) -> "Common":
-        return cls(*(_same(pod_sets, told) for told in (scheduler, _operator_environment)))
+        return cls(*(_same(pod_sets, describe) for describe in (scheduler, _operator_environment)))
 
 
-def _same(pod_sets: Sequence[model.PodSet], told: Callable[[model.PodSet], str]) -> str:
-    texts = {told(pod_set) for pod_set in pod_sets}
+def _same(pod_sets: Sequence[model.PodSet], describe: Callable[[model.PodSet], str]) -> str:
+    texts = {describe(pod_set) for pod_set in pod_sets}
     return texts.pop() if len(texts) == 1 else ""
 
 
@@ -52,20 +52,20 @@ def scheduler(pod_set: model.PodSet) -> str:
 def rows(
     pod_set: model.PodSet, vocabulary: Vocabulary, *, indent: int, requests: bool, common: Common
 ) -> Iterator[Row]:
-    """The rows of a pod set but for its name and its pods.
+    """The rows below the name of a pod set and its number of pods.
 
     Args:
         pod_set: the pod set.
-        vocabulary: what resources are counted in.
-        indent: of the labels.
-        requests: whether to say what one pod asks for.
-        common: what has been said of all pod sets.
+        vocabulary: the units of resources.
+        indent: spaces before the labels.
+        requests: whether to write what one pod asks for.
+        common: what is already written for all pod sets.
     """
     if pod_set.path:
         aside = "" if pod_set.changeable else " (not changed by the webhook)"
         yield Row("template", f"{paths.readable(pod_set.path)}{aside}", indent)
     if requests:
-        yield from _labelled("each pod", [asked(request, vocabulary) for request in pod_set.requests], indent)
+        yield from _labelled("each pod", [request(each, vocabulary) for each in pod_set.requests], indent)
     settings = {
         "scheduler": "" if common.scheduler else scheduler(pod_set),
         "waits for": ", ".join(pod_set.scheduling_gates),
@@ -96,7 +96,7 @@ def _operator_environment(pod_set: model.PodSet) -> str:
 
 
 def _container(container: model.Container, *, idle: bool) -> str:
-    """What it asks for; whether it does the pod's work, where another container does not."""
+    """What it asks for, and where other containers are idle, whether it does the pod's work."""
     parts = []
     if container.requests and container.requests == container.limits:
         parts.append(f"requests and limits {_resources(container.limits)}")
@@ -142,7 +142,7 @@ def _list(value: paths.Json) -> str:
 
 
 def _toleration(toleration: Mapping[str, paths.Json]) -> str:
-    """As `kubectl` writes taints: `nvidia.com/gpu=present:NoSchedule`, without what may be anything."""
+    """As `kubectl` writes taints: `nvidia.com/gpu=present:NoSchedule`; parts that match anything are left out."""
     key, value, effect = (toleration.get(field) for field in ("key", "value", "effect"))
     taint = f"{key}={value}" if key and value else f"{key}" if key else "every taint"
     return f"{taint}:{effect}" if effect else taint

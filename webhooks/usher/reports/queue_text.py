@@ -1,4 +1,4 @@
-"""Outlooks for people: where a workload would go, what it counts there, what is free, what would make it fit."""
+"""Outlooks for people: whether a workload can start, what limits it, what is free, and what would make it fit."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TextIO
@@ -15,16 +15,16 @@ from usher.reports.amounts import number, span
 from usher.reports.lines import Lines, Row
 
 VERDICTS: Final = {
-    Answer.NEVER: "never: as things are configured it cannot start, whatever else runs",
-    Answer.UNKNOWN: "unknown: not all of it can be told",
-    Answer.NOT_NOW: "not now: it could start some day",
-    Answer.COULD: "could start: nothing that is configured stands in its way",
-    Answer.FITS: "there is room now, as far as queues and quotas tell; what runs on the nodes is not looked at",
+    Answer.NEVER: "never: this configuration does not let it start, even if nothing else runs",
+    Answer.UNKNOWN: "unknown: facts are missing",
+    Answer.NOT_NOW: "not now: it can start later",
+    Answer.COULD: "could start: the configuration allows it; how much is free is unknown",
+    Answer.FITS: "fits now: queues and quotas have room; usher does not look at what runs on the nodes",
 }
-"""Of a workload."""
+"""The verdict of a workload."""
 
 _ANSWERS: Final = {**{answer: answer.value for answer in Answer}, Answer.COULD: "could start"}
-"""Of one authority."""
+"""The answer of one authority."""
 
 _QUEUES: Final = frozenset({"Kueue", "Volcano"})
 
@@ -32,7 +32,7 @@ _WAY: Final = " -> "
 
 
 class ShownOutlook(NamedTuple):
-    """An outlook, and where its object stands."""
+    """An outlook, with the place of its object in a file."""
 
     place: str
     outlook: Outlook
@@ -71,9 +71,9 @@ def _overview(outlook: Outlook) -> Iterator[Row]:
     for index, rank in enumerate(outlook.ranks):
         yield Row("" if index else "priority", _rank(rank))
     if not any(section.way for section in outlook.sections if section.authority in _QUEUES):
-        yield Row("queue", "none, as far as is known")
+        yield Row("queue", "no queue found")
     if workload.owner is not None:
-        yield Row("owner", f"{workload.owner.kind} {workload.owner.name}, with which it is queued")
+        yield Row("owner", f"{workload.owner.kind} {workload.owner.name}, which is queued in its place")
     if outlook.given:
         yield Row("gpu-usher adds", ", ".join(outlook.given))
 
@@ -98,11 +98,11 @@ def _asks(workload: model.Workload) -> Iterator[str]:
 def _rank(rank: Rank) -> str:
     value = "" if rank.value is None else f" ({rank.value:,})"
     if rank.missing:
-        value = " (there is none of that name)"
+        value = " (it does not exist)"
     of = f" of {wording.sentence(rank.of)}" if rank.of else ""
     if not rank.name:
         return f"no {rank.kind}{value}{of}"
-    given = ", given by gpu-usher" if rank.given else ", the default" if rank.by_default else ""
+    given = ", set by gpu-usher" if rank.given else ", the default" if rank.by_default else ""
     return f"{rank.kind} {rank.name}{value}{of}{given}"
 
 
@@ -110,7 +110,7 @@ def _write_section(section: Section, lines: Lines) -> None:
     could = section.is_of_nodes and section.answer is Answer.COULD
     lines.write(f"  {section.authority}: {'could hold the pods' if could else _ANSWERS[section.answer]}")
     if section.way:
-        given = " (given by gpu-usher; the file names none)" if section.given else ""
+        given = " (set by gpu-usher, not by the file)" if section.given else ""
         first, *rest = section.way
         lines.wrapped(_WAY.join((first + given, *rest)), first=Text("    "), rest="      ")
     for reason in section.reasons:
@@ -125,12 +125,12 @@ def _write_section(section: Section, lines: Lines) -> None:
 def _taken(section: Section) -> Iterator[str]:
     for each in section.taken:
         pods = each.pod_set or "the pods"
-        when = "would get" if each.now else "would get, once there is room,"
+        when = "would get" if each.now else "would get, when there is room,"
         yield f"{pods} {when} flavor {each.flavor} for {', '.join(each.resources)}"
 
 
 def _write_balances(section: Section, lines: Lines) -> None:
-    """A table with a line for each resource of each giver; what is not known is a question mark."""
+    """A table with a row for each resource of each flavor or quota; a question mark stands for an unknown amount."""
     if not section.balances:
         return
     used = "reserved" if section.authority == "Kueue" else "in use"
@@ -164,11 +164,9 @@ def _held(holding: Holding) -> str:
     pods = f"one pod of {holding.pod_set}" if holding.pod_set else "one pod"
     missing = "; ".join(holding.missing)
     if holding.answer is Answer.NEVER:
-        nearest = f" Nearest is {holding.nearest}: " if holding.nearest else " "
+        nearest = f" The nearest is {holding.nearest}: " if holding.nearest else " "
         return f"No node could ever hold {pods}.{nearest}{missing}"
     places = [wording.count(holding.nodes, "node")] if holding.nodes else []
     places += [f"nodes that an autoscaler adds to {name}" for name in holding.grows]
-    told = (
-        f"{wording.sentence(places)} could hold {pods}, if empty" if places else f"no node that is there holds {pods}"
-    )
-    return f"{told}: {missing}" if missing else told
+    text = f"{wording.sentence(places)} could hold {pods}, if empty" if places else f"no existing node can hold {pods}"
+    return f"{text}: {missing}" if missing else text

@@ -1,4 +1,4 @@
-"""The end of a report: the numbers, and what the reader must know before trusting them."""
+"""The end of a report: the numbers, and what they leave out."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def _numbers(found: findings.Report) -> str:
         parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
     if found.unread:
         parts.append(f"{wording.count(found.unread, 'part')} not judged")
-    # Numbers without this would read as if they were all.
+    # Without this the numbers would look complete.
     missing = [f"{wording.count(len(found.problems), 'input')} could not be read"] if found.problems else []
     if found.failures:
         missing.append(f"{wording.count(len(found.failures), 'object')} could not be judged")
@@ -60,8 +60,8 @@ def _without_facts(found: findings.Report) -> Iterator[tuple[str, str]]:
     if found.without_facts:
         checks = wording.count(found.without_facts, "check")
         yield (
-            "not asked",
-            f"{checks} that compare with a cluster; --facts tells of one, and usher snapshot writes it down",
+            "left out",
+            f"{checks} that compare with a cluster; give its facts with --facts (usher snapshot saves them)",
         )
 
 
@@ -72,9 +72,9 @@ def _exceptions(found: findings.Report) -> Iterator[tuple[str, str]]:
             case findings.ExceptionState.USED:
                 text = f"{name} covers {wording.count(each.findings, 'finding')} until {each.expires}"
             case findings.ExceptionState.UNUSED:
-                text = f"{name} covers nothing here; if nothing else needs it, take it out of usher.yaml"
+                text = f"{name} covers nothing here; remove it from usher.yaml unless other manifests need it"
             case findings.ExceptionState.EXPIRED:
-                text = f"{name} expired on {each.expires} and applies nowhere; renew it or take it out of usher.yaml"
+                text = f"{name} expired on {each.expires}; renew it or remove it from usher.yaml"
         yield "exception", text
 
 
@@ -82,17 +82,17 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
     for note in found.notes[:_SHOWN_NOTES]:
         yield "left out", f"{note.source}: {note.reason}"
     if len(found.notes) > _SHOWN_NOTES:
-        yield "left out", f"{len(found.notes) - _SHOWN_NOTES:,} more like these; --format json names them all"
+        yield "left out", f"{len(found.notes) - _SHOWN_NOTES:,} more; --format json lists all"
     totals = found.totals
     if totals.ignored:
         yield (
             "left out",
             wording.count(
-                totals.ignored, "document that is no Kubernetes object", "documents that are no Kubernetes objects"
+                totals.ignored, "document that is not a Kubernetes object", "documents that are not Kubernetes objects"
             ),
         )
     if totals.finished:
-        yield "left out", f"{wording.count(totals.finished, 'object')} that ran to the end and hold no GPU any more"
+        yield "left out", f"{wording.count(totals.finished, 'finished object')} that hold no GPUs any more"
     if totals.owned:
         yield "left out", f"{wording.count(totals.owned, 'object')} judged as part of the workloads that own them"
     exempt = Counter(result.exemption for result in found.results if result.exemption and result.makes_pods)
@@ -101,6 +101,6 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
 
 
 def _configuration(found: findings.Report) -> str:
-    source = found.configuration.source or "none given, so the built-in defaults"
-    as_admitted = "; judged as the mutating webhook would leave the objects" if found.admitted else ""
+    source = found.configuration.source or "built-in defaults"
+    as_admitted = "; judged with what the mutating webhook adds" if found.admitted else ""
     return f"{source} (preset {found.configuration.preset}){as_admitted}"

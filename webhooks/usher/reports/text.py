@@ -1,4 +1,4 @@
-"""The report for people: what is wrong, on which line, in whose workload, and what to do about it."""
+"""The report for people: what is wrong, on which line, in which workload, and how to fix it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -15,17 +15,17 @@ from usher.scan import findings
 _SHOWN_FIELDS: Final = 5
 
 _Group = Sequence[findings.Finding]
-"""Findings of one check about one pod set that have the same outcome and remedy: shown under one heading."""
+"""Findings of one check about one pod set with the same outcome and remedy: shown under one heading."""
 
 
 def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, width: int | None = None) -> None:
     """Writes the report; `width` in columns, by default the terminal's."""
     lines = Lines(stream, color=color, width=width)
-    told: Iterable[findings.Result] = found.results
+    listed: Iterable[findings.Result] = found.results
     if found.command is findings.Command.AUDIT:
         overview.write(found, lines)
-        told = ()
-    for source, entries in groupby(_told(found, told), key=lambda entry: entry.source):
+        listed = ()
+    for source, entries in groupby(_entries(found, listed), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
         for entry in entries:
             if isinstance(entry, findings.Problem):
@@ -46,14 +46,14 @@ def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, wid
 _Entry = findings.Result | findings.Failure | findings.Problem
 
 
-def _told(found: findings.Report, results: Iterable[findings.Result]) -> Iterator[_Entry]:
-    """All that has something to tell, by source in the order in which the sources were met."""
-    entries: list[_Entry] = [*found.problems, *found.failures, *(result for result in results if _tells(result))]
+def _entries(found: findings.Report, results: Iterable[findings.Result]) -> Iterator[_Entry]:
+    """Problems, failures, and the results with findings or unknowns, by source in the order of reading."""
+    entries: list[_Entry] = [*found.problems, *found.failures, *(result for result in results if _has_entry(result))]
     order = {source: number for number, source in enumerate(dict.fromkeys(entry.source for entry in entries))}
     yield from sorted(entries, key=lambda entry: order[entry.source])
 
 
-def _tells(result: findings.Result) -> bool:
+def _has_entry(result: findings.Result) -> bool:
     return bool(result.findings) or any(not entry.unknown.check for entry in result.not_judged)
 
 
@@ -112,7 +112,7 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
 
 
 def _about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
-    """Whose finding it is and how much hangs on it: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
+    """The workload of a finding and its pods: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
     if not result.makes_pods:
         return str(result.identity)
     if pod_set is None or not pod_set.name:
@@ -121,7 +121,7 @@ def _about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
 
 
 def _excerpt(place: findings.Place | None, group: _Group, lines: Lines, *, gutter: int) -> None:
-    """The source line, what is meant underlined, and the messages beside it or, where there is no room, below."""
+    """The source line with the place underlined, and the messages beside it, or below where there is no room."""
     margin = " " * (gutter + 3)
     bar = Text(f"{margin}| ", style="dim")
     style = wording.STYLES[group[0].judgement.outcome]
@@ -144,7 +144,7 @@ def _excerpt(place: findings.Place | None, group: _Group, lines: Lines, *, gutte
 
 
 def _not_judged(result: findings.Result, entries: Sequence[findings.NotJudged], lines: Lines) -> None:
-    """Parts of an object that could not be read, all for one reason."""
+    """Parts of an object that could not be read, all for the same reason."""
     place = entries[0].place
     where = f"{place.line}:{place.column}" if place is not None else ""
     start = Text.assemble(f"  {where:<7}" if where else "  ", ("unknown", "magenta"), "  ")

@@ -1,4 +1,4 @@
-"""Numbers and names as they are put before people."""
+"""Numbers and names for people."""
 
 import re
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ from usher.scan import findings
 WORDS: Final = {model.Outcome.DENY: "error", model.Outcome.WARN: "warn", model.Outcome.AUDIT: "note"}
 STYLES: Final = {model.Outcome.DENY: "bold red", model.Outcome.WARN: "yellow", model.Outcome.AUDIT: "cyan"}
 
-# What Azure Pipelines and GitHub Actions take for commands anywhere in a line of a log.
+# Azure Pipelines and GitHub Actions read these as commands anywhere in a line of a log.
 _LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
 
 
 def printable(text: str) -> str:
-    """Text from a manifest or a file name, so that a terminal or log shows it and obeys nothing in it.
+    """Text from a manifest or a file name, safe to show on a terminal or in a log.
 
     Control and format characters (ANSI sequences, line ends, right-to-left marks) become visible escapes.
     """
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def harmless(line: str) -> str:
-    """A whole line of output, so that no CI system takes data in it for one of its commands."""
+    """A whole line of output in which no CI system finds a command."""
     line = _LOG_COMMAND.sub("# #", line)
     return f"| {line}" if line.lstrip().startswith("::") else line
 
@@ -44,7 +44,7 @@ def workload_name(workload: model.Workload) -> str:
 
 
 def amount(value: scan_devices.Amount) -> str:
-    """`64`, `0.5`, or `64+` when nothing bounds it."""
+    """`64`, `0.5`, or `64+` where nothing bounds it."""
     number = value.number
     whole = int(number) if number == int(number) else Decimal(number).normalize()
     return f"{whole:,}{'+' if value.unbounded else ''}"
@@ -77,7 +77,7 @@ def pods(value: model.Count) -> str:
 
 
 def finding_counts(totals: findings.Totals) -> str:
-    """`2 errors (in workloads of 72 GPUs), 1 warning`; what there is none of is left out but for the errors."""
+    """`2 errors (in workloads of 72 GPUs), 1 warning`; outcomes without findings are left out, except errors."""
     if not totals.errors and not totals.warnings and not totals.notes:
         return "no errors, no warnings"
     parts = [count(totals.errors, "error") if totals.errors else "no errors"]
@@ -91,7 +91,7 @@ def finding_counts(totals: findings.Totals) -> str:
 
 
 def milder(judgement: model.Judgement) -> str:
-    """Why a finding does not deny, where there is a reason; empty otherwise."""
+    """Why the outcome of a finding is milder than its check says; empty where it is not."""
     if not judgement.because:
         return ""
     kind = "a warning" if judgement.outcome is model.Outcome.WARN else "a note"

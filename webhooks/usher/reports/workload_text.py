@@ -1,4 +1,4 @@
-"""Workloads for people: what usher reads from a manifest, and nothing of what is not there."""
+"""Workloads for people: what usher reads from a manifest. Fields that the manifest leaves out are left out."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -24,7 +24,7 @@ def write(
     for number, each in enumerate(shown):
         if number:
             lines.write()
-        # A path that is broken over lines can be neither clicked nor copied.
+        # Never wrapped: a path that is broken over lines can be neither clicked nor copied.
         lines.write(wording.printable(f"{each.source}:{each.line}" if each.line else each.source))
         name = wording.workload_name(each.workload)
         lines.wrapped(f"{name} ({each.workload.api_version})", first=Text(""), rest="  ")
@@ -38,7 +38,7 @@ def write(
 
 
 def _is_recognised(workload: model.Workload) -> bool:
-    """Of a kind that is not known, nothing is known but its name."""
+    """Whether anything is known of the object but its kind and name."""
     return bool(workload.pod_sets) or workload.role is not model.Role.UNKNOWN or not workload.unknowns
 
 
@@ -51,7 +51,7 @@ def _known(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
     if workload.owner is not None:
         yield Row("owner", f"{workload.owner.kind} {workload.owner.name}")
     if workload.is_template:
-        yield Row("makes pods", "only when something refers to it; the numbers are those of one use")
+        yield Row("makes pods", "only when another object refers to it; the numbers are for one use")
     unread = workload.unknowns and workload.pods.maximum == 0
     yield Row("pods", "none that could be read" if unread else _pods(workload.pods))
     yield from (Row("", text) for text in _idle(shown.scalers))
@@ -75,7 +75,7 @@ def _pods(count: model.Count) -> str:
 
 
 def _idle(scalers: Iterable[Scaler]) -> Iterator[str]:
-    """What scales the workload in name only, and why."""
+    """The scalers that change nothing, and why."""
     for scaler in scalers:
         if not scaler.effective:
             growth = scaler.growth
@@ -84,12 +84,12 @@ def _idle(scalers: Iterable[Scaler]) -> Iterator[str]:
 
 
 def _accelerators(workload: model.Workload, vocabulary: Vocabulary) -> Iterator[Row]:
-    told = workload.pods.reason
-    texts = [pod_set_rows.asked(total, vocabulary, told=told) for total in workload.totals]
+    known = workload.pods.reason
+    texts = [pod_set_rows.request(total, vocabulary, known=known) for total in workload.totals]
     totalled = {(total.name, total.route) for total in workload.totals}
-    # Access to all devices adds nothing up, and so is no total.
+    # Access to all devices takes none of them, so it is not part of a total.
     access = (
-        pod_set_rows.asked(request, vocabulary)
+        pod_set_rows.request(request, vocabulary)
         for pod_set in workload.pod_sets
         for request in pod_set.requests
         if request.route is model.Route.ACCESS and (request.name, request.route) not in totalled
@@ -101,12 +101,12 @@ def _accelerators(workload: model.Workload, vocabulary: Vocabulary) -> Iterator[
 
 
 def _gang(gang: model.Gang) -> str:
-    formed = f"formed by {gang.formed_by}" if gang.formed_by else "wanted, but nothing in the object forms one"
+    formed = f"formed by {gang.formed_by}" if gang.formed_by else "needed, but nothing in the object forms one"
     return formed if gang.minimum is None else f"{formed}; at least {wording.count(gang.minimum, 'pod')} at once"
 
 
 def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) -> Iterator[Row]:
-    """A template that is the only one and has no name is not set apart from the workload."""
+    """The rows of each pod set. A single one without a name needs no heading."""
     alone = len(workload.pod_sets) == 1
     for pod_set in workload.pod_sets:
         shares = any(request.claim for request in pod_set.requests)
@@ -120,7 +120,7 @@ def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) 
 
 
 def _unknown(shown: ShownWorkload) -> Iterator[str]:
-    """What is not known and why; places that share a reason together."""
+    """What is unknown and why; places with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for path, reason in chain(_of_workload(shown.workload), _of_scalers(shown.scalers)):
         by_reason.setdefault(reason, []).append(path)
@@ -131,12 +131,12 @@ def _unknown(shown: ShownWorkload) -> Iterator[str]:
 def _of_workload(workload: model.Workload) -> Iterator[tuple[str, str]]:
     for unknown in workload.unknowns:
         yield paths.readable(unknown.path), unknown.reason
-    remedy = "usher.yaml can name it under accelerators"
+    remedy = "usher.yaml can say so under accelerators"
     for pod_set in workload.pod_sets:
         for container in pod_set.containers:
             for name in container.lookalikes:
                 path = paths.readable(container.first_path(name))
-                yield path, f"whether {name} is an accelerator, as its name suggests; {remedy}"
+                yield path, f"{name} may be an accelerator, as its name suggests; {remedy}"
 
 
 def _of_scalers(scalers: Iterable[Scaler]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,11 @@
-"""A validating review that may have to wait: for the object that a request scales, and for the charge of a quota."""
+"""The validating review: body in, body with a verdict out.
+
+A server with a cluster also waits for the object that a request scales, and for the charge of a quota.
+"""
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Final, Protocol
 
 from usher import errors, model, paths
@@ -9,8 +13,9 @@ from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.ledger import Full
 from usher.policy.evaluator import Evaluator, Operation
-from usher.review import mutate, scaling
-from usher.review.parsing import Review, parse
+from usher.review import response, scaling
+from usher.review.parsing import Review, parse, request_of
+from usher.review.response import Answer
 
 WITHIN: Final = 2.0
 """Seconds in which a review must get all that it waits for; the API server waits for three."""
@@ -33,14 +38,44 @@ class Admission(Protocol):
         ...
 
 
-async def validate(body: bytes, evaluator: Evaluator, admission: Admission) -> mutate.Answer:
+def validate(body: bytes, evaluator: Evaluator) -> Answer:
+    """Decides about the object of a review.
+
+    Raises:
+        ReviewError: the body is not a review that we answer.
+        EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
+    """
+    review = parse(body)
+    return _answer(review, decide(review, evaluator))
+
+
+def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
+    """The decision about the object of a review; an empty one where there is no object.
+
+    Args:
+        review: `prepared` has replaced a scale by the object that it scales. Without a cluster that object is unknown.
+        evaluator: what decides.
+        refusal: why a quota refused the charge.
+
+    Raises:
+        EngineError: no verdict.
+    """
+    if review.value is None:
+        return model.Decision(workload=None)
+    if scaling.field(review):
+        reason = "the object that it scales is not known here: no cluster is configured"
+        return model.Decision(workload=None, unknowns=(model.Unknown(path="", reason=reason),))
+    return evaluator.decide(replace(request_of(review), refusal=refusal))
+
+
+async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admission) -> Answer:
     """Decides about the object of a review, and charges a workload that is let in.
 
     A refused charge becomes a finding: the policies decide again, and usher.yaml may let the check only warn. Then the
     workload is charged by force.
 
     Raises:
-        ReviewError: the body is no review that we answer.
+        ReviewError: the body is not a review that we answer.
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
         ClusterError: no verdict, because the quota could not be charged.
     """
@@ -54,7 +89,7 @@ async def validate(body: bytes, evaluator: Evaluator, admission: Admission) -> m
             decision = await _decision(review, evaluator, refusal=refusal)
             if decision.allowed:
                 _refusal(await admission.charge(request, until=until, force=True))
-    return mutate.answered(review, decision)
+    return _answer(review, decision)
 
 
 async def prepared(review: Review, admission: Admission, *, until: float) -> Review:
@@ -90,9 +125,9 @@ def charge_request(review: Review, decision: model.Decision) -> ChargeRequest | 
 
 async def _decision(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
     if evaluator.engine.waits:
-        return await asyncio.to_thread(mutate.decide, review, evaluator, refusal=refusal)
+        return await asyncio.to_thread(decide, review, evaluator, refusal=refusal)
     # The embedded engine takes less time than handing over to a thread would.
-    return mutate.decide(review, evaluator, refusal=refusal)
+    return decide(review, evaluator, refusal=refusal)
 
 
 def _refusal(found: QuotaRefusal | Full | None) -> QuotaRefusal | None:
@@ -101,3 +136,24 @@ def _refusal(found: QuotaRefusal | Full | None) -> QuotaRefusal | None:
             f"the GPUQuota has no room for more than {found.entries} charges; divide its namespaces among several"
         )
     return found
+
+
+def _answer(review: Review, decision: model.Decision) -> Answer:
+    """The answer of the validating webhook to a decision."""
+    answer = response.validated(review.uid, decision, display_name=_display_name(review))
+    return Answer(
+        body=response.encode(answer),
+        review=review,
+        allowed=decision.allowed,
+        outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
+        unknowns=len(decision.unknowns),
+    )
+
+
+def _display_name(review: Review) -> str:
+    """As people know the object: it may have no name yet, and no namespace of its own."""
+    metadata = review.value.get("metadata") if review.value else None
+    generated = metadata.get("generateName") if isinstance(metadata, dict) else None
+    name = review.name or (f"{generated}*" if isinstance(generated, str) else "(unnamed)")
+    qualified = f"{review.namespace}/{name}" if review.namespace else name
+    return f"{review.kind[:63]} {qualified[:317]}"

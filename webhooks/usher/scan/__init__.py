@@ -1,1 +1,1 @@
-"""What is checked without an admission request: files, streams, snapshots and live clusters."""
+"""Judges objects without an admission request: from files, standard input and live clusters."""

@@ -1,4 +1,4 @@
-"""What every source of objects hands to the runner, one file or one page of a list at a time."""
+"""The objects that a source hands to the runner: one file, or one page of a list, at a time."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from usher.scan import findings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One Kubernetes object and where it was written."""
+    """One Kubernetes object and its place in a file."""
 
     value: paths.Object
     document: reader.Document | None = None
@@ -26,9 +26,9 @@ class Batch:
     problems: tuple[findings.Problem, ...] = ()
     notes: tuple[findings.Note, ...] = ()
     ignored: int = 0
-    """Documents that are no Kubernetes objects."""
+    """Documents that are not Kubernetes objects."""
     owned: int = 0
-    """Objects left out because their owner is in another batch."""
+    """Objects left out because they count as part of an owner that was listed."""
     finished: int = 0
-    """Objects left out because they have run to their end."""
+    """Objects left out because they are finished."""
     is_file: bool = True

@@ -1,4 +1,4 @@
-"""A live cluster -> objects: every kind of workload that usher knows and the API server serves, a page at a time."""
+"""Reads the objects of a live cluster: every kind that usher knows and the API server serves, a page at a time."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,12 +15,12 @@ from usher.scan import findings
 from usher.scan.batches import Batch, Item
 
 PAGE: Final = 500
-"""Objects per request, and so in memory at a time; kubectl takes as many."""
+"""Objects per request, and so in memory at a time; kubectl asks for as many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A kind as the API server serves it."""
+    """A kind in the version that the API server serves."""
 
     kind: Kind
     version: str
@@ -43,17 +43,17 @@ class Resource:
 def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     """The objects of a cluster, one batch per page.
 
-    What a controller made for a listed workload is left out: its workload stands for it. An owner is believed only if
-    it was listed itself, so that nobody drops out of an audit by naming one. What has run to its end is left out as
-    well: it holds no GPU any more.
+    Objects that a controller made for a listed workload are left out: they count as part of it. An owner must have been
+    listed itself, so that no object leaves an audit by naming a false one. Finished objects are left out as well,
+    because they hold no GPUs.
 
     Raises:
-        ClusterError: the API server does not answer, or nothing at all may be listed.
+        ClusterError: the API server does not answer, or usher may list no kind at all.
     """
     resources, refused = _served(api)
     yield from refused
     if namespace:
-        # What stands in no namespace is no part of one.
+        # Cluster-scoped kinds belong to no namespace.
         resources = [resource for resource in resources if not resource.kind.cluster_scoped]
     uids: set[str] = set()
     exempt: set[str] = set()
@@ -70,7 +70,7 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
         except errors.ClusterError as error:
             if not anything_allowed:
                 raise
-            # What was judged so far is worth its report; asking for the other kinds would only take time.
+            # Report what was judged so far; requests for the other kinds would only take time.
             problem = findings.Problem(source=resource.name, reason=f"the audit ended here: {error}")
             yield Batch(source=resource.name, problems=(problem,), is_file=False)
             return
@@ -80,7 +80,7 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     if not anything_allowed:
         where = f" in namespace {namespace}" if namespace else ""
         raise errors.ClusterError(
-            f"{api.name}: no kind of workload may be listed{where}; the audit needs the verb list on them, "
+            f"{api.name}: usher may list no kind of workload{where}; the audit needs the verb list on them, "
             "see `kubectl auth can-i --list`"
         )
 
@@ -107,7 +107,7 @@ def _owners_first(resource: Resource) -> tuple[bool, int, str]:
 
 
 def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
-    """The kinds that there are, each in the first version of ours that is served; and what discovery was refused."""
+    """The served kinds, each in the first of our versions that is served, and the groups that cannot be discovered."""
     resources: dict[tuple[str, str], Resource] = {}
     refused = []
     served = registry.LISTED
@@ -150,7 +150,7 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
 
 
 def _not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
-    """403 is how this cluster is set up, and named; everything else makes the audit incomplete."""
+    """A note for 403, because the cluster is set up so; a problem for the rest, which makes the audit incomplete."""
     if refused.forbidden:
         reason = f"not evaluated, because it may not be listed: {refused.reason}"
         return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)
@@ -170,7 +170,7 @@ def _uid(value: paths.Object) -> str:
 
 
 def _owners(value: paths.Object) -> set[str]:
-    """The uid of the controlling owner, if there is one."""
+    """The uid of the controlling owner, if the object has one."""
     references = paths.metadata(value).get("ownerReferences")
     return set(_controllers(references if isinstance(references, list) else []))
 

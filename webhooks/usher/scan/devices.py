@@ -10,12 +10,12 @@ from usher import model, quantities
 WHOLE_GPUS: Final = frozenset(
     {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
 )
-"""Resources that count as GPUs; slices, shared replicas and other accelerators are counted by their own name."""
+"""Resources that count as GPUs. Slices, shares and other accelerators are counted by their own name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """A number of things; `unbounded` when it is the least that there will be and nothing says how many more."""
+    """A number of things; `unbounded` where it is the least number, and nothing bounds the largest."""
 
     number: int | Decimal = 0
     unbounded: bool = False

@@ -1,4 +1,4 @@
-"""What is known of a cluster, from files: snapshots, and what `kubectl get KIND --all-namespaces -o yaml` prints."""
+"""Facts of a cluster from files: snapshots, and what `kubectl get KIND --all-namespaces -o yaml` prints."""
 
 from collections.abc import Iterable, Sequence
 from io import BytesIO
@@ -12,13 +12,13 @@ from usher.scan import sources
 
 
 def from_files(arguments: Sequence[str]) -> Store:
-    """What files, directories and snapshots say together.
+    """The facts of files, directories and snapshots together.
 
-    Of each kind that there are objects of in files, these are taken for all that there are, beside those of snapshots.
-    A snapshot tells as well which kinds have no objects, or are not in the cluster.
+    Of each kind in manifests, the manifests and snapshots hold all objects. A snapshot also says which kinds have no
+    objects, or do not exist in the cluster.
 
     Raises:
-        InputError: something cannot be read. With half of the objects, what is there would be taken for missing.
+        InputError: something cannot be read. With only half of the objects, the others would count as missing.
     """
     if not arguments:
         return Store()
@@ -32,9 +32,7 @@ def from_files(arguments: Sequence[str]) -> Store:
             recorded += snapshot.loads(content, source=argument)
     values = [*_objects(manifests), *(value for each in recorded for value in each.values)]
     if not values and not recorded:
-        raise errors.InputError(
-            f"no objects found in {', '.join(arguments)}, which were to tell what is in the cluster"
-        )
+        raise errors.InputError(f"no objects found in {', '.join(arguments)}; --facts needs the objects of a cluster")
     store = Store.of(values)
     _add_empty(store, recorded)
     return store
@@ -49,7 +47,7 @@ def _objects(arguments: Sequence[str]) -> Iterable[paths.Object]:
 
 
 def _snapshot(argument: str) -> bytes | None:
-    """The content of a file that is compressed; None for everything else. What cannot be read is told later."""
+    """The content of a compressed file; None for everything else. Errors are reported when the manifests are read."""
     path = Path(argument)
     try:
         if not path.is_file():
@@ -62,7 +60,7 @@ def _snapshot(argument: str) -> bytes | None:
 
 
 def _add_empty(store: Store, recorded: Iterable[Recorded]) -> None:
-    """Adds the kinds of which snapshots know that there are no objects."""
+    """Adds the kinds without objects in snapshots."""
     for each in recorded:
         if store.knows(*each.kind.key):
             continue

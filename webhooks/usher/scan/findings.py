@@ -1,7 +1,7 @@
-"""What a run over many objects found: the value that `scan` hands to `reports`.
+"""The findings of a run over many objects: the value that `scan` hands to `reports`.
 
-Plain and frozen. It holds what a reader is shown and neither the objects nor their text, so that an audit of a hundred
-thousand objects needs memory for what was found and not for what was read.
+It holds what a report shows, and neither the objects nor their text, so that an audit of a hundred thousand objects
+needs memory for its findings alone.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from usher.scan.devices import NOTHING, Amount, Devices
 
 
 class Command(StrEnum):
-    """Who asked: `check` points at lines, `audit` opens with totals."""
+    """The command of the run: reports of `check` point at lines, those of `audit` open with totals."""
 
     CHECK = "check"
     AUDIT = "audit"
@@ -32,7 +32,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where in a file something stands; line and column count from 1."""
+    """A place in a file; line and column count from 1."""
 
     line: int
     column: int
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSet:
-    """Which pod template of a workload a finding is about."""
+    """The pod set of a workload that a finding is about."""
 
     name: str
     pods: model.Count
@@ -53,9 +53,9 @@ class Finding:
 
     judgement: model.Judgement
     place: Place | None
-    """None where there is no text: objects of a live cluster."""
+    """None for objects of a live cluster, which have no text."""
     pod_set: PodSet | None
-    """None when it is about the workload as a whole."""
+    """None where the finding is about the whole workload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class NotJudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Which object it is."""
+    """The name of an object."""
 
     api_version: str
     kind: str
@@ -77,52 +77,52 @@ class Identity:
 
     def __str__(self) -> str:
         name, kind = self.name or "(unnamed)", self.kind or "(no kind)"
-        # A Namespace stands in itself.
+        # A Namespace is its own namespace here, which would read twice.
         within = f"{self.namespace}/" if self.namespace and (self.api_version, self.kind) != ("v1", "Namespace") else ""
         return f"{kind} {within}{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What the mutating webhook would do to an object."""
+    """What the mutating webhook would change in an object."""
 
     before: paths.Object
     merged: merge.Merged
     names: Mapping[str, str]
     """Names of the mutations in `merged`, by key."""
     places: Mapping[str, str]
-    """What people call the pod sets and containers that intents point at: `container pytorch of Worker`."""
+    """The names in messages of the pod sets and containers that intents point at: `container pytorch of Worker`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was decided about one workload."""
+    """The decision about one workload."""
 
     source: str
     line: int
-    """First line of its document; 0 where there is no text."""
+    """First line of its document; 0 for objects of a live cluster."""
     identity: Identity
     role: model.Role
     pods: model.Count
     accelerators: Devices
     is_template: bool = False
-    """Whether it makes pods only when something else refers to it, so that nothing of it is added up."""
+    """Whether it makes pods only when another object refers to it; totals leave it out."""
     findings: tuple[Finding, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
     exemption: str = ""
     makes_pods: bool = True
-    """False for what is no workload: queues, quotas, classes, nodes."""
+    """False for objects that are not workloads: queues, quotas, classes, nodes."""
     change: Change | None = None
-    """None when nobody asked for it."""
+    """None unless the command shows changes."""
 
     @property
     def worst(self) -> model.Outcome | None:
-        """The outcome that decides about it; None without findings."""
+        """The worst outcome of its findings; None without findings."""
         return self.findings[0].judgement.outcome if self.findings else None
 
     @property
     def outcome(self) -> str:
-        """What a report says of it: the worst outcome, or `exempt`, `unknown` or `clean`."""
+        """The outcome in reports: the worst one of the findings, or `exempt`, `unknown` or `clean`."""
         if self.exemption:
             return "exempt"
         if self.worst is not None:
@@ -131,13 +131,13 @@ class Result:
 
     @property
     def unread(self) -> int:
-        """How many parts of the object itself could not be judged, whatever the checks said of the rest."""
+        """How many parts of the object could not be read, so that no check judged them."""
         return sum(not entry.unknown.check for entry in self.not_judged)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """An object about which nothing was decided, because we failed and not because of what it holds."""
+    """An object without a decision, because of an error in usher and not in the object."""
 
     source: str
     line: int
@@ -147,7 +147,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """An input that could not be used; line and column are 0 where unknown. The run counts as failed."""
+    """An input that could not be used, so that the run counts as failed; line and column are 0 where unknown."""
 
     source: str
     reason: str
@@ -157,7 +157,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """Something that was left out on purpose and that the reader should know of."""
+    """Something that the run left out on purpose."""
 
     source: str
     reason: str
@@ -165,7 +165,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotEvaluated:
-    """A check that said of some workloads that it could not tell, all for the same reason."""
+    """A check that could not be evaluated for some workloads, all for the same reason."""
 
     check: str
     code: str
@@ -176,7 +176,7 @@ class NotEvaluated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The numbers that a report ends or opens with."""
+    """The numbers at the start or end of a report."""
 
     files: int = 0
     objects: int = 0
@@ -185,18 +185,18 @@ class Totals:
     pods: Amount = NOTHING
     accelerators: Devices
     accelerators_with_errors: Devices
-    """Of the workloads that have a finding which denies."""
+    """The accelerators of denied workloads."""
     errors: int = 0
     warnings: int = 0
     notes: int = 0
-    """Findings by outcome: deny, warn, audit."""
+    """Findings with the outcome deny, warn and audit."""
     exempt: int = 0
     owned: int = 0
-    """Objects that belong to a listed workload and are judged there."""
+    """Objects that count as part of a listed workload."""
     finished: int = 0
-    """Objects of a cluster that have run to their end: they hold no accelerator any more."""
+    """Finished objects of a cluster, which hold no accelerators."""
     ignored: int = 0
-    """Documents that are no Kubernetes objects."""
+    """Documents that are not Kubernetes objects."""
 
     @property
     def by_outcome(self) -> Mapping[model.Outcome, int]:
@@ -211,7 +211,7 @@ class ExceptionState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExceptionUse:
-    """An exception of usher.yaml, and whether anything still needs it."""
+    """An exception of usher.yaml, and whether a finding still needs it."""
 
     checks: tuple[str, ...]
     namespaces: tuple[str, ...]
@@ -225,7 +225,7 @@ class ExceptionUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What the run judged by."""
+    """The configuration of the run."""
 
     source: str = ""
     """The file; empty for the built-in defaults."""
@@ -242,14 +242,14 @@ class Report:
     origin: str = ""
     """The cluster that was audited; empty for files."""
     admitted: bool = False
-    """Whether the objects were judged as the mutating webhook would leave them."""
+    """Whether the objects were judged with what the mutating webhook adds."""
     results: tuple[Result, ...]
     failures: tuple[Failure, ...]
     problems: tuple[Problem, ...]
     notes: tuple[Note, ...]
     not_evaluated: tuple[NotEvaluated, ...]
     without_facts: int = 0
-    """Checks that compare with the cluster and were not asked, because nothing is known of it."""
+    """The number of checks that were left out because they compare with a cluster whose facts are unknown."""
     exceptions: tuple[ExceptionUse, ...] = ()
     totals: Totals
 
@@ -259,10 +259,12 @@ class Report:
 
     @property
     def unread(self) -> int:
-        """Parts of workloads that nobody judged: unknown kinds, fields of a wrong type. No pass and no violation."""
+        """Parts of workloads that could not be judged: unknown kinds, fields of a wrong type. Neither pass nor
+        violation.
+        """
         return sum(result.unread for result in self.results)
 
     @property
     def failed(self) -> bool:
-        """Whether something could not be read or judged, so that a clean report would prove nothing."""
+        """Whether an input or object could not be read or judged, so that a clean report would prove nothing."""
         return bool(self.problems or self.failures)

@@ -1,4 +1,4 @@
-"""The Kubernetes objects in a document: Lists opened, what is none told apart."""
+"""The Kubernetes objects in a document: expands Lists and recognises values that are not objects."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _OWN_GROUP = models.API_VERSION.partition("/")[0]
 def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[str, paths.Json]]:
     """The value itself, or if it is a List its items, with their pointers into the document.
 
-    Items of a typed list (PodList) may leave out kind and apiVersion, as the API server does; they take them from it.
+    Items of a typed list (PodList) may leave out kind and apiVersion, as those of the API server do; the list has them.
     """
     if not isinstance(value, dict) or not is_list(value):
         yield prefix, value
@@ -28,7 +28,7 @@ def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[st
 
 
 def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
-    """The object before a document, with what that says of it: the settings of a compiled pipeline stand behind it."""
+    """The object before a document, completed by it: the settings of a compiled pipeline are the next document."""
     if not (
         isinstance(value, dict)
         and kubeflow_pipelines_compiled.is_platforms(value)
@@ -39,13 +39,13 @@ def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
 
 
 def is_list(value: paths.Object) -> bool:
-    """What `kubectl` takes for a list: the name of the kind, and `items` at the top."""
+    """Whether `kubectl` reads a value as a list: by the name of its kind, and `items` at the top."""
     kind = value.get("kind")
     return isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list)
 
 
-def why_none(value: paths.Json) -> str:
-    """Why a value is no Kubernetes object; empty when it is one, or a compiled pipeline."""
+def why_not_object(value: paths.Json) -> str:
+    """Why a value is not a Kubernetes object; empty for an object, and for a compiled pipeline."""
     if kubeflow_pipelines_compiled.is_pipeline(value):
         return ""
     if not isinstance(value, dict):
@@ -55,11 +55,13 @@ def why_none(value: paths.Json) -> str:
 
 
 def is_own(value: paths.Object) -> bool:
-    """Whether it is a file of ours, usher.yaml or a report: nothing that a cluster has, as it has GPUQuotas."""
+    """Whether it is a file of gpu-usher (usher.yaml, a report) and not an object of a cluster, as a GPUQuota
+    is.
+    """
     group, _, kind = kubeflow_pipelines_compiled.group_version_kind(value)
     return group == _OWN_GROUP and (group, kind) not in registry.SHAPES
 
 
 def meant_as_workload(value: paths.Json) -> bool:
-    """Whether something that is no Kubernetes object was probably meant as one: it has a kind and makes pods."""
+    """Whether a value that is not a Kubernetes object was probably meant as one: it has a kind and a pod spec."""
     return isinstance(value, dict) and bool(value.get("kind")) and bool(search.pod_specs(value))

@@ -1,26 +1,26 @@
-"""From the pointer of a finding to the place in the text at which a reader should look."""
+"""The place in a file for the JSON Pointer of a finding."""
 
 from usher import paths
 from usher.documents import places
 from usher.scan import findings
 from usher.scan.batches import Item
 
-# What to show for an object as a whole, and where something that is missing at its top would be.
+# The place to show for an object as a whole, and for fields that are missing at its top.
 _HEAD = "/kind"
 
 
 class Pointer:
-    """Finds places in the text of one object; the text is gone through only when the first place is asked for."""
+    """Finds places in the text of one object. It reads the text only when the first place is needed."""
 
     def __init__(self, item: Item) -> None:
         self._item = item
         self._places: places.Places | None = None
 
     def place(self, pointer: str) -> findings.Place | None:
-        """Where the value at a pointer stands, or what is nearest above it if it is not there.
+        """The place of the value at a pointer, or of the nearest value above it where it is missing.
 
-        A text or number is shown itself, a mapping or list by its key: a reader is to see what it is about. None for
-        objects that have no text.
+        That is the place of a text or number itself, and of the key of a mapping or list, which says what it is about.
+        None for objects without text.
         """
         if self._item.document is None:
             return None
@@ -42,8 +42,8 @@ class Pointer:
         if nearest == self._item.prefix and nearest + _HEAD in known:
             return known[nearest + _HEAD]
         position = known.nearest(nearest)
-        is_shown_itself = nearest == wanted and self._is_scalar(nearest) and position.line == position.end_line
-        return position.key if position.key is not None and not is_shown_itself else position
+        shows_value = nearest == wanted and self._is_scalar(nearest) and position.line == position.end_line
+        return position.key if position.key is not None and not shows_value else position
 
     def _is_scalar(self, pointer: str) -> bool:
         document = self._item.document

@@ -1,4 +1,4 @@
-"""Many objects through one evaluator. It reads nothing, writes nothing and goes on after a failure."""
+"""Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,25 +17,25 @@ from usher.scan.positions import Pointer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to judge; the same for every object of a run."""
+    """The settings of a run."""
 
     command: findings.Command
     configuration: str = ""
-    """The file that the evaluator's configuration came from, for the report."""
+    """The file of the evaluator's configuration, for the report."""
     origin: str = ""
     namespace: str = "default"
-    """The namespace of objects that name none."""
+    """The namespace of objects without one."""
     only_namespace: str = ""
-    """Workloads of other namespaces are left out altogether."""
+    """Workloads of other namespaces are left out; empty for all namespaces."""
     changes: bool = False
-    """Whether to tell what the mutating webhook would change."""
+    """Whether to report what the mutating webhook would change."""
     admitted: bool = False
-    """Whether to judge the objects as that webhook would leave them."""
+    """Whether to judge the objects with what that webhook adds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Surroundings:
-    """What is known beside an object: what is applied with it, and the cluster as it will then be."""
+    """The objects that are applied with an object, and the facts of the cluster once they are applied."""
 
     objects: lookup.Lookup
     facts: Store
@@ -56,7 +56,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         counts["finished"] += batch.finished
         counts["ignored"] += batch.ignored
         counts["owned"] += batch.owned
-        # What one file holds is applied together, so its objects may refer to each other.
+        # The objects of one file are applied together, so they may refer to each other.
         values = [item.value for item in batch.items]
         surroundings = _Surroundings(
             objects=lookup.Objects(values, namespace=settings.namespace),
@@ -88,7 +88,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
 def _judged(
     item: Item, source: str, surroundings: _Surroundings, *, evaluator: Evaluator, settings: Settings
 ) -> findings.Result | findings.Failure | None:
-    """What was decided about an object; None for one that makes no pods or is in another namespace."""
+    """The decision about an object; None for one that makes no pods or is in another namespace."""
     line = item.document.line if item.document is not None else 0
     request = Request(
         value=item.value,
@@ -103,7 +103,7 @@ def _judged(
             request = replace(request, value=merged.value)
         decision = evaluator.decide(request)
     except (errors.EngineError, errors.MutationError) as error:
-        return findings.Failure(source=source, line=line, identity=_raw_identity(item.value), reason=str(error))
+        return findings.Failure(source=source, line=line, identity=_identity_as_written(item.value), reason=str(error))
     workload = decision.workload
     if workload is None or (settings.only_namespace and workload.namespace != settings.only_namespace):
         return None
@@ -157,8 +157,8 @@ def _identity(workload: model.Workload) -> findings.Identity:
     )
 
 
-def _raw_identity(value: paths.Object) -> findings.Identity:
-    """Of an object that was not normalised; whatever is no text is left out."""
+def _identity_as_written(value: paths.Object) -> findings.Identity:
+    """The identity of an object that was not normalised; fields that are not texts are left out."""
     group, version, kind = kubeflow_pipelines_compiled.group_version_kind(value)
     metadata = paths.metadata(value)
     return findings.Identity(
@@ -170,7 +170,7 @@ def _raw_identity(value: paths.Object) -> findings.Identity:
 
 
 def _pod_set(workload: model.Workload, path: str) -> findings.PodSet | None:
-    """The innermost pod set that a place lies in."""
+    """The innermost pod set that holds a place."""
     around = [
         pod_set
         for pod_set in workload.pod_sets

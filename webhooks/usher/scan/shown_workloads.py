@@ -7,7 +7,9 @@ from functools import partial
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
+from usher.facts.store import Store
 from usher.policy.input.document import Documents
 from usher.reading import lookup
 from usher.reading.growth import Growth
@@ -24,7 +26,7 @@ class Scaler:
 
     growth: Growth
     effective: bool
-    """Whether it changes anything: not while it is held, nor where the kind has no number that it could set."""
+    """False where it changes nothing: while it is paused, or where the kind has no number that it could set."""
 
     @property
     def api_version(self) -> str:
@@ -40,26 +42,26 @@ class ShownWorkload:
     line: int
     """First line of its document."""
     workload: model.Workload
-    """With the pods and the totals that other objects of the file let it grow to."""
+    """With the pods and totals to which other objects of the file may scale it."""
     scalers: tuple[Scaler, ...]
     input: bytes
-    """What the policies see of the object, as JSON: they judge it without what lets it grow."""
+    """The input document of the policies, as JSON. They judge the object without its scalers."""
 
 
 def workloads(
     batches: Iterable[Batch], *, config: models.Config, vocabulary: Vocabulary, namespace: str
 ) -> Iterator[ShownWorkload]:
-    """The workloads in the order in which they were met; what makes no pods is left out.
+    """The workloads in the order of the files; objects that make no pods are left out.
 
-    What one file holds is applied together: its objects may refer to each other, and let each other grow.
+    The objects of one file are applied together: they may refer to each other and scale each other.
 
     Args:
         batches: the files.
-        config: what the policies see beside the object.
+        config: the configuration, for the input document.
         vocabulary: which resources are accelerators.
-        namespace: the namespace of objects that name none.
+        namespace: the namespace of objects without one.
     """
-    documents = Documents(config, vocabulary)
+    documents = Documents(Knowledge(facts=Store(), config=config, vocabulary=vocabulary))
     for batch in batches:
         objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
         read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects)
@@ -79,7 +81,7 @@ def workloads(
 
 
 def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, Sequence[Growth]]:
-    """All that lets something grow, by the name of its target; through what has no pods, also by what is behind it."""
+    """The scalers by the name of their target. A target that only passes on its scale is followed to its own target."""
     found = [each for value in values if (each := growth_of(value, namespace=namespace)) is not None]
     by_source = {each.source: each for each in found}
     by_target: dict[str, list[Growth]] = defaultdict(list)

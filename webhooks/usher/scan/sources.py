@@ -1,4 +1,4 @@
-"""PATH arguments -> objects. Whatever cannot be read is told and the rest is read all the same."""
+"""Reads the objects of PATH arguments. A file that cannot be read becomes a problem, and the other files are read."""
 
 import os
 import stat
@@ -13,7 +13,7 @@ from usher.scan import findings, objects
 from usher.scan.batches import Batch, Item
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
-"""Of the files that a directory is searched for."""
+"""The files that usher reads of a directory."""
 
 STDIN: Final = "-"
 
@@ -23,7 +23,7 @@ _CHART: Final = "Chart.yaml"
 def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
     """One batch per file, in the order of the arguments and sorted within a directory.
 
-    A file that is met twice is read once, so that its GPUs are not counted twice.
+    A file that is named twice is read once, so that its GPUs are not counted twice.
 
     Args:
         arguments: files, directories, and `-` for standard input.
@@ -42,14 +42,14 @@ def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
             continue
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(path, seen=seen)
-        elif _first_sight(status, seen):
+        elif _is_new(status, seen):
             yield _file(path, explicit=True)
 
 
 def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Batch]:
-    """The manifests below a directory; a symbolic link back to a directory above is met again and left out."""
+    """The manifests below a directory. A symbolic link to a directory that was read already is left out."""
     try:
-        if not _first_sight(directory.stat(), seen):
+        if not _is_new(directory.stat(), seen):
             return
         entries = sorted(directory.iterdir(), key=lambda entry: entry.name)
     except OSError as error:
@@ -70,7 +70,7 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Batch]:
             continue
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(entry, seen=seen)
-        elif entry.suffix in SUFFIXES and stat.S_ISREG(status.st_mode) and _first_sight(status, seen):
+        elif entry.suffix in SUFFIXES and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
             yield _file(entry, explicit=False)
 
 
@@ -87,10 +87,10 @@ def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
     """The objects of a file.
 
     Args:
-        content: what it holds, or as much of it as shows that it is too large.
+        content: its content, or enough of it to show that it is too large.
         source: its name.
-        explicit: whether the user named it. In a directory Helm values, workflows and kustomizations are to be
-            expected between the manifests; a file that was named was meant to be judged.
+        explicit: whether the user named the file. A directory may well hold Helm values, workflows and kustomizations
+            between the manifests; a named file was meant to be judged.
     """
     try:
         documents = reader.parse(content, source=source)
@@ -107,7 +107,7 @@ def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
             items[-1] = replace(items[-1], value=whole)
             continue
         for prefix, value in objects.flatten(document.value):
-            reason = objects.why_none(value)
+            reason = objects.why_not_object(value)
             if not reason and isinstance(value, dict):
                 if not objects.is_own(value):
                     items.append(Item(value=value, document=document, prefix=prefix))
@@ -119,10 +119,10 @@ def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
 
 
 def _holds_no_object(content: bytes) -> bool:
-    """Whether a file that is no YAML can be told to be none of ours, such as a tsconfig.json with comments.
+    """Whether a file that is not valid YAML certainly holds no object: for example a tsconfig.json with comments.
 
-    Every object has an apiVersion, every compiled pipeline a pipelineInfo, and without a backslash these words cannot
-    be written in any other way.
+    Every object has the word apiVersion, every compiled pipeline the word pipelineInfo. Without a backslash there is no
+    other way to write these words.
     """
     try:
         content.decode()
@@ -138,7 +138,7 @@ def _at(prefix: str) -> str:
 
 def _chart(directory: Path) -> Batch:
     name = _name(directory)
-    reason = f"a Helm chart, whose templates are not rendered here; run: helm template {name} | usher check -"
+    reason = f"a Helm chart, whose templates usher does not render; run: helm template {name} | usher check -"
     return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)
 
 
@@ -148,7 +148,7 @@ def _unreadable(path: Path, error: OSError | ValueError) -> Batch:
     return Batch(source=_name(path), problems=(problem,))
 
 
-def _first_sight(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
+def _is_new(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
     identity = (status.st_dev, status.st_ino)
     if identity in seen:
         return False

@@ -1,4 +1,4 @@
-"""What a report says of the run as a whole: its numbers, and which checks and exceptions were of no use."""
+"""The numbers of a whole run, its exceptions, and the checks that could not be evaluated."""
 
 from collections import Counter
 
@@ -31,14 +31,14 @@ def totals(results: list[findings.Result], counts: Counter[str]) -> findings.Tot
 
 
 def checks_without_facts(results: list[findings.Result], evaluator: Evaluator) -> int:
-    """How many checks nobody could ask; none where no workload has accelerators, which they are about."""
+    """How many checks need facts that are missing; 0 where no workload has accelerators, which they are about."""
     if not evaluator.facts.empty or not any(result.accelerators for result in results):
         return 0
     return sum(entry.about is About.CLUSTER_FACTS for entry in evaluator.catalogue.checks.values())
 
 
 def exceptions(results: list[findings.Result], evaluator: Evaluator) -> tuple[findings.ExceptionUse, ...]:
-    """Every exception of usher.yaml: an expired one covers nothing, and an unused one may go."""
+    """Every exception of usher.yaml, with its use: an expired one covers nothing, an unused one can be removed."""
     used = Counter(finding.judgement.exception for result in results for finding in result.findings)
     today = evaluator.today()
     return tuple(

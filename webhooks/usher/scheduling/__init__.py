@@ -1,1 +1,1 @@
-"""What the scheduler would say: tolerations against taints, selectors and affinity against labels. Pure."""
+"""The scheduler's rules: tolerations against taints, selectors and affinity against labels. Pure."""

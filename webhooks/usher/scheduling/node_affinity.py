@@ -1,7 +1,7 @@
-"""A pod set against one node of which everything is known: what the scheduler's node affinity would say.
+"""Node selector and required node affinity against one node whose labels are all known.
 
 The rules are those of GetRequiredNodeAffinity in k8s.io/component-helpers scheduling/corev1/nodeaffinity. Of the nodes
-of a pool only some labels are known; `affinity` says what can be said of those.
+of a pool only some labels are known; `pool_affinity` compares with those.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from usher.scheduling.requirements import Labels, Requirement
 
 
 class Term(NamedTuple):
-    """One of the OR-ed terms of required node affinity: all of its requirements are to be met."""
+    """One term of required node affinity: a node must meet all of its requirements."""
 
     on_labels: list[Requirement]
     on_fields: list[Requirement]
@@ -44,7 +44,7 @@ def _term_matches(term: Mapping[str, paths.Json], labels: Labels, name: str) -> 
     found = parsed(term)
     if found is None:
         return False
-    # Go asks no field of a node that has no name.
+    # The code of Kubernetes skips fields for a node without a name.
     return all(requirements.labels_match(requirement, labels) for requirement in found.on_labels) and (
         not name or all(requirements.name_matches(requirement, name) for requirement in found.on_fields)
     )

@@ -1,8 +1,8 @@
 """Node selectors and required node affinity against the labels of a node pool (docs/domain/nodes.md#affinity).
 
-A pod set allows several alternatives: each OR-ed nodeSelectorTerm together with the node selector. Of a pool we know
-some labels, of its nodes' other labels nothing; so there are two questions, "could a node of the pool fit?" and
-"does this alternative allow nodes of the pools only?".
+A pod set allows several alternatives: each nodeSelectorTerm together with the node selector. Only some labels of a
+pool are known, so there are two questions: "could a node of the pool fit?" and "does this alternative allow only nodes
+of the pools?".
 """
 
 import re
@@ -15,7 +15,7 @@ Labels = requirements.Labels
 Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
 """A node selector and the matchExpressions of one term."""
 
-# Operators that no node without the label satisfies.
+# Operators that only nodes with the label satisfy.
 _PRESENT = ("In", "Exists", "Gt", "Lt")
 
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
@@ -24,8 +24,8 @@ _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 def alternatives(pod_set: model.PodSet) -> list[Alternative]:
     """All ways in which a node may fit the pod set.
 
-    Terms without expressions match nothing, nor do those with a condition on fields that Kubernetes cannot parse, so
-    they are no alternative (k8s.io/api core/v1, NodeSelectorTerm).
+    Terms without expressions, and terms with conditions on fields that Kubernetes cannot parse, match no node, so they
+    are left out (k8s.io/api core/v1, NodeSelectorTerm).
     """
     if not pod_set.has_required_affinity:
         return [(pod_set.node_selector, ())]
@@ -39,9 +39,9 @@ def alternatives(pod_set: model.PodSet) -> list[Alternative]:
 
 
 def could_fit(alternative: Alternative, labels: Labels) -> bool:
-    """Whether a node with these labels, and others that we do not know, may fit.
+    """Whether a node with these labels, and with other labels that we do not know, may fit.
 
-    An expression whose types are wrong could be any; one that Kubernetes cannot parse lets no node fit.
+    An expression with wrong types could mean anything; one that Kubernetes cannot parse matches no node.
     """
     selector, expressions = alternative
     return all(labels.get(key, value) == value for key, value in selector.items()) and all(
@@ -50,7 +50,7 @@ def could_fit(alternative: Alternative, labels: Labels) -> bool:
 
 
 def allows_only(alternative: Alternative, pools: Iterable[Labels]) -> bool:
-    """Whether every node that fits carries all labels of one of the pools; so it is where none can fit at all."""
+    """Whether every node that fits has all labels of one of the pools; true where no node can fit."""
     required = _required_values(*alternative)
     if not all(required.values()):
         return True
@@ -58,16 +58,16 @@ def allows_only(alternative: Alternative, pools: Iterable[Labels]) -> bool:
 
 
 def names_any_key(alternative: Alternative, keys: Iterable[str]) -> bool:
-    """Whether the alternative asks for nodes that have one of these labels; a key ending in * is a prefix."""
+    """Whether the alternative asks for nodes with one of these labels; a key that ends in * is a prefix."""
     selector, expressions = alternative
     required = [*selector, *(str(item.get("key")) for item in expressions if item.get("operator") in _PRESENT)]
     return any(name.startswith(key[:-1]) if key.endswith("*") else name == key for name in required for key in keys)
 
 
 def allowed_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset[int]]:
-    """Labels that have a whole number on every node that fits, with the numbers that these may be.
+    """Labels that have a whole number on every node that fits, with the possible numbers.
 
-    Numbers of more than nine digits count nothing that nodes have.
+    Numbers of more than nine digits are left out: no label of nodes counts so far.
     """
     required = [_required_values(*way) for way in ways]
     found: dict[str, frozenset[int]] = {}
@@ -79,18 +79,18 @@ def allowed_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset[int]]
 
 
 def allowed_values(ways: Sequence[Alternative], key: str) -> frozenset[str]:
-    """The values that a label may have on the nodes that fit; empty where nodes with others, or without it, may fit."""
+    """The values of a label on the nodes that fit; empty where nodes without it, or with any value, may fit."""
     required = [_required_values(*way).get(key) for way in ways]
     known = [values for values in required if values is not None]
     return frozenset().union(*known) if len(known) == len(required) else frozenset()
 
 
 def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:
-    """Keys whose value must be one of a set; an empty set for what contradicts itself."""
+    """Keys whose value must be in a set; the set is empty where the requirements contradict each other."""
     found: dict[str, frozenset[str]] = {key: frozenset({value}) for key, value in selector.items()}
     for expression in expressions:
         key, values = expression.get("key"), _strings(expression.get("values"))
-        # Values that cannot be read could be any, so such an expression requires nothing.
+        # Values that cannot be read could be anything, so this expression requires nothing.
         readable = bool(values) and len(values) == len(_list(expression.get("values")))
         if isinstance(key, str) and expression.get("operator") == "In" and readable:
             found[key] = found.get(key, frozenset(values)).intersection(values)
@@ -100,8 +100,8 @@ def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.
 def _all_carried(required: Mapping[str, frozenset[str]], pools: Sequence[Labels]) -> bool:
     """Whether every choice of one value for each key carries all labels of one of the pools.
 
-    Goes through the values of one key at a time. What a manifest lists beyond the values that the pools name counts as
-    one value, so that usher.yaml alone decides how much there is to go through.
+    It goes through the values of one key at a time. All values of a manifest that no pool names count as one, so that
+    the size of usher.yaml alone bounds the work.
     """
     pools = [labels for labels in pools if all(value in required.get(key, ()) for key, value in labels.items())]
     if not all(pools):

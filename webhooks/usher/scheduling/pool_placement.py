@@ -1,4 +1,4 @@
-"""A pod set against the node pools of usher.yaml: where it could run, and what keeps it from there."""
+"""A pod set against the node pools of usher.yaml: where it could run, and which taints keep it off."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from usher import model
 from usher.config import models
 from usher.scheduling import pool_affinity, taints
 
-# Labels by which people pick accelerator nodes where no pool is declared (docs/domain/nodes.md#labels).
+# Labels by which people select accelerator nodes where no pool is declared (docs/domain/nodes.md#labels).
 WELL_KNOWN_KEYS = (
     "nvidia.com/*",
     "amd.com/*",
@@ -20,7 +20,7 @@ WELL_KNOWN_KEYS = (
     "kubernetes.io/hostname",
 )
 
-# Of these, the labels that no other nodes have.
+# The ones of these that only accelerator nodes have.
 LABELS_OF_ACCELERATOR_NODES = (
     "nvidia.com/*",
     "amd.com/gpu*",
@@ -35,7 +35,7 @@ LABELS_OF_ACCELERATOR_NODES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolFit:
-    """A pool on which the pod set could run as far as resources and labels tell."""
+    """A pool whose resources and labels fit the pod set, with the taints that the pod set does not tolerate."""
 
     pool: models.Pool
     untolerated: tuple[models.Taint, ...]
@@ -43,21 +43,21 @@ class PoolFit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """What the pod set's selectors and tolerations say about the declared pools."""
+    """How the pod set's selectors and tolerations fit the declared pools."""
 
     fits: tuple[PoolFit, ...]
     declared: bool
-    """Whether any declared pool offers what the pod set asks; without one, nothing is known about nodes."""
+    """Whether a declared pool offers the resources of the pod set; otherwise the nodes are unknown."""
     selected: tuple[bool, ...]
     """For every alternative of the pod set: does it allow accelerator nodes only?"""
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """Labels that have a whole number on every node that is allowed, with the numbers that these may be."""
+    """Labels that have a whole number on every allowed node, with the possible numbers."""
 
 
 def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
     """Where one pod of the set could run.
 
-    Device claims name no resource, so a pod set with claims alone is taken to fit every pool.
+    Device claims name no resource, so a pod set with nothing but claims fits every pool.
     """
     asked = set(pod_set.accelerators)
     offering = [pool for pool in pools if asked <= set(pool.resources)]
@@ -67,7 +67,7 @@ def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
         labels = [pool.node_selector for pool in pools]
         selected = tuple(pool_affinity.allows_only(way, labels) for way in ways)
     else:
-        # People pick accelerator nodes by the machine's type or name too, and they pick all other nodes so.
+        # A machine type or name may select accelerator nodes or other nodes: it counts only for pods with accelerators.
         keys = WELL_KNOWN_KEYS if pod_set.asks_accelerators else LABELS_OF_ACCELERATOR_NODES
         selected = tuple(pool_affinity.names_any_key(way, keys) for way in ways)
     return Placement(

@@ -19,7 +19,7 @@ NAME_FIELD = "metadata.name"
 _LABEL_NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
 _LABEL_PREFIX = re.compile(r"(?!.{254})[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 
-# What Go's ParseInt takes, leading zeros included, in no more characters than a label value may have.
+# The syntax of Go's ParseInt, with leading zeros, within the length of a label value.
 _INTEGER = re.compile(r"[+-]?[0-9]{1,63}", re.ASCII)
 _INT64 = range(-(2**63), 2**63)
 
@@ -32,7 +32,7 @@ class Requirement:
 
 
 def read(expression: object) -> Requirement | None:
-    """A requirement as it stands in a manifest, with null for what is empty; None where the types are wrong."""
+    """A requirement of a manifest, in which null means empty; None where a type is wrong."""
     if expression is None:
         return Requirement(key="", operator="", values=())
     if not isinstance(expression, dict):
@@ -83,7 +83,7 @@ def labels_match(requirement: Requirement, labels: Labels) -> bool:
 
 
 def name_matches(requirement: Requirement, name: str) -> bool:
-    """Whether a node of this name fulfils a requirement on fields; every other field of a node is taken to be empty."""
+    """Whether a node of this name fulfils a requirement on fields; every other field counts as empty."""
     actual = name if requirement.key == NAME_FIELD else ""
     return (actual == requirement.values[0]) is (requirement.operator == "In")
 
@@ -105,7 +105,7 @@ def _compares(actual: str, bound: str, operator: str) -> bool:
 
 
 def _integer(text: str) -> int | None:
-    """The number that a text is in 64 bits."""
+    """The number that a text holds, if it fits into 64 bits."""
     if not _INTEGER.fullmatch(text):
         return None
     number = int(text)
@@ -116,10 +116,10 @@ _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def matches(selector: paths.Json, labels: Labels) -> bool | None:
-    """Whether a selector takes labels. None (null) takes nothing, an empty one everything.
+    """Whether a selector matches labels. None (null) matches nothing, an empty one everything.
 
     Returns:
-        None where the selector is none that the API server would take.
+        None where the API server would reject the selector.
     """
     if selector is None:
         return False

@@ -7,15 +7,15 @@ from typing import Protocol, TypeVar
 from usher import paths
 
 GUARDING = ("NoSchedule", "NoExecute")
-"""Effects that keep a pod off; PreferNoSchedule keeps none off."""
+"""Effects that keep pods off a node; PreferNoSchedule does not."""
 
-# What Gt and Lt take for a number: no plus sign, no leading zeros (apimachinery content.IsDecimalInteger), 64 bits.
+# The syntax of numbers for Gt and Lt: no plus sign, no leading zeros (apimachinery content.IsDecimalInteger), 64 bits.
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 _INT64 = range(-(2**63), 2**63)
 
 
 class Taint(Protocol):
-    """One of a declared pool, or of a node as it is."""
+    """A taint of a declared pool or of a node."""
 
     @property
     def key(self) -> str: ...
@@ -31,11 +31,10 @@ _Taint = TypeVar("_Taint", bound=Taint)
 def tolerates(toleration: Mapping[str, paths.Json], taint: Taint) -> bool:
     """Whether one toleration covers one taint.
 
-    An absent effect covers every effect, an absent key (only legal with Exists) every key. Without an operator the
-    values must be equal, and a missing value is the empty one. Gt and Lt compare whole numbers, as the scheduler does
-    once the feature gate TaintTolerationComparisonOperators is on; where it is off, the API server takes no such pod. A
-    toleration with a field that is no string covers nothing, nor does one without a key that is not for Exists: the API
-    server would not take it.
+    A missing effect covers every effect, a missing key (only legal with Exists) every key. Without an operator the
+    values must be equal; a missing value is the empty one. Gt and Lt compare whole numbers, as the scheduler does with
+    the feature gate TaintTolerationComparisonOperators; without it, the API server rejects the pod. A toleration that
+    the API server would reject covers nothing: one with a field of a wrong type, or without a key unless for Exists.
     """
     if not all(isinstance(toleration.get(field), str | None) for field in ("key", "operator", "value", "effect")):
         return False
@@ -58,13 +57,13 @@ def tolerates(toleration: Mapping[str, paths.Json], taint: Taint) -> bool:
 
 
 def names_key(toleration: Mapping[str, paths.Json], key: str) -> bool:
-    """Whether a toleration is meant for a taint of which only the key is known."""
+    """Whether a toleration is for a taint whose key alone is known."""
     toleration_key = toleration.get("key")
     return toleration_key == key or (toleration_key in (None, "") and toleration.get("operator") == "Exists")
 
 
 def untolerated(tolerations: Iterable[Mapping[str, paths.Json]], taints: Iterable[_Taint]) -> list[_Taint]:
-    """The taints that keep a pod off; PreferNoSchedule keeps none off."""
+    """The taints that keep a pod off; PreferNoSchedule does not."""
     tolerations = list(tolerations)
     return [
         taint

@@ -56,10 +56,11 @@ class Watched:
 
 
 class Cluster:
-    """A watched cluster while the server runs; without one there is nothing to wait for, and nobody to charge."""
+    """The watched cluster while the server runs; without one, quotas are not charged."""
 
     def __init__(self, watched: Watched | None, evaluator: Callable[[], Evaluator], metrics: Metrics) -> None:
         self.facts = watched.facts if watched is not None else None
+        self._evaluator = evaluator
         self._charging = None
         if watched is not None:
             self._charging = watched.charging(lambda: evaluator().knowledge, metrics.of_quotas())
@@ -80,13 +81,15 @@ class Cluster:
             self._log = asyncio.create_task(_log(self.facts, interval))
         if self._charging is not None:
             self._charging.start()
+        elif self._evaluator().config.quotas:
+            structlog.get_logger().warning("quotas_not_charged", reason="no live cluster is watched; start with --live")
 
     def missing(self) -> str:
         """What keeps a server from being ready."""
         return missing(self.facts)
 
     def stop(self) -> None:
-        """Ends everything; charges before facts, of which they are made."""
+        """Stops charging, and then the facts on which charges rest."""
         if self._log is not None:
             self._log.cancel()
         if self._charging is not None:

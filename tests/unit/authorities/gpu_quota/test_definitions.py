@@ -122,7 +122,7 @@ def test_what_cannot_be_meant_is_named_with_its_place(changes: dict[str, Any], p
 def test_an_unknown_unit_is_told_with_those_that_there_are() -> None:
     ((_, reason),) = malformed(limits=[{"hard": {"gpu": 8}}]).problems
 
-    assert reason.startswith("'gpu' is no unit of a quota; units are gpus, slices, memoryGiB, and profiles.")
+    assert reason.startswith("'gpu' is not a unit of a quota; units are gpus, slices, memoryGiB, and profiles.")
 
 
 def test_a_quota_for_no_namespaces_is_refused() -> None:

@@ -14,6 +14,7 @@ from usher.authorities.gpu_quota.ledger import Excess, Limit
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise
@@ -39,8 +40,8 @@ def seen(
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
     known = Knowledge(facts=Store.of(facts), config=config, vocabulary=vocabulary)
-    documents = document.Documents(config, vocabulary)
-    cluster = documents.slices.of(Case(workload=workload, refusal=refusal), known)
+    documents = document.Documents(known)
+    cluster = input_cluster.of(Case(workload=workload, refusal=refusal), known)
     return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 
@@ -142,7 +143,7 @@ def test_only_what_a_limit_looks_at_is_unclear() -> None:
 def test_of_several_quotas_that_may_hold_none_is_chosen() -> None:
     found = seen(job(8), gpu_quota("a"), gpu_quota("b"))
 
-    assert found["undecided"] == "GPUQuota a and GPUQuota b all hold for namespace ml-research, and only one may"
+    assert found["undecided"] == "GPUQuota a and GPUQuota b hold for namespace ml-research, but only one quota may"
     broken = seen(job(8), gpu_quota(limits=[{"hard": {"gpu": 1}}]))
     assert broken["undecided"].startswith("GPUQuota research cannot be read: /spec/limits/0/hard/gpu: ")
 

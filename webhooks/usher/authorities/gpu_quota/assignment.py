@@ -43,11 +43,11 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
             continue
         answer = holds(quota, namespace, labels)
         if answer is None:
-            unsure.append(f"{quota} selects namespaces by labels, and those of {namespace} are not known")
+            unsure.append(f"{quota} selects namespaces by labels, and the labels of {namespace} are not known")
         elif answer:
             holding.append(quota)
     if len(holding) > 1:
-        unsure.insert(0, f"{_listed(holding)} all hold for namespace {namespace}, and only one may")
+        unsure.insert(0, f"{_listed(holding)} hold for namespace {namespace}, but only one quota may")
     if unsure:
         return Undecided(reason="; ".join(unsure[:5]))
     return holding[0] if holding else None

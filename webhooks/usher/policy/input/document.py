@@ -16,9 +16,8 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import model
-from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
-from usher.config import models
 from usher.kinds import registry
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import site as input_site
@@ -125,12 +124,11 @@ NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 class Documents:
     """Builds the input documents for one configuration."""
 
-    def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
-        self._sites = input_site.Sites(config, keys)
-        self._all_nodes = pool_slice.AllNodes(config, vocabulary)
-        self.slices = input_cluster.Slices(config, vocabulary, self._all_nodes)
-        self._all_mig = mig_slice.AllMig(config)
-        self._fabrics = input_site.all_of(config)
+    def __init__(self, known: Knowledge, *, keys: Mapping[str, str] = NO_KEYS) -> None:
+        self._sites = input_site.Sites(known.config, keys)
+        self._placements = pool_slice.placements(known)
+        self._all_mig = mig_slice.MigAnswers(known.config)
+        self._fabrics = input_site.all_of(known.config)
 
     def build(
         self,
@@ -146,7 +144,7 @@ class Documents:
             workload: the object.
             old: on UPDATE, the object as it was.
             review: the user and the operation; None outside of admission.
-            cluster: the slice of the facts, made by `slices`.
+            cluster: the slice of the facts, made by `cluster.of`.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -167,7 +165,7 @@ class Documents:
         return orjson.dumps(document)
 
     def _pod_set(self, pod_set: model.PodSet) -> PodSet:
-        where = self._all_nodes.of(pod_set)
+        where = self._placements.of(pod_set)
         result = pod_set_document(pod_set, where)
         mig = self._all_mig.of(pod_set, where)
         if mig is not None:

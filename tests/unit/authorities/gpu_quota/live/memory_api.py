@@ -34,8 +34,7 @@ from usher.facts.store import Store
 from usher.kinds.registry import FACTS, WORKLOADS
 from usher.policy.evaluator import Evaluator
 from usher.review import validate as review_validate
-from usher.review.mutate import request_of
-from usher.review.parsing import Review, parse
+from usher.review.parsing import Review, parse, request_of
 
 Place = tuple[str, str, str, str]
 """Root of the API, plural, namespace, name."""
@@ -131,6 +130,9 @@ class MemoryApi:
         """A DELETE with DeleteOptions, whose preconditions must hold."""
         with self._lock:
             self.requests.append(("DELETE", path))
+            troubled = self.trouble("DELETE", path)
+            if troubled is not None:
+                return troubled
             found = self.objects.get(_parsed(path))
             if found is None:
                 return _not_found()

@@ -97,6 +97,17 @@ def test_what_a_later_version_wrote_is_neither_read_nor_written_over(store_of: A
         store.read()
 
 
+def test_an_account_that_was_deleted_meanwhile_is_begun_again() -> None:
+    api = MemoryApi()
+    store = with_config_map(api)
+    written = store.write(charged(store.read(), "a", 3))
+    assert written is not None
+    api.objects.clear()
+
+    assert store.write(charged(written, "b", 3)) is None
+    assert store.write(charged(store.read(), "b", 3)) is not None
+
+
 def test_what_else_a_status_says_stays() -> None:
     api = MemoryApi()
     store = with_object(api)

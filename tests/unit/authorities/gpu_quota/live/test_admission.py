@@ -22,7 +22,7 @@ from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.ledger import Full
 from usher.cluster.api import Answer
 from usher.review import validate as review_validate
-from usher.review.mutate import request_of
+from usher.review.parsing import request_of
 
 
 def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:
@@ -220,6 +220,17 @@ def test_a_workload_that_was_made_anew_grows_beside_the_pods_of_the_first(api: M
     assert isinstance(replica.ask(job(7), old=job(4)), QuotaRefusal)
     assert replica.ask(job(6), old=job(4)) is None
     assert charges(api) == {"Job.batch/ml/train": 16}
+
+
+def test_an_update_counts_pods_of_a_deleted_job_while_no_watch_shows_the_deletion(
+    api: MemoryApi, replica: Replica
+) -> None:
+    made_and_deleted(api, replica, 10)
+    replica.ask(job(4))
+    second = api.apply(job(4))
+    uid = second["metadata"]["uid"]  # type: ignore[call-overload, index]  # as made
+
+    assert isinstance(replica.ask(builders.replaced(job(7), "/metadata/uid", uid), old=second), QuotaRefusal)
 
 
 def test_by_force_as_well_both_are_charged(api: MemoryApi, replica: Replica) -> None:

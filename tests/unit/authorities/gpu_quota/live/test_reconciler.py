@@ -117,6 +117,24 @@ def test_what_a_watch_has_not_seen_deleted_yet_is_not_adopted(api: MemoryApi, re
     assert charges(api) == {}
 
 
+def test_pods_of_a_deleted_job_stay_charged_while_no_watch_shows_the_deletion(
+    api: MemoryApi, replica: Replica, clock: Clock
+) -> None:
+    first = api.apply(job(8))
+    api.apply(owned(pod(8), first))
+    replica.watch()
+    replica.reconciler.reconcile()
+    api.remove(first)
+    replica.ask(job(4))
+    api.apply(job(4))
+    replica.watch("GPUQuota")
+    clock.now += RESERVATION
+
+    replica.reconciler.reconcile()
+
+    assert charges(api) == {"Job.batch/ml/train": 12}
+
+
 def test_of_one_name_what_is_there_and_what_still_ends_is_charged_together(
     api: MemoryApi, replica: Replica, clock: Clock
 ) -> None:

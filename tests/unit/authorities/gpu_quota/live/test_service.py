@@ -173,3 +173,21 @@ def test_it_runs_and_stops_by_itself(api: MemoryApi, replica: Replica, charging:
 
 def status(api: MemoryApi) -> Any:
     return api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", "research"]["status"]
+
+
+def test_the_account_of_a_quota_is_deleted_after_its_declaration_has_gone(api: MemoryApi) -> None:
+    now = [1_000_000.0]
+    declaring = Replica(api, quotas=[{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 8}}]}])
+    assert declaring.ask(job(8)) is None
+    replica = Replica(api)
+    replica.watch()
+    service = ChargingService(api, lambda: api, replica.knowledge, namespace="gpu-usher", clock=lambda: now[0])
+
+    for _ in range(2):
+        service.look()
+        service.care()
+        now[0] += 71
+
+    assert [place for place in api.objects if place[1] == "configmaps"] == []
+    service.stop()
+    declaring.close()

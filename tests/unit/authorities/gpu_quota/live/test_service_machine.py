@@ -71,8 +71,12 @@ class Cluster(RuleBasedStateMachine):
         if name in self.in_flight or self.left.keys() & self.unheard or size < len(self.pods_of(name)):
             return
         forced = forced and not self.everybody_asks
-        old = job(name, self.jobs[name]) if name in self.jobs else None
-        if self.replica(number).ask(job(name, size), old=old, force=forced) is None:
+        new, old = job(name, size), None
+        if name in self.jobs:
+            new, old = (
+                builders.replaced(each, "/metadata/uid", self.uids[name]) for each in (new, job(name, self.jobs[name]))
+            )
+        if self.replica(number).ask(new, old=old, force=forced) is None:
             self.forced |= forced
             self.in_flight[name] = size, self.now
             if at_once:

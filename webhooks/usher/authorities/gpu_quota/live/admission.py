@@ -181,7 +181,8 @@ class Admission:
 
     def _ending(self, charge: _Charge) -> ByClasses:
         if not charge.request.creates:
-            return confirmation.ending(charge.entry, holdings=self._holdings)
+            uid = object_metadata.text(charge.request.value, "uid") or None
+            return confirmation.ending(charge.entry, holdings=self._holdings, current=uid)
         return confirmation.ending_at_creation(
             charge.request.value, charge.entry, api=self._api, holdings=self._holdings
         )

@@ -7,7 +7,7 @@ from typing import Final
 from usher import paths
 from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live import observer
+from usher.authorities.gpu_quota.live import object_metadata, observer
 from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
 from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
@@ -73,7 +73,10 @@ class Confirmation:
         Raises:
             ClusterError: the API server does not answer.
         """
-        return self._read(entry) is None and self._holdings.remaining(entry) is None
+        if self._read(entry) is not None:
+            return False
+        remaining = self._holdings.remaining(entry, current="")
+        return remaining is None or not remaining.charge
 
     def _charge_of(self, value: paths.Object) -> ByClasses:
         return ObjectCharges(known=self._knowledge()).of(value)
@@ -83,7 +86,9 @@ class Confirmation:
         value = self._read(entry)
         if isinstance(value, _Unknown):
             return value
-        return _with(self._itself(value, is_charged), self._holdings.remaining(entry))
+        uid = "" if value is None else object_metadata.text(value, "uid")
+        # A watch may not have shown yet that an earlier object of the name is deleted.
+        return _with(self._itself(value, is_charged), self._holdings.remaining(entry, current=uid))
 
     def _itself(self, value: paths.Object | None, is_charged: IsCharged) -> Holding | None:
         """An object that no owner covers, without the pods that deleted objects of its name have left."""
@@ -121,9 +126,9 @@ class Confirmation:
         return kind.group not in BUILT_IN and defined is not None and kind.resource not in defined
 
 
-def ending(entry: Entry, *, holdings: Holdings) -> ByClasses:
-    """What pods of deleted objects of a name hold, as far as watches have shown."""
-    remaining = holdings.remaining(entry)
+def ending(entry: Entry, *, holdings: Holdings, current: str | None = None) -> ByClasses:
+    """What pods of deleted objects of a name hold; `current` is the uid of the existing object, where it is known."""
+    remaining = holdings.remaining(entry, current=current)
     return {} if remaining is None else remaining.charge
 
 

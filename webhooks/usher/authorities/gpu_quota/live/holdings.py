@@ -9,12 +9,13 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.live import owner_coverage
+from usher.authorities.gpu_quota.live.held import Held
 from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
 from usher.authorities.gpu_quota.reconciliation import Holding
 
@@ -26,19 +27,6 @@ UNWATCHED: Final = 60.0
 
 Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """An object that exists."""
-
-    holding: Holding
-    owner: str
-    """uid of its controlling owner; empty where it has none."""
-
-    @property
-    def is_pod(self) -> bool:
-        return self.holding.kind == "Pod" and not self.holding.group
 
 
 _NONE: Final[frozenset[str]] = frozenset()
@@ -163,10 +151,17 @@ class Holdings:
     def _has_pods(self, held: Held) -> bool:
         return any(True for _ in self._pods_under(held.holding))
 
-    def remaining(self, entry: Entry) -> Holding | None:
-        """What pods of deleted workloads of a name still hold; None where there are none."""
+    def remaining(self, entry: Entry, *, current: str | None = None) -> Holding | None:
+        """What pods of deleted workloads of a name still hold; None where there are none.
+
+        Args:
+            entry: names the workloads.
+            current: uid of the only one that exists, empty where none does; None where only watches know.
+        """
         with self._lock:
-            gone = [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) & self._gone]
+            named = self._named.get(_name(entry), _NONE)
+            deleted = named & self._gone if current is None else named - {current}
+            gone = [replace(self._held[uid].holding, charge={}) for uid in deleted]
         if not gone:
             return None
         return replace(gone[0], charge=together(self.at_least(each).charge for each in gone))
@@ -218,20 +213,10 @@ class Holdings:
             among: all objects of some namespaces; None for all namespaces.
         """
         everything = [held for each in self.by_namespace().values() for held in each] if among is None else among
-        roots: dict[str, Holding] = {}
-        pods: defaultdict[str, list[Holding]] = defaultdict(list)
-        for held in everything:
-            owner = self.charged_owner(held.owner, held.holding.namespace) if held.owner else None
-            if owner is None:
-                if held.holding.uid not in self._unwatched:
-                    roots[held.holding.uid] = held.holding
-            elif held.is_pod and not held.holding.finished:
-                pods[owner.uid].append(held.holding)
-        result = []
-        for holding in roots.values():
-            covered, beyond = owner_coverage.split(holding, pods.get(holding.uid, ()), is_charged)
-            result += [owner_coverage.at_least(holding, covered), *beyond]
-        return result
+        unwatched = self._unwatched
+        return owner_coverage.roots(
+            everything, self.charged_owner, is_charged, may_be_gone=lambda uid: uid in unwatched
+        )
 
     def at_least(self, holding: Holding, is_charged: IsCharged = _never) -> Holding:
         """A workload as it was read, with no less than its pods take together, as far as they are known."""

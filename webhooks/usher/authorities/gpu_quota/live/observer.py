@@ -7,7 +7,8 @@ from usher import paths
 from usher.authorities.gpu_quota import entries
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.live import object_metadata
-from usher.authorities.gpu_quota.live.holdings import Held, Holdings
+from usher.authorities.gpu_quota.live.held import Held
+from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.cluster.listing import Target
 from usher.cluster.live import Connection, Reflecting

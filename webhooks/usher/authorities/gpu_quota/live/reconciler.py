@@ -26,7 +26,8 @@ from usher.authorities.gpu_quota.live import metering
 from usher.authorities.gpu_quota.live.account_store import Account
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.confirmation import Confirmation
-from usher.authorities.gpu_quota.live.holdings import Held, Holdings
+from usher.authorities.gpu_quota.live.held import Held
+from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
 from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
 from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
