@@ -1,6 +1,6 @@
-"""What the embedded engine takes for one document with every check on, against the limit that we set ourselves.
+"""Measures the embedded engine for one document with every check on, and compares it with our own limit.
 
-Machines differ and are shared: a loop in plain Python, timed in the same rounds, tells how fast this one is.
+Machines differ and are shared, so a loop in plain Python, timed in the same rounds, measures the speed of this machine.
 """
 
 import statistics
@@ -47,7 +47,7 @@ def report() -> list[str]:
         for name, call in cases.items():
             taken[name].append(yardstick.measured(call))
     unit = statistics.median(taken[yardstick.NAME])
-    lines = ["| what | processor ms: median (min-max) | of the yardstick |", "| --- | ---: | ---: |"]
+    lines = ["| evaluation | processor ms: median (min-max) | of the yardstick |", "| --- | ---: | ---: |"]
     for name, values in taken.items():
         median = statistics.median(values)
         lines.append(f"| {name} | {median:.3f} ({min(values):.3f}-{max(values):.3f}) | {median / unit:.2f} |")
@@ -56,7 +56,7 @@ def report() -> list[str]:
 
 
 def input_document() -> bytes:
-    """Of the pod of the other benchmarks, as the webhook asks about it."""
+    """The input document that the webhook makes for the pod of the other benchmarks."""
     evaluator = assembly.embedded(load(ROOT / "examples" / "usher.yaml"))
     request = parsing.request_of(parsing.parse(objects.review(objects.gpu_pod())))
     workload = normalise(request.value, vocabulary=evaluator.vocabulary, namespace=request.namespace)

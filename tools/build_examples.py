@@ -83,11 +83,11 @@ def examples(folder: Path, keys: Mapping[str, str]) -> Documents:
 
 
 BESIDE = ("cluster.yaml", "usher.yaml")
-"""What stands beside examples and is none: facts of the cluster, and the configuration."""
+"""Files in the folder of the examples that are not examples: facts of the cluster, and the configuration."""
 
 
 def facts(folder: Path) -> Store:
-    """What is known of the cluster that the examples are for."""
+    """The facts of the cluster that the examples are for."""
     file = folder / "cluster.yaml"
     return Store.of(yaml.load_all(file.read_bytes(), yaml.CSafeLoader)) if file.exists() else Store()
 
@@ -103,16 +103,16 @@ def read_yaml(file: Path) -> Any:  # noqa: ANN401 - a manifest is arbitrary YAML
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
-    """What the rules see of a manifest, or of an AdmissionReview where it matters who asks or what was there before."""
+    """What the rules see of a manifest, or of an AdmissionReview with a user or an old object."""
     vocabulary = Vocabulary(config.accelerators)
     value = read_yaml(file)
     request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
     namespace = request.get("namespace", "")
     workload = normalise(request["object"], vocabulary=vocabulary, namespace=namespace, objects=cluster)
-    # What an example refers to is not known to the API server's webhooks either.
+    # The webhooks do not know the objects that an example refers to either.
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason] if workload else []
     if workload is None or misread:
-        raise SystemExit(f"{file}: not an object that can be read: {misread}")
+        raise SystemExit(f"{file}: usher cannot read the object: {misread}")
     old = request.get("oldObject")
     user = request.get("userInfo")
     review: document.Review | None = None

@@ -56,7 +56,7 @@ def test_every_check_is_recorded_and_nothing_else() -> None:
 @pytest.mark.parametrize("folder", FOLDERS, ids=key)
 def test_what_is_recorded_of_every_example_is_what_is_decided(folder: Path) -> None:
     evaluator = record_findings.evaluator_of(folder)
-    decided = {file.stem: record_findings.said(evaluator, file) for file in record_findings.manifests(folder)}
+    decided = {file.stem: record_findings.results(evaluator, file) for file in record_findings.manifests(folder)}
 
     assert decided == RECORDED[key(folder)]
 

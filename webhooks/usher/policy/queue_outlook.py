@@ -12,7 +12,7 @@ from usher.authorities.outlook import Outlook
 from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.verdict import Answer
 from usher.facts.store import Store
-from usher.kinds import registry as kinds_registry
+from usher.kinds.registry import PODS
 from usher.mutation import strategies
 from usher.mutation.merge import Merged
 from usher.policy.evaluator import Evaluator, Request
@@ -80,7 +80,7 @@ class Outlooks:
 
         What fits also fits with fewer pods, so the number is searched by halves.
         """
-        kind = kinds_registry.PODS.get((workload.group, workload.kind))
+        kind = PODS.get((workload.group, workload.kind))
         if kind is not None and not kind.shrinks:
             return None
         for index in _by_size(workload)[:_MOST_TRIED]:

@@ -21,7 +21,7 @@ _BUILDER: Final = "nim-build-ctr"
 
 
 def _service(service: Object, reading: Reading) -> Iterator[Template]:
-    """One Deployment, whose rollouts make no more pods than there are; the operator sets no scheduler or priority."""
+    """One Deployment, whose rollouts add no pods; the operator sets neither scheduler nor priority."""
     metadata = reading.mapping(service.get("metadata"), "/metadata")
     name = reading.text(metadata.get("name"), "/metadata/name")
     spec = reading.mapping(service.get("spec"), "/spec")
