@@ -79,6 +79,9 @@ class Slices:
         workload, facts = case.workload, known.facts
         if not workload.pod_sets:
             return None if facts.empty else self._of_object(workload, facts)
+        if facts.empty:
+            unknown = resource_quota_slice.Known(quotas=None, ranges=None)
+            return self._made(workload, facts, unknown, case.refusal)[0]
         # Read before anything is computed: a change in between makes the slice old, never wrong.
         groups = facts.objects(*_POD_GROUP, workload.namespace)
         found = resource_quota_slice.known(workload.namespace, facts)
