@@ -1,7 +1,7 @@
 """The main path: one object in, one decision or patch out. Admission, check and audit share it.
 
-Decision: normalise, slice, document, engine, decision. Patch: normalise, document, engine, merge. Answers about Pods that
-came before are remembered.
+Decision: normalise, slice, document, engine, decision. Patch: normalise, document, engine, merge. Answers are kept for
+Pods that are alike.
 """
 
 from collections.abc import Callable
