@@ -108,7 +108,7 @@ def evaluator(policies: Path) -> Iterator[Evaluator]:
 
 def tool(name: str, policies: Path, *arguments: str) -> str:
     command = [sys.executable, ROOT / "tools" / name, "--opa", opa_server.OPA, "--policies", policies, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run([*map(str, command)], check=True, capture_output=True, text=True).stdout
 
 
 def digests(folder: Path) -> dict[str, bytes]:

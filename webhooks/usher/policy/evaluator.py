@@ -251,7 +251,7 @@ class Evaluator:
             self.catalogue,
             age=self.facts.age(),
             bound=self._oldest_facts,
-            told_now=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
+            fresh=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
         )
         return decision.judge(
             current,
