@@ -7,30 +7,49 @@ from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+Entry = TypeVar("Entry")
 
 
 class Memo(Generic[Key, Value]):
-    """Keeps the `size` values that were asked for last."""
+    """Keeps values whose keys were asked for twice, at most `size` of them: those that were asked for last.
+
+    Most keys are never asked for again. To keep their values would cost more than to make them, because Python's
+    garbage collector visits all that is kept.
+    """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._kept: OrderedDict[Key, Value] = OrderedDict()
+        self._asked: OrderedDict[Key, None] = OrderedDict()
+        """Keys that were asked for once."""
         self._lock = threading.Lock()
 
-    def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The value of a key; `make` makes one that is not kept, at times in several threads at once.
+    def get(self, key: Key, make: Callable[[], Value], *, holds: Callable[[Value], bool] = lambda _: True) -> Value:
+        """The value of a key, made where none is kept.
 
-        Raises:
-            Exception: whatever `make` raises; nothing is kept then.
+        Args:
+            key: what the value depends on.
+            make: may run in several threads at once; nothing is kept of what it raises.
+            holds: whether a kept value is still right.
         """
         with self._lock:
-            if key in self._kept:
+            found = key in self._kept
+            if found:
                 self._kept.move_to_end(key)
-                return self._kept[key]
-        made = make()
+                value = self._kept[key]
+        if found and holds(value):
+            return value
+        value = make()
         with self._lock:
-            # Of two threads the first decides: what one of them adds to the value, the other sees.
-            value = self._kept.setdefault(key, made)
-            if len(self._kept) > self._size:
-                self._kept.popitem(last=False)
+            if key in self._asked or found:
+                self._asked.pop(key, None)
+                self._put(self._kept, key, value)
+            else:
+                self._put(self._asked, key, None)
         return value
+
+    def _put(self, entries: OrderedDict[Key, Entry], key: Key, entry: Entry) -> None:
+        entries[key] = entry
+        entries.move_to_end(key)
+        if len(entries) > self._size:
+            entries.popitem(last=False)

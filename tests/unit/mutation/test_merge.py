@@ -76,7 +76,7 @@ def test_what_is_refused_is_left_out_and_the_rest_is_done() -> None:
         workload(value),
         [refused, wanted],
         name_of=str,
-        refusal=lambda each: merge.Refusal(reason="no", told=True) if each is refused else None,
+        refusal=lambda each: merge.MutationRefusal(reason="no", told=True) if each is refused else None,
     )
 
     assert result.applied == (wanted,)
@@ -92,7 +92,7 @@ def test_what_is_refused_conflicts_with_nothing() -> None:
         workload(value),
         [other, wanted],
         name_of=str,
-        refusal=lambda each: merge.Refusal(reason="no", told=False) if each is other else None,
+        refusal=lambda each: merge.MutationRefusal(reason="no", told=False) if each is other else None,
     )
 
     assert result.conflicts == ()

@@ -48,7 +48,7 @@ def ways(evaluator: Evaluator, path: str) -> tuple[list[str], list[str]]:
         return modules_entered(lambda: asyncio.run(review), without=_DETAILS)
 
     entered(0, "other")
-    first, like = entered(1, "this"), entered(2, "this")
+    first, _, like = (entered(number, "this") for number in range(1, 4))
     return first, like
 
 

@@ -60,3 +60,7 @@ def test_a_large_pod_is_not_remembered() -> None:
 
 def test_what_has_no_metadata_is_not_remembered() -> None:
     assert fingerprints.of_pod({"kind": "Pod"}) is None
+
+
+def test_every_rank_is_found_by_a_part_of_its_name() -> None:
+    assert all(any(part in rank.encode() for part in fingerprints._PARTS_OF_RANKS) for rank in fingerprints.RANKS)

@@ -1,4 +1,4 @@
-"""All intents about one object -> the changed object, its patch, and an account of what was done and what was not."""
+"""Intents about one object to the changed object, its patch, and a report of what was applied and skipped."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,45 +12,23 @@ from usher.mutation.editing import Edit, Operation, copied
 from usher.reading import lookup
 from usher.reading.lookup import Absence, Lookup, Reference
 
-
-def unmet_need(needs: Iterable[model.Need], objects: Lookup) -> str:
-    """Which of the needs is known to be unmet; empty where all are met, or nobody knows."""
-    for need in needs:
-        reference = Reference(group=need.group, kind=need.kind, name=need.name, namespace=need.namespace)
-        found = objects.find(reference)
-        if found is Absence.MISSING:
-            return f"{reference} is not there"
-        if isinstance(found, dict):
-            for key, values in need.labels.items():
-                value = _label(found, key)
-                if value not in values:
-                    return f"{reference} has the label {key}={value}"
-    return ""
-
-
-def _label(value: Mapping[str, paths.Json], key: str) -> str:
-    metadata = value.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    found = labels.get(key) if isinstance(labels, dict) else None
-    return found if isinstance(found, str) else ""
-
-
 ANNOTATION = "gpu-usher.io/mutations"
 OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
 NO_RECORD = "the object's metadata or annotations are no such thing, so that no change can be recorded"
 
-_TOLD = (containers.OPAQUE, NO_RECORD)
-"""Reasons of which the user is told, who alone can do something about them."""
+_WARNED_ABOUT = (containers.OPAQUE, NO_RECORD)
+"""Reasons that only the user can remove, so the user is warned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """Why nothing comes of an intent, by what usher.yaml and the object say of its mutation."""
+class MutationRefusal:
+    """Why usher.yaml or an annotation of the object refuses an intent."""
 
     reason: str
     told: bool = False
+    """Whether the user is warned."""
     off: bool = False
-    """Whether usher.yaml has switched the mutation off, or never on."""
+    """Whether the mutation is switched off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +38,9 @@ class Skipped:
     intent: model.Intent
     reason: str
     told: bool = False
-    """Whether the user is warned: something stands in the way that somebody should know of."""
+    """Whether the user is warned."""
     off: bool = False
-    """Whether the mutation is switched off, which is told to those who ask for it alone."""
+    """Whether the mutation is switched off; only `usher explain` shows that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,22 +52,22 @@ class Merged:
     applied: tuple[model.Intent, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     conflicts: tuple[tuple[model.Intent, ...], ...] = ()
-    """Intents that want different values in one place: none of them is applied."""
+    """Intents that want different values in one place; we apply none of them."""
     warnings: tuple[model.Note, ...] = ()
-    """What the mutations have to say to the user."""
+    """What the mutations tell the user."""
 
 
-def _welcome(_intent: model.Intent) -> Refusal | None:
+def _not_refused(_intent: model.Intent) -> MutationRefusal | None:
     return None
 
 
-def merge(  # noqa: PLR0913 - the object, what is wanted of it, and what decides about that
+def merge(  # noqa: PLR0913 - the object, its intents, and what decides about them
     original: paths.Object,
     workload: model.Workload,
     intents: Sequence[model.Intent],
     *,
     name_of: Callable[[str], str],
-    refusal: Callable[[model.Intent], Refusal | None] = _welcome,
+    refusal: Callable[[model.Intent], MutationRefusal | None] = _not_refused,
     recording: bool = True,
     objects: lookup.Lookup = lookup.NOTHING,
 ) -> Merged:
@@ -101,11 +79,11 @@ def merge(  # noqa: PLR0913 - the object, what is wanted of it, and what decides
         intents: what the mutations want, in the order in which they are applied.
         name_of: the name of a mutation by its key, for the annotation that records what was applied.
         refusal: why an intent is not wanted here; None where it is.
-        recording: whether the object's annotation says what was applied; a sub resource may take no such change.
-        objects: what is known of the cluster, where intents need something of it.
+        recording: whether an annotation of the object records what was applied; subresources do not allow it.
+        objects: where the objects are looked up that intents need.
 
     Raises:
-        MutationError: an intent is none that we know how to apply, or our patch would not apply.
+        MutationError: an intent is not supported, or our patch would not apply.
     """
     if not intents:
         return Merged(value=original)
@@ -151,24 +129,23 @@ def is_recorded(value: paths.Object | None) -> bool:
 
 
 def already_there(value: paths.Object, workload: model.Workload, intents: Iterable[model.Intent]) -> list[model.Intent]:
-    """Those of the intents that ask for what an object has."""
+    """The intents whose values an object already has."""
     return [intent for intent in intents if _is_there(value, intent, workload)]
 
 
 def _is_there(value: paths.Object, intent: model.Intent, workload: model.Workload) -> bool:
     try:
-        # On a copy of its own: what one intent puts there must not answer for another that asks for the same.
+        # Each on its own copy: one intent must not find what another has just added.
         return _apply(Edit(value), intent, workload) == skip_reasons.ALREADY_THERE
     except (LookupError, errors.MutationError):
-        # The places of an intent are those of the new object; this one may have no such container.
+        # An intent has the places of the new object; the old one may lack the container.
         return False
 
 
 def owner_compares(workload: model.Workload) -> bool:
-    """Whether the owner would not know the object again: https://github.com/kubernetes/kubernetes/issues/57167.
+    """Whether the owner compares the object with its own template: of a changed one it makes another, without end.
 
-    A Deployment that is older than a mutation, or was updated since, would make ReplicaSets without end. Its Pods are
-    mutated all the same.
+    https://github.com/kubernetes/kubernetes/issues/57167. The Pods of such a ReplicaSet are mutated all the same.
     """
     return (workload.group, workload.kind) == ("apps", "ReplicaSet") and workload.owner is not None
 
@@ -191,15 +168,37 @@ def _without_conflicts(
 
 
 def _outcome(edit: Edit, intent: model.Intent, workload: model.Workload, objects: lookup.Lookup) -> tuple[str, bool]:
-    """Why an intent changed nothing, empty when it did, and whether the user should hear of it."""
+    """Why an intent changed nothing (empty when it did), and whether the user is warned."""
     missing = unmet_need(intent.needs, objects)
-    # Nothing is said of what is missing for something that is there, or that the user decided otherwise.
+    # What an intent needs does not matter where its value is there already, or the user chose another.
     reason = _tried(Edit(edit.value) if missing else edit, intent, workload)
-    return reason or missing, reason in _TOLD or (bool(missing) and not reason)
+    return reason or missing, reason in _WARNED_ABOUT or (bool(missing) and not reason)
+
+
+def unmet_need(needs: Iterable[model.Need], objects: Lookup) -> str:
+    """The first need that is known to be unmet; empty where all are met or unknown."""
+    for need in needs:
+        reference = Reference(group=need.group, kind=need.kind, name=need.name, namespace=need.namespace)
+        found = objects.find(reference)
+        if found is Absence.MISSING:
+            return f"{reference} is not there"
+        if isinstance(found, dict):
+            for key, values in need.labels.items():
+                value = _label(found, key)
+                if value not in values:
+                    return f"{reference} has the label {key}={value}"
+    return ""
+
+
+def _label(value: Mapping[str, paths.Json], key: str) -> str:
+    metadata = value.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    found = labels.get(key) if isinstance(labels, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _tried(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
-    """As `_apply`, also where something on the way is not what it should be."""
+    """As `_apply`, with a reason where a field on the way has a wrong type."""
     try:
         return _apply(edit, intent, workload)
     except LookupError as error:
@@ -226,15 +225,12 @@ def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
 
 
 def _shares_metadata(pod_set: model.PodSet, workload: model.Workload) -> bool:
-    """Whether what is written into the metadata of a template would be given to the pods of another one as well."""
+    """Whether another pod set has the same metadata, so that its pods would get a change as well."""
     return any(each is not pod_set and each.metadata_path == pod_set.metadata_path for each in workload.pod_sets)
 
 
 def _record(edit: Edit, names: set[str]) -> bool:
-    """One annotation names the mutations; on an object that was mutated before, the names join those that are there.
-
-    False where there is no place for it.
-    """
+    """Adds the names of mutations to the annotation that records them; False where the object has no place for it."""
     pointer = paths.join("/metadata/annotations", ANNOTATION)
     before = edit.get(pointer)
     if isinstance(before, str):

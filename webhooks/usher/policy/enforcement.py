@@ -17,10 +17,10 @@ from usher.policy.checks.catalogue import About, Catalogue
 OFF: Final = None
 
 PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
-"""A denial would stop every rollout of a Deployment from before the webhooks: we change its Pods, and not this."""
+"""For a ReplicaSet of a Deployment that is older than the webhooks: a denial would stop every rollout of it."""
 
 PODS_ARE_MENDED: Final = "its pods are mended when they are made"
-"""The mutating webhook gives a template on CREATE what an UPDATE may lack, when a tool writes the whole list anew."""
+"""For an UPDATE that lacks what the mutating webhook added on CREATE: a tool has written the whole list again."""
 
 _PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
     "baseline": {
@@ -49,7 +49,7 @@ _MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What an outcome depends on beside the finding and its check."""
+    """Where a finding was made, on which day, and in which object."""
 
     namespace: str
     role: model.Role = model.Role.UNKNOWN
@@ -65,9 +65,8 @@ def outcome(
 ) -> tuple[model.Outcome | None, str]:
     """The outcome (None: the check is off here) and, where it is milder than the preset's, the reason.
 
-    The last rule that fits decides, else the preset by the check's severity. A finding that rests on an assumption
-    about the cluster warns at most, whatever the rules say: we do not turn work away on a guess. What an exception
-    covers is only noted.
+    The last rule that fits decides; without one, the preset by the severity of the check. A finding that rests on an
+    assumption about the cluster warns at most, whatever the rules say. A finding that an exception covers is audited.
     """
     severity = check.severity or catalogue.Severity.LOW
     preset = _PRESETS[enforcement.preset][severity]
@@ -89,12 +88,12 @@ def outcome(
 
 
 def exception(check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement) -> int | None:
-    """Which exception covers what a check finds here: the first that does, counted from 0."""
+    """The number of the first exception that covers the check here, counted from 0."""
     return next((n for n, each in enumerate(enforcement.exceptions) if covers(each, check, where)), None)
 
 
 def covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circumstances) -> bool:
-    """Whether an exception holds for what a check finds in these circumstances; an expired one holds nowhere."""
+    """Whether an exception covers a check here; an expired one covers nothing."""
     return (
         where.today <= exception.expires
         and not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
@@ -105,7 +104,7 @@ def covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circu
 
 
 def words(check: catalogue.Entry) -> tuple[str, ...]:
-    """By which a rule of usher.yaml may name a check."""
+    """The words by which a rule of usher.yaml may name a check."""
     return ("*", check.code, check.name, check.category, *check.aliases)
 
 
@@ -127,9 +126,9 @@ def leniency(workload: model.Workload, *, updating: bool) -> Callable[[catalogue
 
 
 def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Workload) -> Iterator[model.Finding]:
-    """The findings, of which those about such pods rest on an assumption, so that they warn at most.
+    """The findings; those about pods that are known only in part get an assumption, so that they warn at most.
 
-    Their pods are whole when they are created, and judged then.
+    Such pods are complete, and judged again, when they are created.
     """
     partial = [pod_set for pod_set in workload.pod_sets if not pod_set.whole]
     for finding in findings:
@@ -155,20 +154,20 @@ def downgrade_stale_facts(
     *,
     age: float,
     bound: float,
-    told_now: Container[str] = frozenset(),
+    fresh: Container[str] = frozenset(),
 ) -> Iterator[model.Finding]:
-    """The findings, of which those by checks of cluster facts rest on an assumption if the facts are too old.
+    """The findings; those that rest on facts which are too old get an assumption, so that they warn at most.
 
     Args:
         findings: of one object.
         entries: the catalogue that knows the checks.
         age: of the facts, in seconds.
         bound: the oldest that facts may be, in seconds.
-        told_now: keys of checks whose facts somebody has just asked for.
+        fresh: keys of checks whose facts have just been read.
     """
     for finding in findings:
         check = entries.checks.get(finding.check)
-        rests_on_facts = check is not None and check.about is About.CLUSTER_FACTS and check.key not in told_now
+        rests_on_facts = check is not None and check.about is About.CLUSTER_FACTS and check.key not in fresh
         if age > bound and rests_on_facts and not finding.assumption:
             yield replace(finding, assumption=f"cluster facts are {_readable(age)} old")
         else:
@@ -176,7 +175,7 @@ def downgrade_stale_facts(
 
 
 def _readable(age: float) -> str:
-    """Seconds, rounded down to a unit in which people think."""
+    """Seconds as hours, minutes or seconds, rounded down."""
     for unit, size in (("hour", 3600), ("minute", 60)):
         number = int(age // size)
         if number:

@@ -1,13 +1,13 @@
-"""THE main path: one object in, one decision out. Admission, check and audit differ only in where objects come from.
+"""The main path: one object in, one decision or patch out. Admission, check and audit share it.
 
-Findings: normalise -> slice -> document -> engine -> decision. Patch: normalise -> document -> engine -> merge.
-Both are remembered for Pods that are alike.
+Decision: normalise, slice, document, engine, decision. Patch: normalise, document, engine, merge. Answers are kept for
+Pods that are alike.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from usher import model, paths
@@ -33,11 +33,10 @@ from usher.workloads import fingerprints
 __all__ = ["Evaluator", "Operation", "Request", "User"]
 
 LIKE_PODS: Final = 1024
-"""Different Pods whose answers are remembered."""
+"""How many different Pods have their answers remembered."""
 
 _Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
-"""Namespace, identities of the user (None outside of admission), whether there are facts, revisions of facts and nodes,
-digest of the Pod."""
+"""Namespace, identities of the user, whether there are facts, revisions of facts and nodes, digest of the Pod."""
 
 
 def _today() -> date:
@@ -52,18 +51,18 @@ class _Found:
     unknowns: tuple[model.Unknown, ...] = ()
     grounds: tuple[Ground, ...] = ()
 
-    def still_holds(self, known: Knowledge) -> bool:
-        return all(ground.still_holds(known) for ground in self.grounds)
 
-
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Subject:
-    """An object, and what was computed about it. Pods that are alike share one."""
+    """An object and what the policies find in it."""
 
     workload: model.Workload | None
-    found: _Found | None = None
-    merged: merge.Merged | None = None
-    """Without the object."""
+    exemption: str = ""
+    old: model.Workload | None = None
+    found: _Found = _Found()
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return all(ground.still_holds(known) for ground in self.found.grounds)
 
 
 class Evaluator:
@@ -99,6 +98,7 @@ class Evaluator:
         set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
         self._ranks = fingerprints.RANKS - set_by_fabrics
         self._subjects: Memo[_Key, _Subject] = Memo(LIKE_PODS)
+        self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
 
     def decide(self, request: Request) -> model.Decision:
         """The decision about an object.
@@ -106,22 +106,16 @@ class Evaluator:
         Raises:
             EngineError: the engine gave no usable answer; the caller must not read it as either verdict.
         """
-        subject, known = self._subject(request), self._knowledge(request)
+        known = self._knowledge(request)
+        make = partial(self._subject, request, known)
+        key = self._key(request)
+        subject = make() if key is None else self._subjects.get(key, make, holds=lambda kept: kept.still_holds(known))
         if subject.workload is None:
             return model.Decision(workload=None)
-        workload = (
-            fingerprints.renamed(subject.workload, request.value) if subject.workload.is_pod else subject.workload
-        )
-        exemption = self._exemption(workload, request)
-        if exemption:
-            return model.Decision(workload=workload, exemption=exemption)
-        old = None
-        if request.operation is Operation.UPDATE and request.old_value is not None:
-            old = self._read(request.old_value, request)
-        found = subject.found
-        if found is None or not found.still_holds(known):
-            case = Case(workload=workload, refusal=request.refusal)
-            found = subject.found = self._found(case, known, old=old, review=self._review(request))
+        workload = fingerprints.renamed(subject.workload, request.value)
+        if subject.exemption:
+            return model.Decision(workload=workload, exemption=subject.exemption)
+        found, old = subject.found, subject.old
         before = self._found(Case(workload=old), known).findings if found.findings and old is not None else ()
         return model.Decision(
             workload=workload,
@@ -144,7 +138,16 @@ class Evaluator:
             EngineError: the engine gave no usable answer.
             MutationError: an intent is not supported, or our patch would not apply.
         """
-        return self._merged(request, self._read(request.value, request), only=only)
+        workload = self.workload(request)
+        if workload is None or not self._mutates(workload, request):
+            return merge.Merged(value=request.value)
+        return self._mutating.merged(
+            request,
+            workload,
+            read=lambda value: self._read(value, request),
+            objects=self._knowledge(request).lookup(request.objects),
+            only=only,
+        )
 
     def patch(self, request: Request) -> merge.Merged:
         """As `mutate`, for a caller who needs the patch alone: `value` is empty.
@@ -153,11 +156,11 @@ class Evaluator:
             EngineError: the engine gave no usable answer.
             MutationError: an intent is not supported, or our patch would not apply.
         """
-        subject = self._subject(request)
-        merged = subject.merged
-        if merged is None:
-            merged = subject.merged = replace(self._merged(request, subject.workload), value={})
-        return merged
+        key = self._key(request)
+        return self._patch(request) if key is None else self._patches.get(key, partial(self._patch, request))
+
+    def _patch(self, request: Request) -> merge.Merged:
+        return replace(self.mutate(request), value={})
 
     def skips(self, request: Request) -> tuple[model.Note, ...]:
         """Why mutations leave an object or a part of it alone, for people who ask.
@@ -172,26 +175,25 @@ class Evaluator:
         """The object of a request, normalised; None for one that no rule reads."""
         return self._read(request.value, request)
 
-    def _merged(self, request: Request, workload: model.Workload | None, *, only: str = "") -> merge.Merged:
-        if workload is None or not self._mutates(workload, request):
-            return merge.Merged(value=request.value)
-        return self._mutating.merged(
-            request,
-            workload,
-            read=lambda value: self._read(value, request),
-            objects=self._knowledge(request).lookup(request.objects),
-            only=only,
-        )
-
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
 
-    def _subject(self, request: Request) -> _Subject:
-        """The object of a request, with what was computed about Pods like it."""
-        key = self._key(request)
-        if key is None:
-            return _Subject(workload=self._read(request.value, request))
-        return self._subjects.get(key, lambda: _Subject(workload=self._read(request.value, request)))
+    def _subject(self, request: Request, known: Knowledge) -> _Subject:
+        workload = self.workload(request)
+        if workload is None:
+            return _Subject(workload=None)
+        if exemption := self._exemption(workload, request):
+            return _Subject(workload=workload, exemption=exemption)
+        old = None
+        if request.operation is Operation.UPDATE and request.old_value is not None:
+            old = self._read(request.old_value, request)
+        review: input_document.Review | None = None
+        if (by := self._identities.of(request.user)) is not None:
+            operation = request.operation.value
+            review = {"operation": operation, "subResource": request.sub_resource, "by": list(by)}
+        case = Case(workload=workload, refusal=request.refusal)
+        found = self._found(case, known, old=old, review=review)
+        return _Subject(workload=workload, old=old, found=found)
 
     def _key(self, request: Request) -> _Key | None:
         """What distinguishes Pods with different answers; None where an answer is not remembered.
@@ -216,12 +218,6 @@ class Evaluator:
 
     def _knowledge(self, request: Request) -> Knowledge:
         return self.knowledge if request.facts is None else replace(self.knowledge, facts=request.facts)
-
-    def _review(self, request: Request) -> input_document.Review | None:
-        identities = self._identities.of(request.user)
-        if identities is None:
-            return None
-        return {"operation": request.operation.value, "subResource": request.sub_resource, "by": list(identities)}
 
     def _found(
         self,
@@ -256,7 +252,7 @@ class Evaluator:
             self.catalogue,
             age=self.facts.age(),
             bound=self._oldest_facts,
-            told_now=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
+            fresh=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
         )
         return decision.judge(
             current,

@@ -1,4 +1,4 @@
-"""Which mutations are wanted for an object: usher.yaml decides, and where it allows that the object's author."""
+"""Which mutations usher.yaml wants for an object, and which of them an annotation of the object refuses."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -6,7 +6,7 @@ from typing import Final
 
 from usher import model
 from usher.config import models, selection
-from usher.mutation.merge import Refusal
+from usher.mutation.merge import MutationRefusal
 from usher.policy.checks.catalogue import Catalogue, Entry
 
 ANNOTATION: Final = "gpu-usher.io/skip-mutations"
@@ -16,7 +16,7 @@ _ALL: Final = "*"
 
 
 class MutationRules:
-    """Answers for one configuration; kept, because a cluster has few namespaces and roles."""
+    """Answers for one configuration, remembered by namespace and role."""
 
     def __init__(self, config: models.Config, entries: Catalogue) -> None:
         self._rules = config.mutations.rules
@@ -25,15 +25,15 @@ class MutationRules:
         self._kept = lru_cache(maxsize=1024)(self._unwanted)
         self._may_opt_out = lru_cache(maxsize=1024)(self._refusable)
 
-    def refusal(self, workload: model.Workload, *, updating: bool) -> Callable[[model.Intent], Refusal | None]:
-        """Says of every intent about a workload why nothing comes of it; None where it is wanted.
+    def refusal(self, workload: model.Workload, *, updating: bool) -> Callable[[model.Intent], MutationRefusal | None]:
+        """Says why an intent about a workload is refused; None where it is wanted.
 
-        On UPDATE only the object's author refuses: usher.yaml takes nothing away from what is there.
+        On UPDATE only the annotation refuses: usher.yaml takes nothing away from what an object has.
         """
         unwanted = {} if updating else self._kept(workload.namespace, workload.role.value)
         asked = dict(_asked(workload))
 
-        def of(intent: model.Intent) -> Refusal | None:
+        def of(intent: model.Intent) -> MutationRefusal | None:
             refused = unwanted.get(intent.mutation)
             if refused is not None or not asked:
                 return refused
@@ -41,13 +41,13 @@ class MutationRules:
             if entry is None or not _names(_words(asked, intent.at), entry):
                 return None
             if intent.mutation in self._may_opt_out(workload.namespace):
-                return Refusal(reason=f"the annotation {ANNOTATION} refuses it")
+                return MutationRefusal(reason=f"the annotation {ANNOTATION} refuses it")
             return None
 
         return of
 
     def warnings(self, workload: model.Workload, applied: Iterator[model.Intent]) -> Iterator[model.Note]:
-        """What was applied although the object refuses it: nobody should wonder why."""
+        """Notes on mutations that were applied although the annotation refuses them."""
         asked = dict(_asked(workload))
         told = set()
         for intent in applied if asked else ():
@@ -57,20 +57,22 @@ class MutationRules:
                 reason = f"usher.yaml lets nobody in namespace {workload.namespace} refuse it by {ANNOTATION}"
                 yield model.Note(mutation=entry.key, at="", reason=reason)
 
-    def _unwanted(self, namespace: str, role: str) -> Mapping[str, Refusal]:
+    def _unwanted(self, namespace: str, role: str) -> Mapping[str, MutationRefusal]:
         return {
             key: refused for key, entry in self._mutations.items() if (refused := self._decided(entry, namespace, role))
         }
 
-    def _decided(self, entry: Entry, namespace: str, role: str) -> Refusal | None:
-        """What the last rule that fits says, or else the mutation itself."""
+    def _decided(self, entry: Entry, namespace: str, role: str) -> MutationRefusal | None:
+        """What the last rule that fits says; without one, the default of the mutation."""
         action = "apply" if entry.on_by_default else "off"
         because = f"it is off unless mutations.rules of usher.yaml says apply for {entry.name}"
         for index, rule in enumerate(self._rules):
             fits = rule.mutation in (_ALL, entry.name, entry.code)
             if fits and selection.matches(namespace, rule.namespaces) and (not rule.roles or role in rule.roles):
                 action, because = rule.action, f"mutations.rules[{index}] of usher.yaml says {rule.action}"
-        return None if action == "apply" else Refusal(reason=because, told=action == "warn", off=action == "off")
+        return (
+            None if action == "apply" else MutationRefusal(reason=because, told=action == "warn", off=action == "off")
+        )
 
     def _refusable(self, namespace: str) -> frozenset[str]:
         """Keys of the mutations that objects of a namespace may refuse."""
@@ -84,7 +86,7 @@ class MutationRules:
 
 
 def _asked(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
-    """What the object and its pod templates refuse, by their paths."""
+    """What the annotations of the object and its pod templates refuse, by path."""
     places = [("", workload.annotations), *((each.path, each.annotations) for each in workload.pod_sets)]
     for path, annotations in places:
         text = annotations.get(ANNOTATION)
@@ -93,7 +95,7 @@ def _asked(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _words(asked: Mapping[str, frozenset[str]], at: str) -> frozenset[str]:
-    """What is refused at a place: by the object as a whole, and by the template that the place belongs to."""
+    """What the object and the template of a place refuse there."""
     return frozenset(word for path, words in asked.items() if at == path or at.startswith(f"{path}/") for word in words)
 
 

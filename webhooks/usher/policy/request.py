@@ -1,6 +1,6 @@
-"""What is to be decided: an object, how it was made, and which identities of usher.yaml the user has.
+"""A request to decide about an object, and the identities of usher.yaml that its user has.
 
-Users and groups come from the API server alone.
+The API server names users and groups; no file does.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """Who asks, as the API server says."""
+    """The user of a request, as the API server names it."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be decided: an object, and how it comes about."""
+    """An object, and the operation that it comes from."""
 
     value: paths.Object
     operation: Operation = Operation.CREATE
@@ -40,19 +40,19 @@ class Request:
     """The namespace to assume where the object names none."""
     old_value: paths.Object | None = None
     objects: lookup.Lookup = lookup.NOTHING
-    """Where to look up what the object refers to by name."""
+    """Where to look up objects that this one names, before the facts."""
     facts: Store | None = None
-    """What is known of the cluster, where it is another one than the evaluator's."""
+    """Facts to use instead of those of the evaluator."""
     place: models.Place = "admission"
     sub_resource: str = ""
     refusal: QuotaRefusal | None = None
-    """Where somebody has tried to charge a quota for it, and could not."""
+    """Why a GPUQuota refused the charge, where it did."""
     user: User | None = None
-    """None where nobody asks, as in CI."""
+    """None where there is no user, as in CI."""
 
 
 class Identities:
-    """Answers for one configuration; kept, because the same few controllers make most pods."""
+    """The identities of users, remembered: a few controllers make most pods."""
 
     def __init__(self, config: models.Config) -> None:
         self._known = {**models.DEFAULT_IDENTITIES, **config.identities}

@@ -29,6 +29,8 @@ _NAMES: Final = ("name", "generateName", "uid")
 _UNREAD: Final = frozenset({*_NAMES, "creationTimestamp", "resourceVersion", "managedFields"})
 """What neither rules nor mutations read of a Pod's metadata."""
 
+_NUMBERED: Final = ("labels", "annotations")
+
 NUMBERS: Final = frozenset(
     {
         "apps.kubernetes.io/pod-index",
@@ -45,8 +47,13 @@ NUMBERS: Final = frozenset(
 RANKS: Final = frozenset({"GROUP_RANK", "JOB_COMPLETION_INDEX", "NODE_RANK", "PET_NODE_RANK", "RANK", "TF_CONFIG"})
 """Variables that hold it. Rules do not see them, and no mutation of ours sets them."""
 
+_PARTS_OF_RANKS: Final = (b"RANK", b"COMPLETION", b"CONFIG")
+"""Each of their names holds one of these: a Pod without them need not be searched."""
+
 _LOOKED_UP: Final = frozenset({"resourceClaims", "schedulingGroup"})
 """Fields of a pod spec that name device claims, whose contents are not in the Pod."""
+
+_TOKEN_PREFIX: Final = b'"name":"kube-api-access-'
 
 # The API server mounts a token into every pod from a volume with a random name.
 _TOKEN: Final = re.compile(
@@ -73,17 +80,23 @@ def of_pod(pod: paths.Object, *, ranks: AbstractSet[str] = RANKS) -> bytes | Non
     metadata, spec = pod.get("metadata"), pod.get("spec")
     if not isinstance(metadata, dict) or not isinstance(spec, dict) or not _LOOKED_UP.isdisjoint(spec):
         return None
-    if not all(isinstance(metadata.get(name, ""), str) for name in _NAMES):
-        return None  # a name of a wrong type is reported
     kept = {key: value for key, value in metadata.items() if key not in _UNREAD}
-    for field in ("labels", "annotations"):
+    for field in _NUMBERED:
         if field in kept:
             kept[field] = _without_numbers(kept[field])
+    for name in _NAMES:
+        if not isinstance(metadata.get(name, ""), str):
+            return None  # a name of a wrong type is reported
+    exists = bool(metadata.get("uid"))
     try:
-        text = orjson.dumps((bool(metadata.get("uid")), {**pod, "metadata": kept, "spec": _without_ranks(spec, ranks)}))
+        text = orjson.dumps((exists, {**pod, "metadata": kept}))
+        if any(map(text.__contains__, _PARTS_OF_RANKS)):
+            text = orjson.dumps((exists, {**pod, "metadata": kept, "spec": _without_ranks(spec, ranks)}))
     except orjson.JSONEncodeError:  # Python's own parser accepts half surrogates and very large integers
         return None
-    return of(_without_token(text)) if len(text) <= LARGEST else None
+    if _TOKEN_PREFIX in text:
+        text = _without_token(text)
+    return of(text) if len(text) <= LARGEST else None
 
 
 def renamed(workload: model.Workload, value: paths.Object) -> model.Workload:
@@ -126,7 +139,8 @@ def _without_rank(variable: paths.Json, ranks: AbstractSet[str]) -> paths.Json:
 
 
 def _without_token(text: bytes) -> bytes:
-    # With two such names, which of them is mounted where makes a difference.
-    if len(set(_TOKEN.findall(text))) != 1:
+    token = _TOKEN.search(text)
+    # With two such names, it makes a difference which of them a container mounts.
+    if token is None or text.count(_TOKEN_PREFIX) != text.count(b'"name":"%b"' % token[1]):
         return text
     return _TOKEN.sub(b'"name":"kube-api-access"', text)
