@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client on kept connections: cheap, so that the server is what is measured."""
+"""A small HTTP/1.1 client on kept connections. It is cheap, so the figures are those of the server."""
 
 import asyncio
 import itertools
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where to send, and what: one body after the other, over and over."""
+    """The address and the bodies to send, one after the other, again and again."""
 
     port: int
     path: str
@@ -18,7 +18,7 @@ class Target:
     context: ssl.SSLContext | None = None
 
     def requests(self) -> Iterator[bytes]:
-        """Whole requests, made beforehand so that making them does not count."""
+        """Whole requests, made in advance so that this does not count."""
         made = [
             b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
             % (self.path.encode(), len(body), body)
@@ -28,7 +28,7 @@ class Target:
 
 
 async def send(target: Target, *, requests: int, connections: int) -> list[float]:
-    """Sends a number of requests over so many connections; the latency of each in seconds.
+    """Sends requests over a number of connections, and returns the latency of each in seconds.
 
     Raises:
         RuntimeError: an answer was not HTTP 200.

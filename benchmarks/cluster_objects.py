@@ -1,4 +1,4 @@
-"""The objects of a large cluster, each made of its number: as kubelets, controllers and operators leave them."""
+"""The objects of a large cluster, each made from its number, with the fields that kubelets and controllers write."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ PYTORCH_JOBS: Final = 500
 INFERENCE: Final = 500
 """Deployments whose pods ask for GPUs; each has a ReplicaSet."""
 SERVICES: Final = 1_000
-"""Deployments whose pods ask for none."""
+"""Deployments whose pods ask for no GPUs."""
 PODS: Final = 20_000
 
 _PODS_OF: Final = {"jobs": 4, "pytorchjobs": 8, "inference": 4, "services": 10}
 
 _LABELS_OF_NODES: Final = 60
-"""Feature discovery writes as many onto a GPU node."""
+"""Labels that feature discovery writes to a GPU node."""
 
 _IMAGES: Final = 50
-"""The kubelet reports as many, each with its names."""
+"""Images that the kubelet reports, each with its names."""
 
 _POOLS: Final = ("h100", "a100", "l40s", "cpu", "cpu-large")
 
@@ -44,7 +44,7 @@ class Listed:
 
 
 def kinds(nodes: int) -> Mapping[str, Listed]:
-    """What a cluster of so many nodes has, by path; of all else it knows nothing."""
+    """The objects of a cluster with this number of nodes, by path; other paths are unknown."""
     pods = Listed(make=lambda number: pod(number, nodes=nodes), count=PODS)
     return {
         "/api/v1/nodes": Listed(make=node, count=nodes),
@@ -80,7 +80,7 @@ _DEFINED: Final = (
 
 
 def node(number: int) -> Object:
-    """A GPU node as its kubelet and feature discovery leave it, some 14 kB; in one of five pools and three zones."""
+    """A GPU node of about 14 kB, with the fields of its kubelet and feature discovery, in one of five pools."""
     pool = _POOLS[number % len(_POOLS)]
     labels = {f"feature.node.kubernetes.io/cpu-cpuid.FLAG{index}": "true" for index in range(_LABELS_OF_NODES)}
     labels |= {
@@ -124,7 +124,7 @@ def pod(number: int, *, nodes: int) -> Object:
 
 
 def _owner_of(number: int) -> tuple[str, str, int, int]:
-    """Kind, prefix of the name and index of the owner of a pod, and how many GPUs it has."""
+    """Kind, prefix of the name and index of the owner of a pod, and the number of its GPUs."""
     for kind, plural, count, gpus in (
         ("Job", "jobs", JOBS, 4),
         ("PyTorchJob", "pytorchjobs", PYTORCH_JOBS, 8),
@@ -138,7 +138,7 @@ def _owner_of(number: int) -> tuple[str, str, int, int]:
 
 
 def _template(*, gpus: int, name: str) -> Object:
-    """A pod template with what users write into it, some 3 kB."""
+    """A pod template with the fields that users write, about 3 kB."""
     amounts = {"cpu": "8", "memory": "64Gi", **({"nvidia.com/gpu": str(gpus)} if gpus else {})}
     container = {
         "name": "main",
@@ -214,7 +214,7 @@ def deployment(number: int) -> Object:
 
 
 def replica_set(number: int) -> Object:
-    """Of the name of its Deployment, which owns it."""
+    """A ReplicaSet that its Deployment owns."""
     name, gpus, replicas = _of_deployment(number)
     metadata = _metadata(name, namespace=_namespace(_index(name)), kind="ReplicaSet", owner=("Deployment", name))
     return {"metadata": metadata, "spec": {"replicas": replicas, "template": _template(gpus=gpus, name=name)}}
@@ -311,7 +311,7 @@ def flavor(number: int) -> Object:
 
 
 def gpu_quota(number: int) -> Object:
-    """For every namespace whose number leaves this one."""
+    """A quota for every namespace whose index has this remainder."""
     names = [_namespace(index) for index in range(number, NAMESPACES, QUOTAS)]
     limits = [{"hard": {"gpus": 4000, "slices": 28000}}]
     spec = {"namespaces": names, "limits": limits, "assumes": {"board": "H100-80"}}

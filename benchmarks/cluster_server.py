@@ -1,9 +1,9 @@
-"""An API server for a benchmark, in a process of its own: lists a large cluster in pages, keeps watches open.
+"""An API server for a benchmark, in its own process: it lists a large cluster in pages and keeps watches open.
 
 python benchmarks/cluster_server.py PORT NODES
 
-Of what is written only the status of GPUQuotas is kept. `POST /churn` lets ten minutes of a busy cluster happen as fast
-as whoever watches takes it, and answers with how many events that were, by path.
+It keeps only one kind of write: the status of GPUQuotas. `POST /churn` sends the events of ten minutes of a busy
+cluster as fast as the watchers read them, and answers with the number of events by path.
 """
 
 import queue
@@ -22,20 +22,20 @@ import cluster_objects
 from cluster_objects import Listed, Object
 
 _HEARTBEATS: Final = 2
-"""Of a node in ten minutes: a kubelet writes its status every five minutes where nothing changes."""
+"""Heartbeats of a node in ten minutes: a kubelet writes an unchanged status every five minutes."""
 
 _PODS: Final = 1_000
-"""Pods that come and go meanwhile; each is told of six times."""
+"""Pods that start and end in this time; each has six events."""
 
 _QUEUE_UPDATES: Final = 4_000
 _QUOTA_UPDATES: Final = 1_000
 
 _WAITING: Final = 64
-"""Events that wait for a watcher at most: whoever is slow slows the cluster down, not this server."""
+"""The most events that wait for a watcher. A slow watcher delays the events; they do not fill the memory."""
 
 
 class Cluster:
-    """What there is, and who watches it."""
+    """The objects and their watchers."""
 
     def __init__(self, nodes: int) -> None:
         self.nodes = nodes
@@ -47,7 +47,7 @@ class Cluster:
         self._lock = threading.Lock()
 
     def page(self, path: str, listed: Listed, query: Mapping[str, str]) -> Object:
-        """A page of a list, or the one object that is asked for by its name."""
+        """A page of a list, or the object that the request names."""
         name = query.get("fieldSelector", "").removeprefix("metadata.name=")
         if name:
             return self._list([each for number in _numbers(path, name) for each in self._named(path, number, name)])
@@ -57,14 +57,14 @@ class Cluster:
         return self._list([self._object(path, number) for number in range(start, end)], **token)
 
     def one(self, path: str) -> Object | None:
-        """An object by its path, in no namespace."""
+        """A cluster-scoped object by its path."""
         of, _, name = path.rpartition("/")
         if of not in self.kinds:
             return None
         return next((each for number in _numbers(of, name) for each in self._named(of, number, name)), None)
 
     def write(self, path: str, value: Object) -> Object | None:
-        """Takes the status of an object; None where it was written since it was read."""
+        """Stores the status of an object; None if another write came first."""
         of, _, _ = path.rpartition("/")
         with self._lock:
             there, metadata = self.one(path), value["metadata"]
@@ -78,7 +78,7 @@ class Cluster:
         return value
 
     def tell(self, path: str, event: str, value: Object) -> int:
-        """Sends an event to whoever watches; how many do."""
+        """Sends an event to all watchers, and returns their number."""
         metadata = value["metadata"]
         assert isinstance(metadata, dict)
         self._version += 1
@@ -90,7 +90,7 @@ class Cluster:
         return len(watchers)
 
     def churn(self) -> Counter[str]:
-        """What happens in ten minutes, in an order that mixes all of it."""
+        """The events of ten minutes, in mixed order."""
         told: Counter[str] = Counter()
         for path, event, value in _mixed(self._heartbeats(), self._pods(), self._queues(), self._quotas()):
             told[path] += self.tell(path, event, value)
@@ -143,7 +143,7 @@ class Cluster:
 
 
 def _numbers(path: str, name: str) -> Iterator[int]:
-    """Which object a name may be: the number is at its end."""
+    """The number at the end of a name, which identifies the object."""
     digits = name.rpartition("-")[2]
     if digits.isdecimal():
         yield int(digits)
@@ -154,7 +154,7 @@ def _numbers(path: str, name: str) -> Iterator[int]:
 
 
 def _mixed(*sources: Iterator[tuple[str, str, Object]]) -> Iterator[tuple[str, str, Object]]:
-    """One of each in turn, for as long as there are any."""
+    """One of each in turn, until all have ended."""
     left = list(sources)
     while left:
         for each in list(left):

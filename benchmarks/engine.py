@@ -1,6 +1,6 @@
-"""What the embedded engine takes for one document with every check on, against the limit that we set ourselves.
+"""Measures the embedded engine for one document with every check on, and compares it with our own limit.
 
-Machines differ and are shared: a loop in plain Python, timed in the same rounds, tells how fast this one is.
+Machines differ and are shared, so a loop in plain Python, timed in the same rounds, measures the speed of this machine.
 """
 
 import statistics
@@ -16,7 +16,6 @@ from usher.policy import assembly
 from usher.policy.checks import bundle
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
-from usher.review import mutate as review_mutate
 from usher.review import parsing
 from usher.workloads.normalise import normalise
 
@@ -48,7 +47,7 @@ def report() -> list[str]:
         for name, call in cases.items():
             taken[name].append(yardstick.measured(call))
     unit = statistics.median(taken[yardstick.NAME])
-    lines = ["| what | processor ms: median (min-max) | of the yardstick |", "| --- | ---: | ---: |"]
+    lines = ["| evaluation | processor ms: median (min-max) | of the yardstick |", "| --- | ---: | ---: |"]
     for name, values in taken.items():
         median = statistics.median(values)
         lines.append(f"| {name} | {median:.3f} ({min(values):.3f}-{max(values):.3f}) | {median / unit:.2f} |")
@@ -57,9 +56,9 @@ def report() -> list[str]:
 
 
 def input_document() -> bytes:
-    """Of the pod of the other benchmarks, as the webhook asks about it."""
+    """The input document that the webhook makes for the pod of the other benchmarks."""
     evaluator = assembly.embedded(load(ROOT / "examples" / "usher.yaml"))
-    request = review_mutate.request_of(parsing.parse(objects.review(objects.gpu_pod())))
+    request = parsing.request_of(parsing.parse(objects.review(objects.gpu_pod())))
     workload = normalise(request.value, vocabulary=evaluator.vocabulary, namespace=request.namespace)
     assert workload is not None
     return evaluator.documents.build(workload, review={"operation": "CREATE", "subResource": "", "by": []})

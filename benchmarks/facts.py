@@ -1,4 +1,4 @@
-"""What it costs to know a large cluster and to charge its quotas: time from the start of the server, and memory."""
+"""Measures the cost of knowing a large cluster and charging its quotas: seconds from the start, and memory."""
 
 import statistics
 import sys
@@ -25,9 +25,9 @@ NODES = 5_000
 SECONDS = 30.0
 MEGABYTES = 400.0
 SETTLED = 0.1
-"""Share of a processor below which a server has nothing to do any more."""
+"""Share of a processor. Below it a server is idle."""
 LONGEST = 180.0
-"""Seconds that it may take to settle."""
+"""Seconds in which a server must become idle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Figures:
     most: float
     events: int
     milliseconds: float
-    """Of processor time for all events."""
+    """Seconds of processor time for all events."""
     resident_after: float
     most_after: float
 
@@ -59,7 +59,7 @@ def report() -> list[str]:
                 watching.append(measured(directory, port=port))
         standard = statistics.median(yardstick.measured(yardstick.add_up) for _ in range(9))
     head = (
-        "| server | seconds to ready: median (min-max) | until all that exists is known | resident MB | at most "
+        "| server | seconds to ready: median (min-max) | until everything is listed | resident MB | at most "
         "| resident MB after churn | at most |"
     )
     return [
@@ -67,8 +67,8 @@ def report() -> list[str]:
         "",
         head,
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        row("that knows no cluster", alone),
-        row("that knows this one", watching),
+        row("without a cluster", alone),
+        row("with this cluster", watching),
         f"| limit | {SECONDS:.0f} | | {MEGABYTES:.0f} | {MEGABYTES:.0f} | {MEGABYTES:.0f} | {MEGABYTES:.0f} |",
         "",
         share(watching),
@@ -78,20 +78,20 @@ def report() -> list[str]:
 
 
 def listed() -> str:
-    """What the cluster has."""
+    """The number of objects of each kind in the cluster."""
     found = cluster_objects.kinds(NODES).items()
     return ", ".join(f"{each.count:,} {path.rpartition('/')[2]}" for path, each in found if each.count)
 
 
 def cluster(port: int, *, nodes: int, directory: Path) -> AbstractContextManager[processes.Server]:
-    """A cluster of so many nodes."""
+    """A cluster with this number of nodes."""
     command = [sys.executable, cluster_server.__file__, str(port), str(nodes)]
     url = f"http://127.0.0.1:{port}/api/v1/pods?limit=1"
     return processes.running(command, ready_url=url, log=directory / "cluster.log")
 
 
 def usher(directory: Path, *, admin_port: int, port: int = 0, cluster_port: int = 0) -> list[str | Path]:
-    """The command of a server; without the port of a cluster it watches none."""
+    """The command of a server; without the port of a cluster it watches no cluster."""
     command: list[str | Path] = [
         *(sys.executable, "-m", "usher", "serve", "--host=127.0.0.1", f"--port={port}", f"--admin-port={admin_port}"),
         *(f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}"),
@@ -100,7 +100,7 @@ def usher(directory: Path, *, admin_port: int, port: int = 0, cluster_port: int 
 
 
 def measured(directory: Path, *, port: int) -> Figures:
-    """A server from its start to the end of ten minutes of the cluster; without a port it watches nothing."""
+    """Runs a server from its start to the end of ten minutes of the cluster; without a port it watches no cluster."""
     admin_port, log = processes.free_port(), directory / "usher.log"
     command = usher(directory, admin_port=admin_port, cluster_port=port)
     started = time.monotonic()
@@ -126,16 +126,16 @@ def measured(directory: Path, *, port: int) -> Figures:
 
 
 def observed(log: Path) -> None:
-    """Waits until all that exists has been listed."""
+    """Waits until the server has listed everything."""
     until = time.monotonic() + LONGEST
     while b'"workloads_observed"' not in log.read_bytes():
         if time.monotonic() > until:
-            raise RuntimeError(f"the server does not know all that exists:\n{log.read_text()[-2000:]}")
+            raise RuntimeError(f"the server has not listed everything:\n{log.read_text()[-2000:]}")
         time.sleep(0.05)
 
 
 def settle(server: processes.Server) -> None:
-    """Waits until a server has done all that there is to do."""
+    """Waits until a server is idle."""
     until = time.monotonic() + LONGEST
     before = server.cpu_seconds()
     while time.monotonic() < until:
@@ -147,7 +147,7 @@ def settle(server: processes.Server) -> None:
 
 
 def churn(port: int) -> Mapping[str, int]:
-    """Lets ten minutes happen in the cluster; how many events that were, by path."""
+    """Sends the events of ten minutes of the cluster, and returns their number by path."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/churn", method="POST", data=b"")
     with urllib.request.urlopen(request, timeout=LONGEST) as response:
         told: Mapping[str, int] = orjson.loads(response.read())
@@ -189,8 +189,8 @@ def share(figures: list[Figures]) -> str:
     seconds = statistics.median(each.to_charging or each.to_ready for each in figures)
     megabytes = statistics.median(each.most_after for each in figures)
     return (
-        f"Of the limits, until all is known and at the most of memory, that is {seconds / SECONDS:.2f} of the time and "
-        f"{megabytes / MEGABYTES:.2f} of the memory."
+        f"Listing everything takes {seconds / SECONDS:.2f} of the time limit, and the most memory is "
+        f"{megabytes / MEGABYTES:.2f} of the memory limit."
     )
 
 
@@ -198,9 +198,9 @@ def churned(figures: list[Figures], standard: float) -> str:
     per_thousand = statistics.median(each.milliseconds / each.events * 1000 for each in figures)
     return (
         f"Ten minutes of the cluster are {figures[0].events:,} events: two heartbeats of every node, 1,000 pods that "
-        "come and go, and what the queues and quotas say of themselves. 1,000 of them take "
+        "start and end, and the status of queues and quotas. 1,000 of them take "
         f"{per_thousand:.0f} ms of processor time, {per_thousand / standard:.0f} times the {yardstick.NAME}; "
-        f"all of them {per_thousand * figures[0].events / 1000 / 600_000:.1%} of a processor for these ten minutes."
+        f"all of them take {per_thousand * figures[0].events / 1000 / 600_000:.1%} of a processor in ten minutes."
     )
 
 

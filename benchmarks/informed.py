@@ -1,4 +1,4 @@
-"""What a review costs a server that knows its cluster, with 50, 500 and 5,000 nodes, beside one that knows none."""
+"""Measures a review by a server that knows its cluster, with 50, 500 and 5,000 nodes, and by one without a cluster."""
 
 import asyncio
 import ssl
@@ -23,7 +23,7 @@ from usher.certs import issue
 ROUNDS = 3
 REQUESTS = 300
 NUMBERS = (0, 50, 500, 5000)
-"""Of nodes; without any the server watches no cluster."""
+"""Numbers of nodes; with 0 the server watches no cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ async def measure(directory: Path) -> str:
                     target = client.Target(port=server.port, path="/validate", bodies=asked, context=context)
                     before = server.process.cpu_seconds()
                     await client.send(target, requests=len(asked), connections=4)
-                    if turn:  # the first round warms all up
+                    if turn:  # the first round is a warm-up
                         costs[name, number].append((server.process.cpu_seconds() - before) / len(asked) * 1000)
             standards.append(yardstick.measured(yardstick.add_up))
     return report(costs, statistics.median(standards))
@@ -67,7 +67,7 @@ class _Server:
 
 
 class _server:  # noqa: N801 - a context manager
-    """A server, with its cluster where it has one; until all that exists is known."""
+    """A server, with its cluster if it has one; ready when it has listed everything."""
 
     def __init__(self, directory: Path, nodes: int) -> None:
         self._directory = directory
@@ -93,7 +93,7 @@ class _server:  # noqa: N801 - a context manager
 
 
 def owned_pod(index: int, *, container: str = "main") -> paths.Object:
-    """A pod of a job that was charged and has half of its pods, as its controller makes the other half."""
+    """A pod of a job that was charged and has half of its pods; the controller now makes the other half."""
     value = cluster_objects.pod(0, nodes=1)
     metadata, spec = value["metadata"], value["spec"]
     assert isinstance(metadata, dict)
@@ -105,7 +105,7 @@ def owned_pod(index: int, *, container: str = "main") -> paths.Object:
 
 
 def pod_alone(index: int) -> paths.Object:
-    """A pod for which nobody else answers: it is charged itself."""
+    """A pod without an owner, so it is charged itself."""
     value = owned_pod(index)
     metadata = value["metadata"]
     assert isinstance(metadata, dict)
@@ -125,7 +125,7 @@ def queued_job(index: int) -> paths.Object:
 
 
 QUESTIONS = (
-    Question(name="pods that all differ", make=lambda index: owned_pod(index, container=f"main-{index}")),
+    Question(name="distinct pods", make=lambda index: owned_pod(index, container=f"main-{index}")),
     Question(name="pods of one job", make=owned_pod),
     Question(name="pods without an owner", make=pod_alone),
     Question(name="PyTorchJobs with a queue", make=queued_job, requests=REQUESTS // 5),
@@ -133,14 +133,14 @@ QUESTIONS = (
 
 
 def review(value: paths.Object) -> bytes:
-    """As a dry run, so that every round finds the quotas as they were."""
+    """A dry run, so that every round starts with the same quotas."""
     text = objects.review(value).replace(b'"dryRun":false', b'"dryRun":true')
     return text.replace(b'"namespace":"ml-research"', b'"namespace":"team-0"')
 
 
 def report(costs: dict[tuple[str, int], list[float]], standard: float) -> str:
     setting = (
-        f"{ROUNDS} rounds of {REQUESTS} requests to `/validate` (of jobs a fifth), all as dry runs; in the "
+        f"{ROUNDS} rounds of {REQUESTS} requests to `/validate` (a fifth of them for jobs), all as dry runs; in the "
         f"cluster {cluster_objects.PODS:,} pods, {cluster_objects.QUEUES} ClusterQueues, "
         f"{cluster_objects.QUOTAS} GPUQuotas "
         f"and a ResourceQuota and a LimitRange in each of {cluster_objects.NAMESPACES} namespaces."
@@ -148,7 +148,7 @@ def report(costs: dict[tuple[str, int], list[float]], standard: float) -> str:
     lines = [
         setting,
         "",
-        "| review | nodes | processor ms per request: median (min-max) | of the yardstick | without a cluster 1 |",
+        "| review | nodes | processor ms per request: median (min-max) | of the yardstick | of no cluster |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for (name, number), values in costs.items():

@@ -1,4 +1,4 @@
-"""What it costs to say whether any node could hold a pod: of 50, 500 and 5,000 nodes, and the memory of their table."""
+"""Measures whether any of 50, 500 and 5,000 nodes could hold a pod, and the memory of their table."""
 
 import statistics
 import time
@@ -32,7 +32,7 @@ def main() -> None:
 
 def report() -> list[str]:
     lines = [
-        "| nodes | classes | fits | never fits | fits by host name | table, KiB | a node changes, ms | all anew, ms |",
+        "| nodes | classes | fits | never fits | fits by host name | table, KiB | node change, ms | rebuild, ms |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [_row(number) for number in NUMBERS]
@@ -57,7 +57,7 @@ def _row(number: int) -> str:
 
 
 def node(index: int, *, gpus: int = 8) -> paths.Object:
-    """One of five pools in three zones, with labels as clouds and operators write them."""
+    """A node of one of five pools in three zones, with the labels that clouds and operators write."""
     pool = _POOLS[index % len(_POOLS)]
     labels: paths.Object = {f"feature.node.kubernetes.io/cpu-{number}": "true" for number in range(30)}
     labels |= {
@@ -95,8 +95,8 @@ def pod(gpus: int, pool: str, *, host: str = "") -> model.PodSet:
     return found.pod_sets[0]
 
 
-def judge(question: model.PodSet, found: Places) -> nodes_judge.Feasibility:
-    """As for a pod that is like no other: nothing is remembered."""
+def judge(question: model.PodSet, found: Places) -> nodes_judge.NodeVerdict:
+    """The cost for a distinct pod, without remembered answers."""
     return nodes_judge.judge(pod_demand.of_pod_set(question, VOCABULARY), found)
 
 
@@ -112,7 +112,7 @@ def _put(table: NodeTable, values: Iterable[paths.Object]) -> None:
 
 
 def _ratio(call: Callable[[], object]) -> float:
-    """The median over rounds of what a call takes beside the yardstick."""
+    """The median over all rounds of the ratio of a call to the yardstick."""
     return statistics.median(yardstick.measured(call) / yardstick.measured(yardstick.add_up) for _ in range(ROUNDS))
 
 
@@ -128,7 +128,7 @@ def _once(call: Callable[[], object]) -> float:
 
 
 def _size(make: Callable[[], NodeTable]) -> tuple[int, NodeTable]:
-    """Bytes that the table keeps, beside the objects that it was made of."""
+    """Bytes that the table keeps in addition to its objects."""
     tracemalloc.start()
     try:
         made = make()

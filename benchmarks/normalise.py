@@ -1,4 +1,4 @@
-"""What it costs to read an object: processor time of one core against the limits that we set ourselves, and memory."""
+"""Measures the reading of an object: processor time of one core, compared with our own limits, and memory."""
 
 import statistics
 import time
@@ -36,7 +36,7 @@ def main() -> None:
 def report() -> list[str]:
     cases = [
         Case("a GPU pod of 3.5 kB", objects.gpu_pod(), 0.10, 2000),
-        Case("a job of 20 templates as people write them", job_of_templates([objects.pod_template()] * 20), 1.0, 200),
+        Case("a job of 20 templates as in manifests", job_of_templates([objects.pod_template()] * 20), 1.0, 200),
         Case("a job of 20 templates as large as the pod", job_of_templates(as_pods(20)), 1.0, 200),
     ]
     lines = ["| object | processor ms: median (min-max) | limit | of the limit |", "| --- | ---: | ---: | ---: |"]
@@ -50,8 +50,8 @@ def report() -> list[str]:
     took = measured(partial(read, crowded), 1)
     lines.append("")
     lines.append(
-        f"A pod of {CONTAINERS:,} containers ({size / 1e6:.1f} MB of JSON) is read in {took:.0f} ms "
-        f"and takes {peak(crowded) / 1e6:.0f} MB at most."
+        f"A pod of {CONTAINERS:,} containers ({size / 1e6:.1f} MB of JSON) takes {took:.0f} ms to read "
+        f"and {peak(crowded) / 1e6:.0f} MB at most."
     )
     return lines
 
@@ -69,7 +69,7 @@ def measured(call: Callable[[], object], repetitions: int) -> float:
 
 
 def peak(value: paths.Object) -> int:
-    """Bytes that reading takes on top of the object, the result included."""
+    """Bytes that reading needs in addition to the object, with the result."""
     tracemalloc.start()
     try:
         kept = read(value)

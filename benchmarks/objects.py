@@ -1,4 +1,4 @@
-"""What the benchmarks send and read: a GPU pod as API servers send it, a pod template as people write it."""
+"""The objects of the benchmarks: a GPU pod as API servers send it, and a pod template as in manifests."""
 
 import orjson
 
@@ -6,9 +6,9 @@ from usher import paths
 
 
 def gpu_pod(*, index: int = 0, container: str = "pytorch") -> paths.Object:
-    """A pod that breaks no rule and needs no mutation: the everyday case.
+    """A pod that breaks no rule and needs no mutation, the usual case.
 
-    Pods of one job differ in `index`; another name of the container makes another question to the policies.
+    Pods of one job differ in `index`. Another name of the container makes another input document.
     """
     variables: list[paths.Json] = [
         {"name": f"TRAINING_OPTION_{number}", "value": f"--option-{number}=some/ordinary/value-{number}"}
@@ -70,7 +70,7 @@ def gpu_pod(*, index: int = 0, container: str = "pytorch") -> paths.Object:
 def service_pod(index: int, *, container: str = "web") -> paths.Object:
     """A pod without accelerators that needs no mutation, as a ReplicaSet makes it and an API server completes it.
 
-    Pods of one ReplicaSet differ in `index`; another name of the container makes a pod that is like no other.
+    Pods of one ReplicaSet differ in `index`. Another name of the container makes a distinct pod.
     """
     token = f"kube-api-access-{index:05}"
     hidden: paths.Json = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
@@ -114,7 +114,7 @@ def service_pod(index: int, *, container: str = "web") -> paths.Object:
 
 
 def _default_toleration(condition: str) -> paths.Json:
-    """What the API server adds to every pod."""
+    """The fields that the API server adds to every pod."""
     return {
         "key": f"node.kubernetes.io/{condition}",
         "operator": "Exists",
@@ -150,7 +150,7 @@ def review(value: paths.Object) -> bytes:
 
 
 def pod_template() -> paths.Object:
-    """A pod template of a custom resource, in which no API server has filled in any default."""
+    """A pod template of a custom resource, without the defaults of an API server."""
     variables: list[paths.Json] = [{"name": f"OPTION_{number}", "value": str(number)} for number in range(8)]
     limits: paths.Json = {"cpu": "16", "memory": "128Gi", "nvidia.com/gpu": 8}
     return {

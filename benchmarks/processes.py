@@ -1,4 +1,4 @@
-"""Servers under measurement: started on loopback, measured from outside, stopped by their ids."""
+"""Starts servers on loopback, measures them from outside, and stops them by their ids."""
 
 import contextlib
 import socket
@@ -20,7 +20,7 @@ class Server:
     seconds_to_ready: float
 
     def cpu_seconds(self) -> float:
-        """Processor time of all its threads so far, to the nanosecond; wall time would measure the neighbours too."""
+        """Processor time of all its threads so far, to the nanosecond; wall time would also measure other processes."""
         nanoseconds = 0
         for task in Path(f"/proc/{self.pid}/task").iterdir():
             with contextlib.suppress(OSError):
@@ -31,14 +31,14 @@ class Server:
         return self._memory("VmRSS:")
 
     def most_resident_megabytes(self) -> float:
-        """The most that there was at any time."""
+        """The most memory at any time."""
         return self._memory("VmHWM:")
 
     def _memory(self, field: str) -> float:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith(field):
                 return int(line.split()[1]) / 1024
-        raise RuntimeError(f"process {self.pid} is gone")
+        raise RuntimeError(f"process {self.pid} has ended")
 
 
 @contextlib.contextmanager

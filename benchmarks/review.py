@@ -1,7 +1,7 @@
-"""What a review costs: processor time of our server per review, beside a real OPA that evaluates the same Rego.
+"""Measures processor time per review, of our server and of a real OPA that evaluates the same Rego.
 
-Both servers run on loopback at the same time and are measured in turn, so that a change of the machine's speed meets
-both. Processor time is read from /proc, to the nanosecond; the client runs in a process of its own.
+Both servers run on loopback at the same time. The benchmark measures them in turn, so a change of the machine's speed
+affects both. Processor time is read from /proc, to the nanosecond; the client runs in its own process.
 """
 
 import asyncio
@@ -58,19 +58,19 @@ async def measure(directory: Path) -> str:
     lonely = [objects.review(objects.service_pod(number, container=f"web-{number}")) for number in range(REQUESTS)]
     questions = [b'{"input":%b}' % input_document(evaluator, pod) for pod in pods]
     targets = {
-        "`/validate` over TLS, pods that all differ": client.Target(
+        "`/validate` over TLS, distinct pods": client.Target(
             port=port, path="/validate", bodies=different, context=context
         ),
         "`/validate` over TLS, pods of one job": client.Target(
             port=port, path="/validate", bodies=job, context=context
         ),
-        "`/mutate` over TLS, pods that all differ": client.Target(
+        "`/mutate` over TLS, distinct pods": client.Target(
             port=port, path="/mutate", bodies=different, context=context
         ),
-        "`/mutate` over TLS, service pods that need nothing and all differ": client.Target(
+        "`/mutate` over TLS, distinct service pods without a mutation": client.Target(
             port=port, path="/mutate", bodies=lonely, context=context
         ),
-        "`/mutate` over TLS, pods of one ReplicaSet that need nothing": client.Target(
+        "`/mutate` over TLS, pods of one ReplicaSet without a mutation": client.Target(
             port=port, path="/mutate", bodies=replicas, context=context
         ),
         OPA: client.Target(port=opa_port, path="/v1/data/usher/main/findings", bodies=questions),
@@ -87,7 +87,7 @@ async def measure(directory: Path) -> str:
                 server = theirs if name == OPA else ours
                 before = server.cpu_seconds()
                 await client.send(target, requests=REQUESTS, connections=4)
-                if number:  # the first round warms both up
+                if number:  # the first round is a warm-up
                     costs[name].append((server.cpu_seconds() - before) / REQUESTS * 1000)
             costs[yardstick.NAME].append(yardstick.measured(yardstick.add_up))
         first = next(iter(targets.values()))

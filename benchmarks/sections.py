@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def publish(section: str, measure: Callable[[], str], *, description: str | None) -> None:
-    """Prints what was measured, and with --write puts it between the marks of its section in a page."""
+    """Prints the results, and with --write puts them between the marks of their section in a page."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--write", type=Path, help="write the tables into this Markdown file")
     page: Path | None = parser.parse_args().write

@@ -1,4 +1,4 @@
-"""What every figure can be measured by: machines differ, and a shared one changes its speed within minutes."""
+"""The unit for all figures, because machines differ, and a shared machine changes its speed within minutes."""
 
 import time
 from collections.abc import Callable

@@ -1,27 +1,59 @@
 """What holds for all tests."""
 
+from collections.abc import Generator
+from typing import Final
+
 import pytest
+from coverage import Coverage
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+pytest_plugins = ["shared_tests"]
 
 # A deadline would be a timed assertion: other tests run at the same time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+_E2E: Final = "tests/e2e"
+
+
 class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """All tests with a real API server in one process, so that there is one; every other test wherever there is room.
+    """All tests with a real API server in one process, so that there is one; the tests of any other module in one too.
+
+    The tests with an API server take longest, so they start first. After them come the modules with the most tests.
+    A module is never split: the scheduler looks through all its pieces after each test.
 
     `--dist=loadgroup` would do it by marks, but xdist 3.8 does not see marks with pytest 9.2
     (https://github.com/pytest-dev/pytest-xdist/issues/1386).
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "tests/e2e" if nodeid.startswith("tests/e2e/") else nodeid
+        module = nodeid.partition("::")[0]
+        return _E2E if module.startswith(f"{_E2E}/") else module
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if _E2E in self.workqueue:
+            self.workqueue.move_to_end(_E2E, last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneControlPlane:
     """Asked by xdist where tests run in several processes."""
     return OneControlPlane(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Stops measuring coverage for a thorough test, which would take three times as long, for lines others run too."""
+    coverage = Coverage.current()
+    if coverage is None or item.get_closest_marker("thorough") is None:
+        return (yield)
+    coverage.stop()
+    try:
+        return (yield)
+    finally:
+        coverage.start()

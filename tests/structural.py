@@ -1,40 +1,38 @@
-"""Whether an API server would take an object for what its published definition (CRD) says, and drop nothing of it."""
+"""Whether an API server would take an object for what its definition (CRD) says, and drop nothing of it."""
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
 
+import kind_definitions
 from usher import paths
-from usher.kinds.kind import Kind
-
-DEFINITIONS = Path(__file__).parents[2] / "shared" / "crds"
 
 _ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
 _OF_EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def is_defined(kind: Kind) -> bool:
-    return _definition(kind).is_file()
-
-
-def _definition(kind: Kind) -> Path:
-    return DEFINITIONS / kind.group / f"{kind.plural}.yaml"
-
-
 @cache
-def _schemas(file: Path) -> dict[str, dict[str, Any]]:
-    """The schemas of a definition by apiVersion."""
-    spec: Any = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)["spec"]
-    return {f"{spec['group']}/{version['name']}": version["schema"]["openAPIV3Schema"] for version in spec["versions"]}
+def _schemas() -> dict[tuple[str, str], dict[str, Any]]:
+    """By apiVersion and kind."""
+    found = {}
+    for file in kind_definitions.files():
+        spec: Any = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)["spec"]
+        for version in spec["versions"]:
+            key = f"{spec['group']}/{version['name']}", spec["names"]["kind"]
+            found[key] = version["schema"]["openAPIV3Schema"]
+    return found
 
 
-def problems(kind: Kind, value: paths.Object) -> list[str]:
-    """What is refused or dropped of an object of this kind, each with its path."""
-    schema = _schemas(_definition(kind))[str(value["apiVersion"])]
+def is_defined(value: paths.Object) -> bool:
+    return (value.get("apiVersion"), value.get("kind")) in _schemas()
+
+
+def problems(value: paths.Object) -> list[str]:
+    """What is refused or dropped of an object, each with its path."""
+    schema = _schemas()[str(value["apiVersion"]), str(value["kind"])]
     found = jsonschema.Draft202012Validator(_as_json_schema(schema)).iter_errors(value)
     refused = [f"{paths.join('', *error.absolute_path)}: {error.message[:200]}" for error in found]
     return refused + [f"{path}: would be dropped" for path in _dropped(value, schema, "")]

@@ -16,11 +16,14 @@ import orjson
 import yaml
 
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.checks import metadata
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
-from usher.policy.request import Identities
+from usher.policy.request import Identities, User
 from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
 
@@ -80,11 +83,11 @@ def examples(folder: Path, keys: Mapping[str, str]) -> Documents:
 
 
 BESIDE = ("cluster.yaml", "usher.yaml")
-"""What stands beside examples and is none: facts of the cluster, and the configuration."""
+"""Files in the folder of the examples that are not examples: facts of the cluster, and the configuration."""
 
 
 def facts(folder: Path) -> Store:
-    """What is known of the cluster that the examples are for."""
+    """The facts of the cluster that the examples are for."""
     file = folder / "cluster.yaml"
     return Store.of(yaml.load_all(file.read_bytes(), yaml.CSafeLoader)) if file.exists() else Store()
 
@@ -100,28 +103,29 @@ def read_yaml(file: Path) -> Any:  # noqa: ANN401 - a manifest is arbitrary YAML
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
-    """What the rules see of a manifest, or of an AdmissionReview where it matters who asks or what was there before."""
+    """What the rules see of a manifest, or of an AdmissionReview with a user or an old object."""
     vocabulary = Vocabulary(config.accelerators)
     value = read_yaml(file)
     request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
     namespace = request.get("namespace", "")
     workload = normalise(request["object"], vocabulary=vocabulary, namespace=namespace, objects=cluster)
-    # What an example refers to is not known to the API server's webhooks either.
+    # The webhooks do not know the objects that an example refers to either.
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason] if workload else []
     if workload is None or misread:
-        raise SystemExit(f"{file}: not an object that can be read: {misread}")
+        raise SystemExit(f"{file}: usher cannot read the object: {misread}")
     old = request.get("oldObject")
     user = request.get("userInfo")
     review: document.Review | None = None
-    if user is not None:
-        review = {
-            "operation": request["operation"],
-            "subResource": request.get("subResource", ""),
-            "by": list(Identities(config).of(user["username"], user.get("groups", []))),
-        }
-    documents = document.Documents(config, vocabulary, keys=keys)
+    by = Identities(config).of(
+        None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ())))
+    )
+    if by is not None:
+        review = {"operation": request["operation"], "subResource": request.get("subResource", ""), "by": list(by)}
+    known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
+    documents = document.Documents(known, keys=keys)
     old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
-    return orjson.loads(documents.build(workload, old=old_workload, review=review, facts=cluster))
+    slice_ = input_cluster.of(Case(workload=workload), known)
+    return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_))
 
 
 if __name__ == "__main__":

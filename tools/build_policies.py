@@ -1,4 +1,4 @@
-"""Builds what is generated from the Rego sources: capabilities, input schema, policy.wasm, catalogue, digests.
+"""Builds the files that follow from the Rego sources: capabilities, input schema, policy.wasm, catalogue, digests.
 
 Run it through scripts/policies, which provides the pinned opa.
 """
@@ -17,13 +17,13 @@ import generate_rego
 import orjson
 import pydantic
 
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.policy.checks import bundle, catalogue, metadata
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.input import document
 
-# What OPA compiles to WebAssembly natively (internal/compiler/wasm/wasm.go), less what a policy should not use:
-# print has no place to go, and walk costs more than any check may.
+# Functions that OPA compiles to WebAssembly natively (internal/compiler/wasm/wasm.go), without two: print has no
+# output here, and walk costs more than a check may.
 NATIVE = """
 abs and array.concat array.flatten array.reverse array.slice assign base64.decode base64.encode base64.is_valid
 base64url.decode base64url.encode bits.and bits.lsh bits.negate bits.or bits.rsh bits.xor ceil concat contains count
@@ -85,13 +85,13 @@ NAMES_KINDS = {catalogue.About.OBJECTS: (True,), catalogue.About.CLUSTER_FACTS: 
 
 
 def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
-    known = {view.key for view in view_registry.VIEWS}
+    known = {shape.key for shape in registry.SHAPES.values()}
     for entry in checks:
         stray = sorted(set(entry.kinds) - known)
         if stray or bool(entry.kinds) not in NAMES_KINDS.get(entry.about, (False,)):
             sys.exit(
                 f"checks/{entry.key}: `kinds` names the kinds of a check about objects or cluster facts, by their "
-                f"keys in usher.kinds; {', '.join(stray) or 'it is there with another about, or missing with objects'}"
+                f"keys in usher.kinds; {', '.join(stray) or 'only `about: objects` requires it'}"
             )
 
 
@@ -100,12 +100,12 @@ def write_json(path: Path, value: object) -> None:
 
 
 def capabilities(opa: Path) -> dict[str, Any]:
-    """OPA's own capabilities, reduced to the portable subset; no host may be reached from a policy."""
+    """OPA's own capabilities, reduced to the portable subset; a policy may not reach any host."""
     value: dict[str, Any] = json.loads(run(opa, "capabilities", "--current"))
     value["builtins"] = [builtin for builtin in value["builtins"] if builtin["name"] in NATIVE]
     missing = set(NATIVE) - {builtin["name"] for builtin in value["builtins"]}
     if missing:
-        sys.exit(f"this opa has no built-ins {', '.join(sorted(missing))}: NATIVE in {__file__} needs a look")
+        sys.exit(f"this opa has no built-ins {', '.join(sorted(missing))}: update NATIVE in {__file__}")
     value["allow_net"] = []
     return value
 
@@ -119,7 +119,7 @@ def closed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def revision_rule(policies: Path) -> str:
-    """Rego by which an OPA server says what policies it has; formatted as opa fmt would."""
+    """Rego with which an OPA server names the revision of its policies; formatted as opa fmt would."""
     revision = bundle.source_revision(bundle.digests(bundle.contents(policies, generated=False)))
     return f"""package usher.main
 
@@ -134,7 +134,7 @@ def wasm(opa: Path, policies: Path) -> bytes:
     with tempfile.TemporaryDirectory() as directory:
         archive = Path(directory) / "bundle.tar.gz"
         entrypoints = [argument for entrypoint in Entrypoint for argument in ("-e", entrypoint)]
-        # Without -b: the bundle root is policies/, and the generated JSON beside usher/ is no data of the policies.
+        # Without -b: the bundle root is policies/, and the generated JSON beside usher/ must not become data.
         run(
             opa, "build", "--target", "wasm", "--capabilities", str(policies / "capabilities.json"), *entrypoints,
             "--ignore", "*_test.rego", "--ignore", "examples", "--output", str(archive), str(policies / "usher"),

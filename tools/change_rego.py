@@ -44,7 +44,7 @@ def mutants(opa: Path, source: Path) -> Iterator[Mutant]:
         location = expression["location"]
         before = base64.b64decode(location["text"]).decode()
         offset = starts[location["row"] - 1] + location["col"] - 1
-        # What follows an `else` is a rule of its own, whose conditions come by themselves.
+        # The part after `else` is a separate rule, and the loop visits its conditions separately.
         if not text.startswith(before, offset) or before.startswith("else") or (offset, before) in seen:
             continue
         seen.add((offset, before))
@@ -67,7 +67,7 @@ def expressions(node: object) -> Iterator[dict[str, Any]]:
 
 def changes(expression: dict[str, Any], before: str) -> Iterator[str]:
     terms = expression["terms"]
-    if isinstance(terms, dict) and "symbols" in terms:  # `some` binds what others need
+    if isinstance(terms, dict) and "symbols" in terms:  # `some` binds names that other expressions need
         return
     operator = ""
     if isinstance(terms, list) and terms[0].get("type") == "ref":

@@ -1,7 +1,7 @@
-"""Says what is wrong with the subject of a commit message; `.pre-commit-config.yaml` makes it the commit-msg hook.
+"""Finds mistakes in the subject of a commit message; `.pre-commit-config.yaml` makes it the commit-msg hook.
 
-A subject is an imperative sentence without its full stop. Grammar is guessed from the first word, so only what is
-surely wrong is refused. Exits with 1 and prints one problem a line.
+A subject is an imperative sentence without its full stop. The tool guesses the grammar from the first word, and refuses
+only certain mistakes. It prints one problem a line, and then exits with 1.
 """
 
 import re
@@ -40,13 +40,13 @@ def main(arguments: list[str]) -> int:
 
 
 def subject_of(message: str) -> str:
-    """The first line that git would keep; empty where there is none."""
+    """The first line that git would keep; empty if there is no line."""
     written = message.partition(_SCISSORS)[0]
     return next((line.strip() for line in written.splitlines() if line.strip() and not line.startswith("#")), "")
 
 
 def problems(subject: str) -> Iterator[str]:
-    """What to change about a subject; nothing for those that git writes itself."""
+    """The parts of a subject to change; nothing for subjects that git writes itself."""
     if _WRITTEN_BY_GIT.match(subject):
         return
     if not subject:

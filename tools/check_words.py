@@ -43,7 +43,7 @@ def main() -> None:
     data = tomllib.loads((ROOT / "tools/words.toml").read_text())
     rules = read(data["words"])
     found = 0
-    for path in files(ROOT, arguments.scopes or data["scopes"]):
+    for path in files(ROOT, arguments.scopes or data["scopes"], without=() if arguments.scopes else data["without"]):
         for finding in check(path, rules):
             found += 1
             name = finding.path.relative_to(ROOT)
@@ -63,19 +63,25 @@ def read(entries: Sequence[dict[str, str | list[str]]]) -> list[Rule]:
     ]
 
 
-def files(root: Path, scopes: Sequence[str]) -> list[Path]:
-    """The files of the glob patterns, without tests of policies.
+def files(root: Path, scopes: Sequence[str], *, without: Sequence[str] = ()) -> list[Path]:
+    """The files of the glob patterns, without those of other patterns and without tests of policies.
 
     Raises:
         SystemExit: If a pattern matches no file, with the pattern.
     """
-    found = set()
+    found: set[Path] = set()
     for scope in scopes:
-        matches = [path for path in root.glob(scope) if not path.name.endswith("_test.rego")]
-        if not matches:
-            sys.exit(f"tools/words.toml: no file matches the scope {scope}")
-        found.update(matches)
+        found.update(_matches(root, scope))
+    for scope in without:
+        found.difference_update(_matches(root, scope))
     return sorted(found)
+
+
+def _matches(root: Path, scope: str) -> list[Path]:
+    matches = [path for path in root.glob(scope) if path.is_file() and not path.name.endswith("_test.rego")]
+    if not matches:
+        sys.exit(f"tools/words.toml: no file matches the scope {scope}")
+    return matches
 
 
 def check(path: Path, rules: Sequence[Rule]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Prints docs/pictures/check.svg: the beginning and the end of what `usher check` says of the bad example.
+"""Prints docs/pictures/check.svg: the beginning and the end of the output of `usher check` for the bad example.
 
 Run it through scripts/generate. The picture names no font file and no address but the SVG namespace, so it looks the
 same offline and in any README viewer.
@@ -46,7 +46,7 @@ def main() -> None:
 
 def terminal_output() -> str:
     """What the command prints on a colour terminal, escape sequences included."""
-    # Nothing of the caller's environment may change the picture.
+    # The environment of the caller must not change the picture.
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "COLUMNS": str(COLUMNS)}
     return subprocess.run(
         [sys.executable, "-m", *COMMAND, "--color=always"],

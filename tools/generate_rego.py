@@ -1,4 +1,4 @@
-"""Rego that is generated from the METADATA of all checks and mutations: who is asked about what, and default values."""
+"""Rego that follows from the METADATA of all checks and mutations: which of them usher asks, and default values."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ def _of_mutations(mutations: Sequence[catalogue.Entry], rules_of: dict[str, set[
 
 
 def _collecting(what: str, rule: str, kind: str, collected: str, entries: Sequence[catalogue.Entry]) -> Iterator[str]:
-    """The rules that collect one rule of all entries: one condition for all that are about the same."""
+    """The rules that collect one rule of all entries, with one condition for all entries about the same subject."""
     groups: dict[tuple[str, str], list[catalogue.Entry]] = {}
     for entry in entries:
         for guard in _guards(entry):
@@ -72,7 +72,7 @@ def _collecting(what: str, rule: str, kind: str, collected: str, entries: Sequen
 
 
 def _guards(entry: catalogue.Entry) -> list[tuple[str, str]]:
-    """What a check is about, as a word of a rule's name and as a condition; of a check about objects each kind."""
+    """The subject of a check, as a word of a rule's name and as a condition; for objects, one for each kind."""
     if entry.kinds:
         return [(kind, f"input.object.{kind}") for kind in entry.kinds]
     return [(entry.about.name.lower(), _CONDITIONS[entry.about])]
@@ -83,9 +83,9 @@ def _reference(entry: catalogue.Entry) -> str:
 
 
 def parameters(checks: Sequence[catalogue.Entry]) -> str:
-    """A rule for every parameter, by which its check reads it: what usher.yaml says for this namespace, or the default.
+    """One rule for each parameter: the value that usher.yaml gives for this namespace, or the default.
 
-    A rule each, because one object of all defaults would be made anew for every document.
+    OPA would build one object of all defaults again for every input document.
     """
     rules = "\n".join(
         f'{_reference(entry)}.{name} := input.site.parameters["{entry.key}"].{name}\n\n'

@@ -7,13 +7,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-# Why we depend on each; a dependency without an entry here fails the run.
+# The reason for each dependency; without an entry here the run fails.
 REASONS = {
     "click": "commands and options",
     "cryptography": "certificates",
     "fastapi": "the admin side of the server",
     "httptools": "HTTP parsing for uvicorn",
-    "jsonpatch": "applying our patches before they are sent",
+    "jsonpatch": "applying our patches before usher sends them",
     "kubernetes": "configuration and connection for audits of a live cluster",
     "opa-python-client": "the second engine: a real OPA server",
     "orjson": "JSON, fast and strict",

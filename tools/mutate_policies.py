@@ -1,9 +1,9 @@
 """Changes every condition of every policy, one at a time, and asks whether a test notices. Run it as scripts/mutants.
 
-A change that no test notices is a condition that nobody would miss; the run prints each. Changes that do not compile,
-or that the type checker refuses, do not count. Git keeps the results in tests/data/mutants.json, and only policies
-whose result may have changed are tried: mutation_records.py says when that is so. The run writes each result at once,
-so it can be interrupted and goes on where it was.
+If no test notices a change, the condition has no effect or a test is missing; the run prints each of these changes.
+Changes that do not compile, or that the type checker refuses, do not count. Git keeps the results in
+tests/data/mutants.json, and the run tries only policies whose result may have changed; mutation_records.py says when.
+The run writes each result at once, so you can interrupt it, and the next run continues.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def main() -> None:
 def tried(
     opa: Path, policies: Path, wanted: Mapping[str, Path], jobs: int
 ) -> Iterator[tuple[str, tuple[int, list[str]]]]:
-    """By key, how many changes of a policy compile, and those that no test notices; each as soon as it is known."""
+    """By key, how many changes of a policy compile, and those that no test notices; as soon as each is done."""
     with ThreadPoolExecutor(jobs) as pool:
         # Libraries take longest, and so come first.
         keys = sorted(wanted, key=lambda key: wanted[key].parent.name != mutation_trials.LIBRARY)

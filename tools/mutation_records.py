@@ -1,6 +1,6 @@
-"""What mutation testing found of every policy, as git keeps it, and the digests that tell whether it still holds.
+"""The results of mutation testing for every policy, as git keeps them, and digests that show whether they still hold.
 
-A digest covers what decides the result of a policy:
+A digest covers everything that decides the result of a policy:
 
 * its rule, its tests, the libraries that they use, and for a library all checks and mutations that use it. Blank
   lines and comments are left out, and so is METADATA, except the lines that name a schema;
@@ -30,17 +30,17 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What came of the changes of one policy."""
+    """The result of the changes of one policy."""
 
     digest: str
     changes: int
     """How many of them compile."""
     unnoticed: list[str]
-    """Those that no test notices, such as `'input.gpus > 6' -> 'true'`."""
+    """Those that no test notices, for example `'input.gpus > 6' -> 'true'`."""
 
 
 def read(file: Path) -> dict[str, Record]:
-    """The records by the keys of their policies; there are none where there is no file."""
+    """The records by the keys of their policies; empty if the file does not exist."""
     if not file.exists():
         return {}
     return {key: Record(**record) for key, record in json.loads(file.read_bytes()).items()}
@@ -55,7 +55,7 @@ def write(file: Path, records: Mapping[str, Record]) -> None:
 
 
 class Digests:
-    """The digests of all policies of a folder, from what its files say when this is made."""
+    """The digests of all policies of a folder, from its files at the time of this call."""
 
     def __init__(self, policies: Path, *, opa_version: str) -> None:
         self._policies = policies
@@ -102,7 +102,7 @@ class Digests:
 
 
 def decisive(file: Path) -> str:
-    """What a Rego file says without its comments and blank lines; the lines that name a schema stay."""
+    """A Rego file without its comments and blank lines; the lines that name a schema stay."""
     text = file.read_text(encoding="utf-8")
     lines = text.splitlines()
     if any(line.count("`") % 2 for line in lines):  # within a string of several lines, `#` begins no comment

@@ -1,4 +1,4 @@
-"""Copies in which a policy is changed and tested: the policy, its tests, and all that they need.
+"""Copies in which a policy is changed and tested: the policy, its tests, and everything that they need.
 
 A library is judged by its own test, and then by the tests of all checks and mutations that use it, with the documents
 of policies/examples.json.
@@ -19,7 +19,7 @@ GENERATED: Final = "parameters"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A copy of a policy: what to tell opa to check it, and to test it, one after the other until a test notices."""
+    """A copy of a policy, with the arguments of opa to check it and to test it until a test notices."""
 
     rule: Path
     check: tuple[str, ...]
@@ -51,7 +51,7 @@ def prepare(policies: Path, source: Path, copy: Path) -> Trial:
 
 
 def prepare_library(policies: Path, name: str, copy: Path) -> Trial:
-    """Copies a library, all that uses it, and all that they need, into an empty folder."""
+    """Copies a library, the rules that use it, and everything that they need into an empty folder."""
     own, *tests_of_own = files_of(policies / "usher" / LIBRARY / f"{name}.rego")
     folders = users_of(policies, name)
     needed = {name} | try_check.libraries(policies, [own, *tests_of_own])

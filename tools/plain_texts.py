@@ -1,7 +1,9 @@
 """The texts that people read in a source file. Everything else in the file becomes blank, so that positions stay."""
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
@@ -25,7 +27,8 @@ def of_file(path: Path) -> str:
         KeyError: For a file type without texts.
     """
     source = path.read_text()
-    texts = _READERS[path.suffix](source)
+    is_test = path.suffix == ".py" and path.name.startswith("test_")
+    texts = of_test(source) if is_test else _READERS[path.suffix](source)
     if path.name == "CHANGELOG.md":
         texts = texts[: _end_of_top_section(source)]
     return texts
@@ -37,19 +40,26 @@ def of_rego(source: str) -> str:
 
 
 def of_python(source: str) -> str:
-    """Docstrings, and string literals of several words without their replacement fields."""
-    lines = source.split("\n")
-    starts = [0, *accumulate(len(line) + 1 for line in lines)]
-
-    def offset(number: int, column: int) -> int:
-        return starts[number - 1] + len(lines[number - 1].encode()[:column].decode())
-
-    spans = (
-        (offset(node.lineno, node.col_offset), offset(node.end_lineno or node.lineno, node.end_col_offset or 0))
-        for node in _strings(ast.parse(source))
-    )
-    texts = _only(source, (span for span in spans if " " in source[slice(*span)]))
+    """Comments, docstrings, and string literals of several words without their replacement fields."""
+    places = _Places(source)
+    strings = [places.of(node) for node in _strings(ast.parse(source))]
+    spans = [*(span for span in strings if " " in source[slice(*span)]), *_python_comments(source)]
+    texts = _only(source, iter(spans))
     return _blank(_FIELD, _JOINT.sub(lambda joint: re.sub(r"\S", " ", joint[0]), texts))
+
+
+def of_test(source: str) -> str:
+    """The names of tests as words, and the docstring of the module; string literals of tests are data."""
+    places = _Places(source)
+    tree = ast.parse(source)
+    docstring = tree.body[:1] if ast.get_docstring(tree) is not None else []
+    names = [
+        (places.of(node)[0], re.compile(rf"def ({node.name})\b"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    found = [match.span(1) for start, name in names if (match := name.search(source, start))]
+    return _only(source, iter([*map(places.of, docstring), *found])).replace("_", " ")
 
 
 def of_markdown(source: str) -> str:
@@ -57,7 +67,42 @@ def of_markdown(source: str) -> str:
     return _blank(_LINK_TARGET, _blank(_INLINE_CODE, _blank(_FENCE, source)))
 
 
-_READERS: Final[Mapping[str, Callable[[str], str]]] = {".md": of_markdown, ".py": of_python, ".rego": of_rego}
+def of_other(source: str) -> str:
+    """Everything but code in backticks, as in scripts and in YAML with texts."""
+    return _blank(_INLINE_CODE, source.replace("#", " "))
+
+
+_READERS: Final[Mapping[str, Callable[[str], str]]] = {
+    "": of_other,
+    ".md": of_markdown,
+    ".py": of_python,
+    ".rego": of_rego,
+    ".yaml": of_other,
+    ".yml": of_other,
+}
+
+
+class _Places:
+    """Where the nodes of Python source are, in characters."""
+
+    def __init__(self, source: str) -> None:
+        self._lines = source.split("\n")
+        self._starts = [0, *accumulate(len(line) + 1 for line in self._lines)]
+
+    def of(self, node: ast.expr | ast.stmt) -> Span:
+        end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return self._offset(node.lineno, node.col_offset), end
+
+    def _offset(self, number: int, column: int) -> int:
+        return self._starts[number - 1] + len(self._lines[number - 1].encode()[:column].decode())
+
+
+def _python_comments(source: str) -> Iterator[Span]:
+    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            start = starts[token.start[0] - 1] + token.start[1]
+            yield start, start + len(token.string)
 
 
 def _strings(tree: ast.AST) -> Iterator[ast.Constant | ast.JoinedStr]:

@@ -1,4 +1,4 @@
-"""Records what all checks say of every example manifest: golden data that people read when a rule changes."""
+"""Records the findings of all checks for every example manifest: golden data to read when a rule changes."""
 
 import argparse
 from collections.abc import Iterator
@@ -13,7 +13,6 @@ from usher.config import load, models
 from usher.facts.store import Store
 from usher.policy import assembly, config_problems
 from usher.policy.evaluator import Evaluator, Request
-from usher.review import mutate as review_mutate
 from usher.review import parsing
 
 
@@ -26,7 +25,7 @@ def main() -> None:
     for folder in sorted(arguments.policies.glob("usher/checks/*/*/examples")):
         evaluator = evaluator_of(folder)
         key = f"{folder.parts[-3]}/{folder.parts[-2]}"
-        recorded[key] = {file.stem: said(evaluator, file) for file in manifests(folder)}
+        recorded[key] = {file.stem: results(evaluator, file) for file in manifests(folder)}
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_bytes(orjson.dumps(recorded, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
@@ -36,7 +35,7 @@ def manifests(folder: Path) -> list[Path]:
 
 
 def evaluator_of(folder: Path) -> Evaluator:
-    """An evaluator with the configuration that stands beside the examples; all share one engine."""
+    """An evaluator with the configuration in the folder of the examples; all share one engine."""
     site, facts = folder / "usher.yaml", build_examples.facts(folder)
     if not site.exists() and facts.empty:
         return _packaged()
@@ -44,7 +43,11 @@ def evaluator_of(folder: Path) -> Evaluator:
 
 
 def evaluator_with(config: models.Config, *, file: Path | None = None, facts: Store | None = None) -> Evaluator:
-    """An evaluator with a configuration, which is refused as at load; all share one engine."""
+    """An evaluator with this configuration; all share one engine.
+
+    Raises:
+        errors.ConfigError: the configuration has a mistake that `usher` would refuse too.
+    """
     packaged = _packaged()
     problems = config_problems.problems(config, packaged.catalogue)
     if problems:
@@ -58,12 +61,12 @@ def _packaged() -> Evaluator:
 
 
 def request_of(file: Path) -> Request:
-    """The example as admission sees it: a manifest is created by nobody, an AdmissionReview is what it says."""
+    """The example as admission sees it: a manifest without a user, or the request of an AdmissionReview."""
     value: paths.Object = build_examples.read_yaml(file)
     if value["kind"] != "AdmissionReview":
         return Request(value=value, place="check")
     complete = {"apiVersion": parsing.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
-    return review_mutate.request_of(parsing.parse(orjson.dumps(complete)))
+    return parsing.request_of(parsing.parse(orjson.dumps(complete)))
 
 
 def asked(value: paths.Object) -> paths.Object:
@@ -73,7 +76,7 @@ def asked(value: paths.Object) -> paths.Object:
     return request
 
 
-def said(evaluator: Evaluator, file: Path) -> dict[str, object]:
+def results(evaluator: Evaluator, file: Path) -> dict[str, object]:
     """Findings and unknowns of all checks, in their order."""
     decision = evaluator.decide(request_of(file))
     return {

@@ -1,4 +1,4 @@
-"""Records what every mutation makes of a manifest of every kind: golden data, and the matrix in docs/mutations.md."""
+"""Records the result of every mutation for a manifest of every kind, as golden data and for docs/mutations.md."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ from usher.config import models
 from usher.kinds.kind import Kind
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.mutation import merge, skip_reasons
 from usher.policy import explaining
 from usher.policy.checks import catalogue
@@ -27,31 +27,31 @@ from usher.reading import lookup
 
 SITE: Final = "usher.yaml"
 NAMESPACES: Final = ("ml-queued", "ml-routed", "ml-kai")
-"""Of the site: with a queue of Kueue, with a route to Volcano, with a route to KAI-Scheduler."""
+"""Namespaces of the site: one with a queue of Kueue, one with a route to Volcano, one with a route to KAI-Scheduler."""
 
 NO_PODS: Final = "its pods are not known here"
 _WIDTH: Final = 160
 _UNREACHABLE: Final = "would not reach"
-"""What is said by a mutation that knows that a template is not its pods'."""
+"""The words of a mutation that knows that a change to the template has no effect on the pods."""
 _BY_THE_USER: Final = frozenset({skip_reasons.ALREADY_THERE, skip_reasons.USER_DECIDES})
 
 
 class Verdict(StrEnum):
-    """What came of a mutation; of several objects or namespaces the first of these counts."""
+    """The result of a mutation. For several objects or namespaces, the first of these counts."""
 
     APPLIED = "applied"
     CONFLICT = "conflict"
     OUT_OF_REACH = "out of reach"
-    """It was wanted, and there is no place for it, or what is written there would not reach the pods."""
+    """The object needs it, but has no place for it, or the change would not reach the pods."""
     NOT_APPLICABLE = "not applicable"
-    """It was not wanted of such an object, or is there already."""
+    """The object does not need it, or has the value already."""
     SILENT = "silent"
-    """Nothing was said, which is a fault of the mutation."""
+    """The mutation gave no reason, which is a mistake in the mutation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An object of the kind that a file is about, with what else stands in the file."""
+    """An object of the kind that a file is about, with the other objects of the file."""
 
     kind: Kind
     file: Path
@@ -64,14 +64,14 @@ class Subject:
         return str(metadata["name"]) if isinstance(metadata, dict) else kubeflow_pipelines_compiled.name(self.value)
 
     def request(self, namespace: str) -> Request:
-        """As `usher check` asks about it."""
+        """The request that `usher check` makes for it."""
         objects = lookup.Objects(self.objects, namespace=namespace)
         return Request(value=self.value, namespace=namespace, objects=objects, place="check")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one mutation came to, with why: of an applied one, why parts of the object were left alone."""
+    """The result of one mutation with its reasons; those of an applied one say why it skipped parts of the object."""
 
     verdict: Verdict
     operations: Sequence[Any] = ()
@@ -79,12 +79,12 @@ class Outcome:
     """Places and reasons."""
 
     def as_json(self) -> dict[str, Any]:
-        said: dict[str, Any] = {"verdict": self.verdict.value}
+        written: dict[str, Any] = {"verdict": self.verdict.value}
         if self.operations:
-            said["operations"] = list(self.operations)
+            written["operations"] = list(self.operations)
         if self.notes:
-            said["reasons"] = [{"at": at, "reason": reason} for at, reason in self.notes]
-        return said
+            written["reasons"] = [{"at": at, "reason": reason} for at, reason in self.notes]
+        return written
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def main() -> None:
     if output.exists():
         shutil.rmtree(output)
     evaluator = evaluator_of(arguments.kinds)
-    for kind in KINDS:
+    for kind in WORKLOADS.values():
         file = output / file_of(kind, ".json")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(laid_out(recorded(kind, arguments.kinds, evaluator)) + "\n", encoding="utf-8")
@@ -112,7 +112,7 @@ def evaluator_of(folder: Path) -> Evaluator:
 
 
 def subjects(kind: Kind, folder: Path) -> list[Subject]:
-    """The objects of a kind in its file; what else stands there is what they refer to."""
+    """The objects of a kind in its file; the other objects of the file are those that they refer to."""
     file = folder / file_of(kind)
     values: tuple[paths.Object, ...] = tuple(yaml.load_all(file.read_bytes(), yaml.CSafeLoader))
     found = [value for value in values if group_version_kind(value)[::2] == (kind.group, kind.kind)]
@@ -120,16 +120,16 @@ def subjects(kind: Kind, folder: Path) -> list[Subject]:
 
 
 def recorded(kind: Kind, folder: Path, evaluator: Evaluator) -> dict[str, list[dict[str, Any]]]:
-    """By mutation: what came of it, with the objects and namespaces of which that is so."""
+    """The results by mutation, each with its objects and namespaces."""
     mutations = evaluator.catalogue.mutations.values()
-    found = {entry.key: list(_together(said(entry, kind, folder, evaluator))) for entry in mutations}
+    found = {entry.key: list(_together(results(entry, kind, folder, evaluator))) for entry in mutations}
     return dict(sorted(found.items()))
 
 
-def said(
+def results(
     entry: catalogue.Entry, kind: Kind, folder: Path, evaluator: Evaluator
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Names of object and namespace, and what one mutation alone makes of it there."""
+    """Names of object and namespace, and the result of one mutation for it."""
     for subject in subjects(kind, folder):
         for namespace in ("",) if kind.cluster_scoped else NAMESPACES:
             request = subject.request(namespace)
@@ -141,7 +141,7 @@ def said(
 def outcome(
     entry: catalogue.Entry, workload: model.Workload | None, merged: merge.Merged, skips: Iterable[model.Note]
 ) -> Outcome:
-    """What came of one of the mutations that were merged."""
+    """The result of one of the merged mutations."""
     barred = [(note.at, note.reason) for note in merged.warnings if note.mutation == entry.key]
     left: list[tuple[str, str]] = []
     for each in merged.skipped:
@@ -168,17 +168,17 @@ def _once(notes: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def _together(entries: Iterable[tuple[str, str, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-    """One entry for all that is the same of several objects or namespaces."""
+    """One entry for equal results of several objects or namespaces."""
     groups: dict[str, dict[str, Any]] = {}
-    for name, namespace, told in entries:
-        group = groups.setdefault(json.dumps(told, sort_keys=True), {"of": [], "in": [], **told})
+    for name, namespace, result in entries:
+        group = groups.setdefault(json.dumps(result, sort_keys=True), {"of": [], "in": [], **result})
         group["of"] += [name] if name not in group["of"] else []
         group["in"] += [namespace] if namespace not in group["in"] else []
     yield from groups.values()
 
 
 def laid_out(value: object, *, indent: str = "") -> str:
-    """JSON in which whatever fits into a line stands in one, and every operation and reason in one of its own."""
+    """JSON with each value on one line if it fits, and with a separate line for every operation and reason."""
     line = json.dumps(value, ensure_ascii=False)
     is_row = isinstance(value, dict) and not value.keys().isdisjoint({"op", "reason"})
     if len(indent + line) <= _WIDTH or is_row or not isinstance(value, dict | list):

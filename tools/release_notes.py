@@ -24,14 +24,14 @@ class Section:
 
     version: str
     date: str
-    """As in 2026-01-31; empty until the release."""
+    """Like 2026-01-31; empty until the release."""
     text: str
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Print the release notes of a version.")
     parser.add_argument("version", nargs="?", default=version())
-    parser.add_argument("--tag", help="the tag of the release, as in v0.1.0")
+    parser.add_argument("--tag", help="the tag of the release, like v0.1.0")
     arguments = parser.parse_args()
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     wanted = arguments.version
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def version() -> str:
-    """The version of the package, which is written in `usher/__init__.py` alone."""
+    """The version of the package; only `usher/__init__.py` holds it."""
     source = (ROOT / "webhooks/usher/__init__.py").read_text(encoding="utf-8")
     (found,) = re.findall(r'^__version__ = "(.+)"$', source, re.MULTILINE)
     return str(found)
@@ -64,7 +64,7 @@ def section(wanted: str, changelog: str) -> Section:
     """The section of a version.
 
     Raises:
-        SystemExit: the changelog has none.
+        SystemExit: the changelog does not have this section.
     """
     found = {each.version: each for each in sections(changelog)}
     if wanted not in found:

@@ -31,7 +31,7 @@ _PARAMETER: Final = re.compile(r"\bparameters\.(\w+)\.(\w+)\.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A check in a folder of its own: what to tell opa to check and to test it."""
+    """A check in a folder of its own, with the arguments of opa to check and to test it."""
 
     code: str
     rule: Path
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
-    """Copies a check with its libraries into an empty folder, and writes there all that is generated for it."""
+    """Copies a check with its libraries into an empty folder, and writes the generated files for it there."""
     own = copy / folder.relative_to(policies)
     shutil.copytree(folder, own)
     copy_libraries(policies, libraries(policies, own.glob("*.rego")), copy)
@@ -72,7 +72,7 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     texts = [file.read_text(encoding="utf-8") for file in copy.glob("usher/**/*.rego")]
     others = [each for each in parametrised(policies, texts) if each.key != entry.key]
     keys = {word: each.key for each in (entry, *others) for word in (each.code, each.name, *each.aliases)}
-    # A mutation has no parameters of its own, and may read those of a check.
+    # A mutation has no parameters, but may read those of a check.
     checks = [each for each in (entry, *others) if each.severity is not None]
     (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters(checks))
     (copy / "schemas").mkdir()
@@ -105,7 +105,7 @@ def parametrised(policies: Path, texts: Iterable[str]) -> list[catalogue.Entry]:
 
 
 def libraries(policies: Path, files: Iterable[Path]) -> set[str]:
-    """The names of all libraries that these files rest on."""
+    """The names of all libraries that these files use, directly or through another one."""
     found: set[str] = set()
     waiting = [name for file in files for name in _LIBRARY.findall(file.read_text(encoding="utf-8"))]
     while waiting:

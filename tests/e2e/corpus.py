@@ -1,39 +1,45 @@
-"""Real manifests of public projects, beside the checkout; not part of the project."""
+"""Manifests of workloads: our own of every kind, and those of public projects where they are there."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-import pytest
 import yaml
 
-from e2e import crds
+import indexed_manifests
+import shared_files
 from e2e.cluster import Object
 from usher.kinds.kind import Kind
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-
-needed = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of manifests, ../shared/corpus, is not here")
-
-
-def is_defined(kind: Kind) -> bool:
-    """Whether its definition is among the published ones."""
-    return (crds.PUBLISHED / kind.group / f"{kind.plural}.yaml").is_file()
+_OF_EVERY_KIND: Final = Path(__file__).parents[1] / "data" / "mutations"
 
 
 @cache
 def manifests() -> Mapping[tuple[str, str], list[Object]]:
-    """All of the corpus, by group and kind."""
+    """By group and kind, our own first."""
     found: dict[tuple[str, str], list[Object]] = defaultdict(list)
-    for file in sorted(CORPUS.rglob("*.yaml")):
-        with file.open("rb") as stream:
-            for value in yaml.load_all(stream, Loader=yaml.CSafeLoader):
-                if isinstance(value, dict) and isinstance(value.get("kind"), str):
-                    group = str(value.get("apiVersion", "")).rpartition("/")[0]
-                    found[group, value["kind"]].append(value)
+    for file in _files():
+        for value in _read(file):
+            if isinstance(value.get("kind"), str):
+                group = str(value.get("apiVersion", "")).rpartition("/")[0]
+                found[group, value["kind"]].append(value)
     return found
+
+
+def _files() -> Iterator[Path]:
+    yield from sorted(_OF_EVERY_KIND.glob("*/*.yaml"))
+    for corpus in shared_files.available():
+        yield from sorted(corpus.folder.rglob("*.yaml"))
+
+
+def _read(file: Path) -> list[Object]:
+    """The documents of a file; none of one that is not YAML."""
+    try:
+        return list(indexed_manifests.read(file))
+    except yaml.YAMLError:
+        return []
 
 
 def placed(value: Object, kind: Kind, namespace: str) -> Object:

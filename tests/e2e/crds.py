@@ -1,71 +1,41 @@
-"""Custom resource definitions of the workload kinds: the published ones, or stand-ins that take any object."""
+"""Installs the definitions (CRDs) of the workload kinds: the published ones where they are there, else our own."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
 import yaml
 
+import kind_definitions
 from e2e.cluster import Cluster, Object, condition, wait_until
-
-PUBLISHED = Path(__file__).parents[3] / "shared" / "crds"
-"""`<group>/<plural>.yaml`, beside the checkout; not part of the project."""
-
-needs_published = pytest.mark.skipif(
-    not PUBLISHED.is_dir(), reason="the published CRDs are not in ../shared/crds beside the checkout"
-)
+from usher.kinds.kind import Kind
 
 _API_VERSION = "apiextensions.k8s.io/v1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandIn:
-    """What a permissive definition of a kind needs; all kinds here are namespaced."""
-
-    kind: str
-    version: str
+def is_defined(kind: Kind) -> bool:
+    """Whether there is a definition of the kind."""
+    return kind_definitions.file_of(kind.group, kind.plural) is not None
 
 
-STAND_INS: Mapping[str, StandIn] = {
-    "batch.volcano.sh/jobs": StandIn(kind="Job", version="v1alpha1"),
-    "jobset.x-k8s.io/jobsets": StandIn(kind="JobSet", version="v1alpha2"),
-    "kueue.x-k8s.io/localqueues": StandIn(kind="LocalQueue", version="v1beta2"),
-    "kubeflow.org/jaxjobs": StandIn(kind="JAXJob", version="v1"),
-    "kubeflow.org/mpijobs": StandIn(kind="MPIJob", version="v2beta1"),
-    "kubeflow.org/paddlejobs": StandIn(kind="PaddleJob", version="v1"),
-    "kubeflow.org/pytorchjobs": StandIn(kind="PyTorchJob", version="v1"),
-    "kubeflow.org/tfjobs": StandIn(kind="TFJob", version="v1"),
-    "kubeflow.org/xgboostjobs": StandIn(kind="XGBoostJob", version="v1"),
-    "leaderworkerset.x-k8s.io/leaderworkersets": StandIn(kind="LeaderWorkerSet", version="v1"),
-    "ray.io/rayclusters": StandIn(kind="RayCluster", version="v1"),
-    "ray.io/raycronjobs": StandIn(kind="RayCronJob", version="v1"),
-    "ray.io/rayjobs": StandIn(kind="RayJob", version="v1"),
-    "ray.io/rayservices": StandIn(kind="RayService", version="v1"),
-}
-"""By `group/plural`, at the version that the published definition stores."""
-
-
-def install(cluster: Cluster, names: Iterable[str], *, published: Path = PUBLISHED, version: str = "") -> None:
+def install(cluster: Cluster, names: Iterable[str], *, version: str = "") -> None:
     """Defines the kinds `names` (`group/plural`) and waits until objects of them can be created.
 
     A name that is installed already is left as it is. With `version` the kinds have that one alone.
 
     Raises:
-        KeyError: neither is there a file in `published` nor an entry in `STAND_INS`.
+        KeyError: there is no definition of a name.
     """
     new = [name for name in names if not _is_defined(cluster, name)]
     for name in new:
-        _create(cluster, name, published=published, version=version)
+        _create(cluster, name, version=version)
     for name in new:
         wait_until_served(cluster, name)
 
 
-def _create(cluster: Cluster, name: str, *, published: Path, version: str) -> None:
-    file = published / f"{name}.yaml"
+def _create(cluster: Cluster, name: str, *, version: str) -> None:
     # Create, not apply: the largest do not fit into kubectl's annotation, and nobody needs their fields tracked.
-    definition = file.read_text() if file.is_file() else json.dumps(_stand_in(name))
+    definition = _file(name).read_text()
     if version:
         parsed = yaml.safe_load(definition)
         only = next(each for each in parsed["spec"]["versions"] if each["name"] == version)
@@ -103,20 +73,9 @@ def _served(cluster: Cluster, api_version: str) -> set[str]:
     return {resource["name"] for resource in cluster.request("GET", f"/apis/{api_version}").body["resources"]}
 
 
-def _stand_in(name: str) -> Object:
-    if name not in STAND_INS:
-        raise KeyError(f"no published definition of {name}, and no stand-in: add one to STAND_INS in {__file__}")
+def _file(name: str) -> Path:
     group, _, plural = name.partition("/")
-    kind, version = STAND_INS[name].kind, STAND_INS[name].version
-    anything = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    return {
-        "apiVersion": _API_VERSION,
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": _object_name(name)},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
-            "versions": [{"name": version, "served": True, "storage": True, "schema": anything}],
-        },
-    }
+    file = kind_definitions.file_of(group, plural)
+    if file is None:
+        raise KeyError(f"no definition of {name}: add one to {kind_definitions.OWN}")
+    return file

@@ -1,4 +1,4 @@
-"""One workload of every kind that is followed onto the nodes, as short as its published definition allows."""
+"""One workload of every kind that is followed onto the nodes, as short as its definition allows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ from e2e.pools import H100
 from integration import command
 from server_process import ServerProcess
 
-pytestmark = [crds.needs_published, pytest.mark.usefixtures("mutating_webhooks")]
+pytestmark = pytest.mark.usefixtures("mutating_webhooks")
 
 ADDED_NODES = [f"gpu-{number}" for number in range(2, 8)]
 

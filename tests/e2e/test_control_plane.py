@@ -154,8 +154,8 @@ def test_warnings_of_the_api_server_are_seen_by_api_and_kubectl(cluster: Cluster
     assert printed == f"Warning: {expected}\npod/trainer created (server dry run)\n"
 
 
-@crds.needs_published
-def test_a_pytorch_job_is_taken_by_its_published_schema(cluster: Cluster, namespace: str) -> None:
+@pytest.mark.uses_definitions
+def test_a_pytorch_job_is_taken_by_its_schema(cluster: Cluster, namespace: str) -> None:
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
 
     job = cluster.create(pytorch_job(namespace, workers=4))
@@ -163,23 +163,17 @@ def test_a_pytorch_job_is_taken_by_its_published_schema(cluster: Cluster, namesp
     assert job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 4
 
 
-@crds.needs_published
-def test_a_malformed_pytorch_job_is_refused_by_its_published_schema(cluster: Cluster, namespace: str) -> None:
+@pytest.mark.uses_definitions
+def test_a_malformed_pytorch_job_is_refused_by_its_schema(cluster: Cluster, namespace: str) -> None:
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
 
     with pytest.raises(ApiError, match=r"spec\.pytorchReplicaSpecs: Required value"):
         cluster.create(pytorch_job(namespace) | {"spec": {}})
 
 
-def test_a_stand_in_takes_any_object(
-    cluster: Cluster, namespace: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    name = "e2e.gpu-usher.io/seats"
-    monkeypatch.setitem(crds.STAND_INS, name, crds.StandIn(kind="Seat", version="v1"))
-    crds.install(cluster, [name], published=tmp_path)
-    seat = {"apiVersion": "e2e.gpu-usher.io/v1", "kind": "Seat", "metadata": {"name": "a1", "namespace": namespace}}
-
-    assert cluster.create({**seat, "spec": {"row": [1, {"deep": None}]}})["spec"] == {"row": [1, {"deep": None}]}
+def test_a_kind_without_a_definition_is_named(cluster: Cluster) -> None:
+    with pytest.raises(KeyError, match=r"no definition of e2e\.gpu-usher\.io/seats"):
+        crds.install(cluster, ["e2e.gpu-usher.io/seats"])
 
 
 def test_stopping_leaves_no_process_behind(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def refusal(cluster: Cluster, manifest: Object, *arguments: str) -> str:
     return refused.value.stderr
 
 
+@pytest.mark.uses_definitions
 def test_a_broken_pytorch_job_is_denied_in_words_that_help(cluster: Cluster, namespace: str) -> None:
     """After an intended change, `USHER_UPDATE_GOLDEN=1` writes the golden file anew; read the diff."""
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
@@ -46,6 +47,7 @@ def test_a_broken_pytorch_job_is_denied_in_words_that_help(cluster: Cluster, nam
     assert not cluster.exists("PyTorchJob", "bert", namespace=namespace, api_version="kubeflow.org/v1")
 
 
+@pytest.mark.uses_definitions
 def test_a_dry_run_is_denied_in_the_same_words(cluster: Cluster, namespace: str, webhooks: ServerProcess) -> None:
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
     series = 'usher_reviews_total{endpoint="validate",result="denied"}'

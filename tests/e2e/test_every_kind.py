@@ -1,4 +1,4 @@
-"""Real manifests of every kind that has a published definition: the API server asks us about each, and we answer."""
+"""Manifests of every kind that has a definition: the API server asks us about each, and we answer."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ from e2e.cluster import ApiError, Cluster, Object
 from e2e.registration import decisions, registered
 from server_process import ServerProcess
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 
-pytestmark = [crds.needs_published, corpus.needed]
+pytestmark = pytest.mark.uses_definitions
 
 DENIED = re.compile(r'admission webhook "validate\.gpu-usher\.io" denied the request: ')
 
@@ -27,7 +27,7 @@ def home(cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def samples(cluster: Cluster, home: str) -> Mapping[str, list[Object]]:
     """What the API server takes of each kind while nobody asks us."""
-    kinds = [kind for kind in KINDS if corpus.is_defined(kind)]
+    kinds = [kind for kind in WORKLOADS.values() if crds.is_defined(kind)]
     crds.install(cluster, [f"{kind.group}/{kind.plural}" for kind in kinds])
     return {f"{kind.group}/{kind.kind}": list(_taken(cluster, kind, home)) for kind in kinds}
 
@@ -47,7 +47,9 @@ def asked(cluster: Cluster, samples: Mapping[str, list[Object]], server: ServerP
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if corpus.is_defined(kind)], ids=lambda kind: f"{kind.group}/{kind.kind}"
+    "kind",
+    [kind for kind in WORKLOADS.values() if crds.is_defined(kind)],
+    ids=lambda kind: f"{kind.group}/{kind.kind}",
 )
 def test_the_api_server_asks_about_the_kind_and_takes_what_comes_back(
     cluster: Cluster, samples: Mapping[str, list[Object]], asked: ServerProcess, home: str, kind: Kind

@@ -15,8 +15,8 @@ from unit.workloads.normalised import VOCABULARY, pod_set
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes import pod_demand
-from usher.authorities.nodes.judge import Verdict
 from usher.authorities.nodes.places import Places
+from usher.authorities.verdict import Answer
 from usher.facts.node_table import NodeTable
 
 SEED: Final = 20260801
@@ -175,8 +175,8 @@ def test_the_scheduler_agrees_with_every_verdict(cluster: Cluster, namespace: st
         name: nodes_judge.judge(pod_demand.of_pod_set(pod_set(pod), VOCABULARY), empty_nodes)
         for name, pod in pods.items()
     }
-    never = [name for name, found in verdicts.items() if found.verdict is Verdict.NEVER]
-    fitting = [name for name, found in verdicts.items() if found.verdict is Verdict.FITS]
+    never = [name for name, found in verdicts.items() if found.answer is Answer.NEVER]
+    fitting = [name for name, found in verdicts.items() if found.answer is Answer.COULD]
     assert len(never) + len(fitting) == CASES
     assert min(len(never), len(fitting)) >= 20, "cases of both verdicts"
 

@@ -12,7 +12,10 @@ from e2e.cluster import ApiError, Cluster, Object, wait_until
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.limit_range import judge as limit_range_judge
+from usher.authorities.limit_range import read as limit_range_read
 from usher.authorities.resource_quota import judge as resource_quota_judge
+from usher.authorities.resource_quota import read as resource_quota_read
+from usher.authorities.resource_quota.read import NamespaceLimits
 
 PODS: Final = 60
 """For each namespace: enough that every outcome comes up."""
@@ -96,11 +99,13 @@ def accepted(cluster: Cluster, value: Object) -> bool | None:
 
 def expected(value: Object, objects: list[Object]) -> bool:
     named = {str(paths.resolve(each, "/metadata/name")): each for each in objects}
-    ranges = limit_range_judge.read({name: each for name, each in named.items() if each["kind"] == "LimitRange"})
-    quotas = resource_quota_judge.read({name: each for name, each in named.items() if each["kind"] == "ResourceQuota"})
+    ranges = limit_range_read.read({name: each for name, each in named.items() if each["kind"] == "LimitRange"})
+    quotas = resource_quota_read.read({name: each for name, each in named.items() if each["kind"] == "ResourceQuota"})
     of = workload(value)
-    found = resource_quota_judge.assess(of, quotas.all, ranges, default_class="")
-    return not (found.shortages or found.unsaid or limit_range_judge.refusals(of.pod_sets[0], ranges))
+    limits = NamespaceLimits(quotas=quotas, ranges=ranges, default_class="")
+    found = resource_quota_judge.judge(of, limits)
+    assert found is not None
+    return not (found.shortages or found.unstated or limit_range_judge.violations(of, ranges))
 
 
 def counted(cluster: Cluster, namespace: str) -> Iterator[bool]:

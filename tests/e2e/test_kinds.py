@@ -1,4 +1,4 @@
-"""Kinds of other projects, with their published definitions: routed, queued, completed, and valid all the same."""
+"""Kinds of other projects, with their definitions: routed, queued, completed, and valid all the same."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from e2e import crds
 from e2e.cluster import Cluster, Object
 from usher import paths
 
-pytestmark = pytest.mark.usefixtures("webhooks")
+pytestmark = [pytest.mark.uses_definitions, pytest.mark.usefixtures("webhooks")]
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 VARIABLES = ["NCCL_IB_HCA", "NCCL_SOCKET_IFNAME"]

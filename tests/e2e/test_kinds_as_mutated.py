@@ -11,20 +11,22 @@ from record_mutations import NAMESPACES, Subject
 from e2e import crds
 from e2e.cluster import ApiError, Cluster, Object
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator
+
+pytestmark = pytest.mark.uses_definitions
 
 FOLDER = Path(__file__).parents[1] / "data/mutations"
 BUILT_IN = frozenset({"", "apps", "batch"})
 
-pytestmark = crds.needs_published
-
 
 def is_served(kind: Kind) -> bool:
-    return kind.group in BUILT_IN or (crds.PUBLISHED / kind.group / f"{kind.plural}.yaml").is_file()
+    return kind.group in BUILT_IN or crds.is_defined(kind)
 
 
-SUBJECTS = [subject for kind in KINDS if is_served(kind) for subject in record_mutations.subjects(kind, FOLDER)]
+SUBJECTS = [
+    subject for kind in WORKLOADS.values() if is_served(kind) for subject in record_mutations.subjects(kind, FOLDER)
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,12 @@ def evaluator() -> Evaluator:
 def site(cluster: Cluster, evaluator: Evaluator) -> Iterator[Cluster]:
     """With the kinds, and with the namespaces and classes that usher.yaml speaks of."""
     crds.install(
-        cluster, [f"{kind.group}/{kind.plural}" for kind in KINDS if is_served(kind) and kind.group not in BUILT_IN]
+        cluster,
+        [
+            f"{kind.group}/{kind.plural}"
+            for kind in WORKLOADS.values()
+            if is_served(kind) and kind.group not in BUILT_IN
+        ],
     )
     priorities = evaluator.config.priorities
     names = {rule.priority_class for rule in priorities.classes} | {priorities.global_default}

@@ -16,8 +16,6 @@ from integration import command
 from server_process import ServerProcess
 from unit.authorities.kueue_objects import cluster_queue, cohort, configuration, flavor, group, local_queue, quota
 
-pytestmark = crds.needs_published
-
 GPUS = 8
 """Of each pod."""
 

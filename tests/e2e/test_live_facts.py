@@ -25,9 +25,9 @@ from usher.cluster import watching as reflector
 from usher.cluster.live import LiveFacts
 from usher.config.models import Config
 from usher.policy import assembly
-from usher.server.admin import webhook_app
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
+from usher.server.reviews import Reviews
 
 CLASSES = 'kind="priorityclasses.scheduling.k8s.io"'
 QUEUES = 'kind="localqueues.kueue.x-k8s.io"'
@@ -139,7 +139,7 @@ def test_the_content_of_config_maps_stays_in_the_cluster_but_for_that_of_kueue(
 def test_a_kind_that_is_installed_later_is_picked_up(site: ApiServerAlone, server: ServerProcess) -> None:
     assert metric(server, "usher_facts_objects", QUEUES) == 0
 
-    crds.install(site.cluster, ["kueue.x-k8s.io/localqueues"], published=Path("/nonexistent"))
+    crds.install(site.cluster, ["kueue.x-k8s.io/localqueues"])
     site.cluster.create(
         {
             "apiVersion": "kueue.x-k8s.io/v1beta2",
@@ -172,7 +172,7 @@ class Watching:
         self._metrics = Metrics(engine="wasm", revision="test")
         self._metrics.watch_facts(self.facts)
         current = Current(evaluator, file=None, make=lambda: evaluator)
-        self._app = webhook_app(current, self._metrics, stopping=lambda: False)
+        self._app = Reviews(current=current, metrics=self._metrics, stopping=lambda: False)
 
     def review(self, priority_class: str, *, container: Object | None = None) -> Any:
         """The response about a pod of a class."""

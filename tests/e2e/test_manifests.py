@@ -174,7 +174,6 @@ def test_the_server_starts_with_what_its_pods_are_given(cluster: Cluster, tmp_pa
         assert encrypted.version() == "TLSv1.3"
 
 
-@crds.needs_published
 def test_the_overlay_with_cert_manager_is_taken(site: Cluster) -> None:
     crds.install(site, ["cert-manager.io/certificates", "cert-manager.io/issuers"])
 

@@ -11,13 +11,13 @@ from operator import itemgetter
 import pytest
 
 import builders
-from e2e import crds, operators, pools, samples
+from e2e import operators, pools, samples
 from e2e.cluster import ApiError, Cluster, KubectlError, Object, wait_until
 from e2e.pods import nodes_of, running_pods, show
 from e2e.pools import H100, OPEN_NODES, POOLS, Pool
 from server_process import ServerProcess
 
-pytestmark = [crds.needs_published, pytest.mark.usefixtures("site")]
+pytestmark = pytest.mark.usefixtures("site")
 
 KUEUE = "system:serviceaccount:kueue-system:kueue-controller-manager"
 FLAVOR: Object = {"kubernetes.io/hostname": "gpu-1"}
@@ -64,6 +64,7 @@ def test_its_pods_run_on_the_pool_that_they_were_meant_for(
         assert variables(pod["spec"]["containers"][0])["NVIDIA_VISIBLE_DEVICES"] == "void"
 
 
+@pytest.mark.uses_definitions
 @every_kind
 @every_way_of_applying
 def test_no_update_is_refused_and_none_takes_away_what_was_given(
@@ -92,6 +93,7 @@ def test_no_update_is_refused_and_none_takes_away_what_was_given(
     assert FINALIZER not in finished["metadata"].get("finalizers", [])
 
 
+@pytest.mark.uses_definitions
 @pytest.mark.parametrize("kind", [kind for kind in samples.KINDS if samples.of_kind(kind, H100, "default").pod_specs])
 def test_a_suspended_job_keeps_what_kueue_writes_into_it_and_what_it_was_given(
     cluster: Cluster, namespace: str, kind: str

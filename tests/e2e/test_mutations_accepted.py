@@ -22,11 +22,11 @@ from unit.mutation import generated
 from usher import paths
 from usher.config import models
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
 
-pytestmark = [crds.needs_published, corpus.needed]
+pytestmark = pytest.mark.uses_definitions
 
 H100: Final = "NVIDIA-H100-80GB-HBM3"
 CLASS: Final = "usher-e2e-training"
@@ -93,7 +93,9 @@ def is_built_in(kind: Kind) -> bool:
 
 
 NAMESPACED: Final = [
-    kind for kind in KINDS if kind.plural and not kind.cluster_scoped and (is_built_in(kind) or corpus.is_defined(kind))
+    kind
+    for kind in WORKLOADS.values()
+    if kind.plural and not kind.cluster_scoped and (is_built_in(kind) or crds.is_defined(kind))
 ]
 """What stands in no namespace is in none that is exempt."""
 
@@ -154,7 +156,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.mark.parametrize("kind", NAMESPACED, ids=name_of)
 def test_what_is_taken_without_us_is_taken_as_we_change_it(site: Site, kind: Kind) -> None:
-    """Manifests of public projects."""
+    """Manifests of public projects, and ours."""
     taken = 0
     for manifest in site.changed[name_of(kind)]:
         taken += taken < PER_KIND and check(site, manifest)

@@ -12,7 +12,7 @@ from e2e.pods import GPU_NODES, nodes_of, running_pods, show
 from e2e.registration import decisions
 from server_process import ServerProcess
 
-pytestmark = pytest.mark.usefixtures("webhooks")
+pytestmark = [pytest.mark.uses_definitions, pytest.mark.usefixtures("webhooks")]
 
 TOLERATION = builders.toleration("nvidia.com/gpu", operator="Exists", effect="NoSchedule")
 AFFINITY = builders.node_affinity(
@@ -63,7 +63,6 @@ def test_a_pytorch_job_is_completed_and_its_pods_run_on_gpu_nodes(cluster: Clust
     assert nodes_of(pods) == GPU_NODES
 
 
-@crds.needs_published
 def test_what_was_completed_once_is_complete(cluster: Cluster, namespace: str) -> None:
     """Applied again, replaced by what is stored, or deleted and made anew from it: nothing changes any more."""
     manifest = json.dumps(bert(namespace))

@@ -1,6 +1,7 @@
 """What a GPUQuota charges for what happens to workloads on a real API server with real controllers."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,13 +19,19 @@ SLICE = "nvidia.com/mig-1g.10gb"
 
 
 @pytest.fixture(scope="module")
-def server(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The usher.yaml of the server, which a test may change."""
+    return Path(shutil.copy(quota_site.CONFIG, tmp_path_factory.mktemp("config") / "usher.yaml"))
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, config: Path) -> Iterator[ServerProcess]:
     """A server that watches the cluster and is asked about everything in it."""
     crds.install(cluster, ["kubeflow.org/pytorchjobs"])
     directory: Path = tmp_path_factory.mktemp("quota")
     with (
         quota_site.account(cluster) as account,
-        quota_site.replica(directory, 0, account) as running,
+        quota_site.replica(directory, 0, account, config=config) as running,
         quota_site.asked(cluster, [running]),
     ):
         yield running
@@ -129,6 +136,7 @@ def test_a_scale_is_charged_as_an_update_is(cluster: Cluster, quota: str) -> Non
     wait_until_settled(cluster, quota, gpus=0)
 
 
+@pytest.mark.uses_definitions
 def test_the_workers_of_a_job_of_kubeflow_are_charged_when_they_are_scaled(cluster: Cluster, quota: str) -> None:
     cluster.create(builders.pytorch_job(template(1), workers=1, name="bert", namespace=quota))
     cluster.kubectl("scale", "pytorchjobs.kubeflow.org/bert", "--replicas=8", f"--namespace={quota}")
@@ -204,26 +212,67 @@ def test_what_was_there_before_the_quota_is_charged_and_said_to_be(
         cluster.apply({**job("early", namespace, pods=2, gpus=6), "metadata": _labelled("early", namespace)})
 
 
-def test_a_quota_of_usher_yaml_is_charged_without_any_object_of_it(
-    cluster: Cluster, namespace: str, server: ServerProcess
-) -> None:
-    """Its account is a ConfigMap beside the server, in the words of a status."""
+ACCOUNT = "gpu-usher-quota-declared"
+
+
+def declared_charges(cluster: Cluster) -> list[Object]:
+    """The charges in the account of the quota that usher.yaml declares."""
+    kept = cluster.get("ConfigMap", ACCOUNT, namespace=accounts.NAMESPACE)
+    read: list[Object] = json.loads(kept["data"]["account.json"])["charges"]
+    return read
+
+
+@pytest.fixture
+def declared(cluster: Cluster, namespace: str, server: ServerProcess) -> str:
+    """A namespace that the quota of usher.yaml selects, with 4 GPUs."""
     cluster.kubectl("label", "namespace", namespace, "e2e.gpu-usher.io/declared=true")
-
-    def account() -> Object:
-        kept = cluster.get("ConfigMap", "gpu-usher-quota-declared", namespace=accounts.NAMESPACE)
-        read: Object = json.loads(kept["data"]["account.json"])
-        return read
-
     wait_until(lambda: knows_labels(server, namespace), description="the server knows the label")
-    cluster.create(job("train", namespace, pods=2, gpus=2))
+    return namespace
+
+
+def test_a_quota_of_usher_yaml_is_charged_and_refuses_what_does_not_fit(cluster: Cluster, declared: str) -> None:
+    cluster.create(job("train", declared, pods=2, gpus=2))
     with pytest.raises(ApiError, match=r"USH1230.*quota declared of usher.yaml has 0 of 4 free"):
-        cluster.create(job("more", namespace, pods=1, gpus=1))
+        cluster.create(job("more", declared, pods=1, gpus=1))
     wait_until(
-        lambda: [each.get("until") for each in account()["charges"]] == [None], description="the charge is settled"
+        lambda: [each.get("until") for each in declared_charges(cluster)] == [None],
+        description="the charge is settled",
     )
-    cluster.delete("Job", "train", namespace=namespace, api_version="batch/v1")
-    wait_until(lambda: account()["charges"] == [], description="all has been given back", timeout=60)
+    cluster.delete("Job", "train", namespace=declared, api_version="batch/v1")
+    wait_until(lambda: declared_charges(cluster) == [], description="all is released", timeout=60)
+
+
+def test_a_gpu_quota_that_overlaps_a_quota_of_usher_yaml_is_refused(cluster: Cluster, declared: str) -> None:
+    with (
+        pytest.raises(ApiError) as refused,
+        quota_site.quota(cluster, declared, {"hard": {"gpus": HARD}}),
+    ):
+        pass
+
+    assert "USH1233 gpu-quotas-overlap" in refused.value.message
+    assert f"GPUQuota {declared}" in refused.value.message
+    assert f"quota declared of usher.yaml holds for namespace {declared}" in refused.value.message
+
+
+def test_the_account_of_a_quota_goes_after_its_declaration(cluster: Cluster, declared: str, config: Path) -> None:
+    cluster.create(job("train", declared, pods=1, gpus=1))
+    wait_until(lambda: declared_charges(cluster), description="the quota is charged")
+    text = config.read_text()
+
+    config.write_text(text[: text.index("quotas:")])
+    try:
+        wait_until(
+            lambda: ACCOUNT not in [each["metadata"]["name"] for each in config_maps(cluster)],
+            description="the account is deleted",
+            timeout=90,
+        )
+        cluster.create(job("more", declared, pods=1, gpus=8))
+    finally:
+        config.write_text(text)
+
+
+def config_maps(cluster: Cluster) -> list[Object]:
+    return cluster.objects("ConfigMap", namespace=accounts.NAMESPACE)
 
 
 def knows_labels(server: ServerProcess, namespace: str) -> bool:

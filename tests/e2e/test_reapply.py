@@ -9,7 +9,7 @@ import builders
 from e2e import crds
 from e2e.cluster import Cluster, Object
 
-pytestmark = pytest.mark.usefixtures("webhooks")
+pytestmark = [pytest.mark.uses_definitions, pytest.mark.usefixtures("webhooks")]
 
 # With a list of its own in the manifest, every apply writes the whole list anew.
 TEMPLATE = builders.template(

@@ -9,7 +9,7 @@ import pytest
 
 import reviews
 from builders import GPU
-from e2e import accounts, crds, facts_site, facts_workloads, quota_site
+from e2e import accounts, facts_site, facts_workloads, quota_site
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.facts_site import CONFIG, FULL
 from e2e.facts_workloads import job, template
@@ -18,8 +18,6 @@ from integration import command
 from server_process import ServerProcess
 from usher.facts import snapshot
 from usher.facts.snapshot import State
-
-pytestmark = crds.needs_published
 
 WORKLOADS = list(facts_workloads.asked_about())
 

@@ -12,6 +12,8 @@ from e2e.pods import GPU_NODES, nodes_of, running_pods
 from e2e.registration import registered
 from server_process import ServerProcess
 
+pytestmark = pytest.mark.uses_definitions
+
 KUBEFLOW = "kubeflow.org/v1"
 
 

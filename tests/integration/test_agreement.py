@@ -1,4 +1,4 @@
-"""One evaluator, three callers: the webhook, `usher check` and `usher audit` say the same about every real manifest."""
+"""One evaluator, three callers: the webhook, `usher check` and `usher audit` say the same about every manifest."""
 
 import io
 from collections.abc import Iterator
@@ -13,25 +13,30 @@ import yaml
 
 import reviews
 import server_process
+import shared_files
 from acceptance import manifest
 from integration import command
 from server_process import JSON, ServerProcess
+from shared_files import OWN, PUBLISHED, Corpus
 from usher import paths
 from usher.config.load import load
 from usher.facts import snapshot
 from usher.facts.snapshot import Recorded, State
-from usher.kinds import kept_fields
+from usher.kinds import kept_fields, registry
 from usher.policy import assembly
 from usher.scan import sources
 from usher.workloads.normalise import normalise
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
-CORPUS = ROOT.parent / "shared" / "corpus"
 SITE = ROOT / "examples" / "usher.yaml"
 
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.is_dir(), reason="the corpus of real manifests, ../shared/corpus, is not here"
-)
+AT_LEAST = {OWN: 60, PUBLISHED: 250}
+"""Workloads in a corpus."""
+
+UNRECOGNISED = {OWN: "Experiment", PUBLISHED: "ClusterServiceVersion"}
+"""A kind in a corpus that holds a pod spec and that usher does not know."""
 
 
 @pytest.fixture(scope="module", params=["defaults", "declared pools, queues and routes"])
@@ -45,11 +50,17 @@ def webhook(config: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -
         yield server
 
 
+@pytest.fixture(scope="module", params=shared_files.corpora)
+def corpus(request: pytest.FixtureRequest) -> Corpus:
+    chosen: Corpus = request.param
+    return chosen
+
+
 @pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def objects(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every object of the corpus in a file of its own: a request to a webhook does not tell of the others either."""
     folder = tmp_path_factory.mktemp("objects")
-    batches = sources.read([str(CORPUS)], stdin=io.BytesIO())
+    batches = sources.read([str(corpus.folder)], stdin=io.BytesIO())
     for number, item in enumerate(item for batch in batches for item in batch.items):
         (folder / f"{number:04}.json").write_bytes(orjson.dumps(item.value))
     return folder
@@ -81,10 +92,11 @@ def verdict(findings: list[Any]) -> dict[str, set[str]]:
     return result
 
 
-@needs_corpus
-def test_the_webhook_decides_as_check_does(webhook: ServerProcess, objects: Path, checked: list[Any]) -> None:
+def test_the_webhook_decides_as_check_does(
+    webhook: ServerProcess, corpus: Corpus, objects: Path, checked: list[Any]
+) -> None:
     values = workloads(objects)
-    assert len(values) == len(checked) > 250
+    assert len(values) == len(checked) >= AT_LEAST[corpus]
     with webhook.connection() as connection:
         for value, expected in zip(values, checked, strict=True):
             assert_agrees(connection, value, expected)
@@ -108,13 +120,14 @@ def assert_agrees(connection: HTTPSConnection, value: paths.Object, expected: An
         assert message in answer.response["status"]["message"]
 
 
-@needs_corpus
-def test_audit_finds_what_check_finds(config: tuple[str, ...], objects: Path, checked: list[Any]) -> None:
+def test_audit_finds_what_check_finds(
+    config: tuple[str, ...], corpus: Corpus, objects: Path, checked: list[Any]
+) -> None:
     done = command.usher("audit", *config, "--format=json", objects)
 
     audited = {(found["source"], found["line"]): found for found in done.json["workloads"]}
 
-    assert len(audited) > 250
+    assert len(audited) >= AT_LEAST[corpus]
     for expected in checked:
         found = audited.get((expected["source"], expected["line"]))
         if found is not None:
@@ -124,12 +137,11 @@ def test_audit_finds_what_check_finds(config: tuple[str, ...], objects: Path, ch
     assert len(audited) == len(checked) - left_out
 
 
-@needs_corpus
-def test_what_cannot_be_judged_is_named(checked: list[Any]) -> None:
+def test_what_cannot_be_judged_is_named(corpus: Corpus, checked: list[Any]) -> None:
     """A kind that usher does not know yet but that holds a pod spec is named, with its place."""
     reasons = [item["reason"] for found in checked for item in found["unknowns"]]
 
-    assert any("unrecognised kind ClusterServiceVersion" in reason for reason in reasons)
+    assert any(f"unrecognised kind {UNRECOGNISED[corpus]}" in reason for reason in reasons)
 
 
 # With facts of a cluster.
@@ -153,7 +165,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Recorded(kind=kind, state=State.KNOWN, values=[*map(kind.keep, by_place[kind.key].values())])
         if kind.key in by_place
         else Recorded(kind=kind, state=State.MISSING)
-        for kind in kept_fields.FACT_KINDS
+        for kind in registry.FACTS.values()
     ]
     file = tmp_path_factory.mktemp("cluster") / "cluster.json.gz"
     file.write_bytes(snapshot.dumps(recorded))

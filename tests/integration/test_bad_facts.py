@@ -101,7 +101,7 @@ def test_of_a_queue_that_cannot_be_read_nothing_is_concluded(
 @pytest.mark.parametrize(
     ("quotas", "reason"),
     [
-        ((gpu_quota("one"), gpu_quota("two")), "GPUQuota one and GPUQuota two all hold for namespace ml"),
+        ((gpu_quota("one"), gpu_quota("two")), "GPUQuota one and GPUQuota two hold for namespace ml"),
         ((gpu_quota("one", "4 apples"),), "GPUQuota one cannot be read: /spec/limits/0/hard/gpus"),
     ],
     ids=["two quotas over one namespace", "a quota with an unknown unit"],
@@ -123,7 +123,7 @@ def test_a_configuration_with_two_quotas_over_one_namespace_is_refused(tmp_path:
 
     assert run.code == 2
     assert f"{file}:" in run.err
-    assert "a namespace can fit quota one (entry 0) as well; for each only one may hold" in run.err
+    assert "quota one (entry 0) can select the same namespace, but only one quota may hold for it" in run.err
     assert "quotas" in run.err
 
 

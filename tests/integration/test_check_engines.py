@@ -7,7 +7,7 @@ import pytest
 import opa_server
 from integration.command import BAD_EXAMPLE, usher
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

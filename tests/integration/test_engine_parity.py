@@ -11,23 +11,24 @@ import yaml
 from record_findings import evaluator_of, manifests, request_of
 
 import opa_server
+import shared_files
+from shared_files import OWN, PUBLISHED, Corpus
 from usher import errors, paths
 from usher.config import models
 from usher.policy import decision
 from usher.policy.checks import bundle
-from usher.policy.engines.breaker import Breaker
 from usher.policy.engines.engine import Engine, Entrypoint
-from usher.policy.engines.opa import OpaEngine, Server
+from usher.policy.engines.opa import Breaker, OpaEngine, Server
 from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator, Request
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.thorough]
 
 BOUND = 60.0
 """Seconds that an evaluation may take: nothing here may fail for being slow."""
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-"""Manifests of public projects."""
+AT_LEAST = {OWN: 100, PUBLISHED: 500}
+"""Different questions that the manifests of a corpus come to."""
 
 FOLDERS = sorted((opa_server.POLICIES / "usher").glob("*/*/*/examples"))
 
@@ -125,14 +126,14 @@ def test_of_every_example_both_engines_say_the_same(pair: Pair, folder: Path) ->
     assert not both.differences
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="no ../shared/corpus beside the checkout")
-def test_of_every_public_manifest_both_engines_say_the_same(pair: Pair) -> None:
+@pytest.mark.parametrize("corpus", shared_files.corpora)
+def test_of_every_manifest_of_a_corpus_both_engines_say_the_same(pair: Pair, corpus: Corpus) -> None:
     both = BothEngines(pair.wasm, pair.opa)
     evaluators = [
         Evaluator(engine=both, entries=pair.policies.catalogue, config=config) for config in (models.Config(), SITE)
     ]
 
-    for file in sorted(CORPUS.rglob("*.y*ml")):
+    for file in sorted(corpus.folder.rglob("*.y*ml")):
         for value in objects(file):
             for evaluator in evaluators:
                 evaluator.decide(Request(value=value))
@@ -140,7 +141,7 @@ def test_of_every_public_manifest_both_engines_say_the_same(pair: Pair) -> None:
                     evaluator.mutate(Request(value=value))
 
     assert not both.differences
-    assert both.asked > 500
+    assert both.asked >= AT_LEAST[corpus]
 
 
 def objects(file: Path) -> Iterator[paths.Object]:

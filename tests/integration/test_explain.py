@@ -28,7 +28,7 @@ def test_what_cannot_be_told_from_the_file_says_why() -> None:
     done = usher("explain", EXAMPLES / "good-pytorchjob.yaml")
 
     (_, _, not_evaluated) = done.out.partition("  not evaluated\n    USH405 integration-not-enabled\n")
-    assert not_evaluated.lstrip().startswith("usher cannot tell whether Kueue queues PyTorchJobs")
+    assert not_evaluated.lstrip().startswith("usher does not know whether Kueue queues PyTorchJobs")
 
 
 def test_standard_input_is_explained_too() -> None:

@@ -12,7 +12,7 @@ from unit.cluster.scripted import bookmark, event
 from usher import errors, paths
 from usher.cluster import watching
 from usher.cluster.live import LiveFacts
-from usher.kinds import kept_fields
+from usher.kinds import kept_fields, registry
 from usher.reading.lookup import Absence, Reference
 
 KEY = ("scheduling.k8s.io", "PriorityClass")
@@ -39,7 +39,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def facts_of(server: WatchServer, *keys: kept_fields.Key) -> LiveFacts:
-    return LiveFacts(server.api(), kinds=[kept_fields.BY_KEY[key] for key in keys])
+    return LiveFacts(server.api(), kinds=[registry.FACTS[key] for key in keys])
 
 
 def priority_class(name: str) -> paths.Object:

@@ -10,7 +10,7 @@ import builders
 from integration import api_server
 from integration.api_server import ApiServer, status
 from integration.command import manifest, usher, write
-from usher.kinds.kept_fields import BY_KEY
+from usher.kinds.registry import FACTS
 
 QUEUE = Path(__file__).parents[1] / "data" / "queue"
 SITE = ("--facts", QUEUE / "cluster.yaml", "--config", QUEUE / "usher.yaml")
@@ -112,7 +112,7 @@ def api() -> Iterator[ApiServer]:
     """A cluster as in tests/data/queue."""
     with api_server.running() as server:
         for value in yaml.safe_load_all((QUEUE / "cluster.yaml").read_text()):
-            kind = BY_KEY[value["apiVersion"].rpartition("/")[0], value["kind"]]
+            kind = FACTS[value["apiVersion"].rpartition("/")[0], value["kind"]]
             root = "/apis/" if "/" in value["apiVersion"] else "/api/"
             server.objects.setdefault((root + value["apiVersion"], kind.plural), []).append(value)
         yield server

@@ -35,6 +35,8 @@ from server_process import BOUND, JSON, ServerProcess
 from usher.certs import issue
 from usher.certs.contents import read_contents
 
+pytestmark = pytest.mark.process
+
 GPU = "nvidia.com/gpu"
 BAD_JOB = pytorch_job(template(container("pytorch", requests={GPU: 8}, limits={GPU: 4})), workers=7)
 SECRET = "correct-horse-battery-staple"

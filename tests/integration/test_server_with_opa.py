@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 import builders
 import opa_server
 import reviews
@@ -12,7 +14,7 @@ from e2e.cluster import wait_until
 from integration import command
 from usher.certs import issue
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 
 def test_the_server_is_unready_and_undecided_until_opa_is_there_with_our_policies(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from integration.command import (
     write,
 )
 
+pytestmark = pytest.mark.process
+
 
 def on_a_terminal(*arguments: str, env: dict[str, str] | None = None) -> str:
     """What a terminal of 80 columns receives."""

@@ -9,6 +9,8 @@ import pytest
 
 from integration.command import environment
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -184,7 +184,7 @@ def test_the_real_configuration_of_kueue_leaves_the_kind_of_the_brief_out() -> N
     decision = decided_in(with_queue(BRIEF, "research-local"), *queues)
 
     assert LEFT_OUT in found(decision)
-    assert "Kueue's configuration does not list kubeflow.org/pytorchjob" in message(decision, "integration-not-enabled")
+    assert "does not enable kubeflow.org/pytorchjob" in message(decision, "integration-not-enabled")
     assert NEVER_ADMISSIBLE not in found(decision)
 
 

@@ -15,9 +15,8 @@ import record_mutations
 from record_mutations import NAMESPACES, Subject, Verdict
 
 import reviews
-import structural
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator, Request
 from usher.review import mutate as review_mutate
 from usher.scan import findings, runner
@@ -27,12 +26,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests/data/mutations"
 EXPECTED = FOLDER / "expected"
 
-SUBJECTS = [subject for kind in KINDS for subject in record_mutations.subjects(kind, FOLDER)]
-DEFINED = [subject for subject in SUBJECTS if structural.is_defined(subject.kind)]
-
-needs_definitions = pytest.mark.skipif(
-    not structural.DEFINITIONS.is_dir(), reason="the published CRDs, ../shared/crds, are not here"
-)
+SUBJECTS = [subject for kind in WORKLOADS.values() for subject in record_mutations.subjects(kind, FOLDER)]
 
 
 @lru_cache(maxsize=1)
@@ -61,12 +55,14 @@ def test_every_kind_has_a_manifest_and_a_record_and_there_are_no_others() -> Non
     manifests = {file.relative_to(FOLDER) for file in FOLDER.glob("*/*.yaml")}
     records = {file.relative_to(EXPECTED) for file in EXPECTED.glob("*/*")}
 
-    assert manifests == {record_mutations.file_of(kind) for kind in KINDS}
-    assert records == {record_mutations.file_of(kind, ".json") for kind in KINDS}
+    assert manifests == {record_mutations.file_of(kind) for kind in WORKLOADS.values()}
+    assert records == {record_mutations.file_of(kind, ".json") for kind in WORKLOADS.values()}
 
 
 def test_the_site_routes_every_kind() -> None:
-    assert [set(route.kinds) for route in evaluator().config.routing] == [{kind.kind for kind in KINDS}] * 2
+    assert [set(route.kinds) for route in evaluator().config.routing] == [
+        {kind.kind for kind in WORKLOADS.values()}
+    ] * 2
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=identify)
@@ -79,12 +75,12 @@ def test_a_manifest_is_read_in_full(subject: Subject) -> None:
         assert workload.unknowns == ()
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=identify)
+@pytest.mark.parametrize("kind", WORKLOADS.values(), ids=identify)
 def test_what_is_recorded_is_what_the_mutations_do(kind: Kind) -> None:
     assert record_mutations.recorded(kind, FOLDER, evaluator()) == recorded(kind)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=identify)
+@pytest.mark.parametrize("kind", WORKLOADS.values(), ids=identify)
 def test_no_mutation_is_silent_about_a_kind_and_none_contradicts_another(kind: Kind) -> None:
     verdicts = {(key, entry["verdict"]) for key, entries in recorded(kind).items() for entry in entries}
 
@@ -135,14 +131,6 @@ def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
         assert change.merged.operations == evaluator().mutate(subject.request(namespace)).operations
 
 
-@needs_definitions
-@pytest.mark.parametrize("subject", DEFINED, ids=identify)
-def test_an_api_server_takes_the_manifest_and_what_is_made_of_it(subject: Subject) -> None:
-    assert structural.problems(subject.kind, subject.value) == []
-    for namespace in namespaces(subject):
-        assert structural.problems(subject.kind, evaluator().mutate(subject.request(namespace)).value) == []
-
-
 def rows() -> list[list[str]]:
     """Those of the matrix: a kind and a cell for each mutation."""
     text = (ROOT / "docs/mutations.md").read_text(encoding="utf-8").partition("\n## Kinds\n")[2]
@@ -151,7 +139,7 @@ def rows() -> list[list[str]]:
 
 
 def test_the_matrix_has_a_row_for_every_kind_and_no_empty_cell() -> None:
-    assert len(rows()) == len(KINDS)
+    assert len(rows()) == len(WORKLOADS)
     for row in rows():
         assert len(row) == 1 + len(evaluator().catalogue.mutations), row[0]
         assert all(row), row[0]
@@ -160,7 +148,7 @@ def test_the_matrix_has_a_row_for_every_kind_and_no_empty_cell() -> None:
 def test_every_mutation_is_applied_to_some_kind() -> None:
     applied = {
         key
-        for kind in KINDS
+        for kind in WORKLOADS.values()
         for key, entries in recorded(kind).items()
         if any(entry["verdict"] == Verdict.APPLIED for entry in entries)
     }

@@ -17,6 +17,8 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator, Request
 
+pytestmark = pytest.mark.thorough
+
 POLICIES = Path(__file__).parents[2] / "policies"
 
 STRICT: Final = models.Enforcement(preset="strict")

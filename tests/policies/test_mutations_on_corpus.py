@@ -1,4 +1,4 @@
-"""What must hold of every mutated object: of those of public projects, of every kind, and of generated ones."""
+"""What must hold of every mutated object: of those of a corpus, of every kind, and of generated ones."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -10,16 +10,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record_mutations import NAMESPACES
 
+import indexed_manifests
 import mutation_properties as properties
+import shared_files
 from mutation_properties import Case, case
+from shared_files import OWN, PUBLISHED, Corpus
 from unit.mutation import generated
-from unit.workloads import test_corpus as corpus
 from usher import paths
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 
+pytestmark = pytest.mark.thorough
+
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
+
+AT_LEAST = {OWN: 60, PUBLISHED: 500}
+"""Workloads in a corpus."""
 
 Property = Callable[[Case], Iterator[str]]
 
@@ -51,19 +58,19 @@ def evaluator() -> Evaluator:
 @pytest.fixture(scope="module", autouse=True)
 def _forgotten_afterwards() -> Iterator[None]:
     yield
-    for kept in (published, of_every_kind, evaluator):
+    for kept in (of_corpus, of_every_kind, evaluator):
         kept.cache_clear()
 
 
 @cache
-def published() -> tuple[Case, ...]:
-    """The workloads of the corpus, in each namespace of the site."""
-    return tuple(found for found in _published() if found is not None)
+def of_corpus(corpus: Corpus) -> tuple[Case, ...]:
+    """The workloads of a corpus, in each namespace of the site."""
+    return tuple(found for found in _of_corpus(corpus) if found is not None)
 
 
-def _published() -> Iterator[Case | None]:
-    for file in sorted({document.file for document in corpus.documents()}):
-        values = [without_namespace(value) for value in corpus.read(corpus.CORPUS / file)]
+def _of_corpus(corpus: Corpus) -> Iterator[Case | None]:
+    for file in sorted({document.file for document in indexed_manifests.documents(corpus)}):
+        values = [without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
         for namespace in NAMESPACES:
             objects = lookup.Objects(values, namespace=namespace)
             for number, value in enumerate(values):
@@ -81,7 +88,7 @@ def without_namespace(value: paths.Object) -> paths.Object:
 
 @cache
 def of_every_kind() -> tuple[Case, ...]:
-    subjects = [subject for kind in KINDS for subject in record_mutations.subjects(kind, FOLDER)]
+    subjects = [subject for kind in WORKLOADS.values() for subject in record_mutations.subjects(kind, FOLDER)]
     found = [
         case(f"{subject.kind.group}/{subject.kind.kind} in {namespace}", evaluator(), subject.request(namespace))
         for subject in subjects
@@ -96,13 +103,13 @@ def generated_case(value: paths.Object, namespace: str) -> Case:
     return found
 
 
-@corpus.pytestmark
+@pytest.mark.parametrize("corpus", shared_files.corpora)
 @pytest.mark.parametrize("wrong", OF_SENSIBLE_OBJECTS, ids=name_of)
-def test_of_the_manifests_of_public_projects_nothing_is(wrong: Property) -> None:
-    workloads = len(published()) // len(NAMESPACES)
+def test_of_the_manifests_of_a_corpus_nothing_is(corpus: Corpus, wrong: Property) -> None:
+    workloads = len(of_corpus(corpus)) // len(NAMESPACES)
 
-    assert workloads > 500
-    assert {found.name: told for found in published() if (told := list(wrong(found)))} == {}
+    assert workloads >= AT_LEAST[corpus]
+    assert {found.name: told for found in of_corpus(corpus) if (told := list(wrong(found)))} == {}
 
 
 @pytest.mark.parametrize("wrong", OF_SENSIBLE_OBJECTS, ids=name_of)

@@ -1,6 +1,7 @@
 """What is used at the moment is part of an engine's input only where it decides, so that answers can be remembered."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ import record_findings
 import yaml
 
 from usher import paths
+from usher.authorities.authority import Case
 from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
+from usher.policy.input import cluster as input_cluster
 
 CHECKS = Path(__file__).parents[2] / "policies" / "usher" / "checks"
 
@@ -19,7 +22,10 @@ def documents(evaluator: Evaluator, file: Path, *states: list[paths.Object]) -> 
     request = record_findings.request_of(file)
     workload = evaluator.workload(request)
     assert workload is not None
-    return {evaluator.documents.build(workload, facts=Store.of(facts)) for facts in states}
+    case = Case(workload=workload)
+    known = (replace(evaluator.knowledge, facts=Store.of(facts)) for facts in states)
+    slices = (input_cluster.of(case, each) for each in known)
+    return {evaluator.documents.build(workload, cluster=cluster) for cluster in slices}
 
 
 def with_usage(facts: list[paths.Object], gpus: int) -> list[paths.Object]:

@@ -32,6 +32,11 @@ def found(directory: Path, name: str, source: str) -> list[tuple[int, str]]:
         ("module.py", '\n"""Starts it anew."""\n'),
         ("module.py", '\ntext = f"start {name} anew"\n'),
         ("module.py", '\ntext = "über " "anew"\n'),
+        ("module.py", "\nstart()  # anew\n"),
+        ("test_module.py", "\ndef test_it_starts_anew() -> None: ...\n"),
+        ("test_module.py", '\n"""Starts it anew."""\n'),
+        ("form.yml", "label: Start\ndescription: Start it anew.\n"),
+        ("script", "#!/bin/sh\necho start it anew\n"),
         ("page.md", "# Page\nStart it Anew.\n"),
     ],
 )
@@ -50,6 +55,8 @@ def test_words_in_a_text_are_found_with_their_line(tmp_path: Path, name: str, so
         ("module.py", "text = f'start {anew} again'\n"),
         ("page.md", "Set `anew`, see [here](anew.md).\n\n```yaml\na: anew\n```\n"),
         ("page.md", "A start-anew is one word.\n"),
+        ("module.py", "def test_it_starts_anew() -> None: ...\n"),
+        ("test_module.py", "def test_it() -> None:\n    start('anew or later')\n"),
     ],
 )
 def test_code_is_not_a_text(tmp_path: Path, name: str, source: str) -> None:
@@ -100,6 +107,13 @@ def test_tests_of_policies_are_left_out(tmp_path: Path) -> None:
         (tmp_path / name).write_text("package x\n")
 
     assert check_words.files(tmp_path, ["*.rego"]) == [tmp_path / "rule.rego"]
+
+
+def test_files_of_a_scope_can_be_left_out(tmp_path: Path) -> None:
+    for name in ("page.md", "draft.md"):
+        (tmp_path / name).write_text("# Page\n")
+
+    assert check_words.files(tmp_path, ["*.md"], without=["draft.md"]) == [tmp_path / "page.md"]
 
 
 def test_a_scope_without_files_is_an_error(tmp_path: Path) -> None:

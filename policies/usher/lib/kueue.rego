@@ -159,9 +159,9 @@ annotation_path(pod_set, key) := $"{pod_set.metadataPath}/annotations/{escaped(k
 escaped(key) := replace(key, "/", "~1")
 
 # METADATA
-# title: Whether the user of the request has no identity of a list
+# title: Whether the user of the request has no identity of the list
 # description: Undefined without a request, as in CI, because usher then does not know who wrote the object.
-asked_by_none_of(identities) if {
+user_is_not_one_of(identities) if {
 	by := input.review.by
 	every name in by {
 		not name in identities

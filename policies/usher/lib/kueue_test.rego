@@ -141,10 +141,10 @@ test_the_cohort_is_read_in_the_field_of_either_version if {
 }
 
 test_who_asks_is_none_of_some_identities if {
-	kueue.asked_by_none_of(["controllers"]) with input as {"review": {"by": []}}
-	kueue.asked_by_none_of(["controllers"]) with input as {"review": {"by": ["schedulers"]}}
-	not kueue.asked_by_none_of(["controllers"]) with input as {"review": {"by": ["schedulers", "controllers"]}}
-	not kueue.asked_by_none_of(["controllers"]) with input as {}
+	kueue.user_is_not_one_of(["controllers"]) with input as {"review": {"by": []}}
+	kueue.user_is_not_one_of(["controllers"]) with input as {"review": {"by": ["schedulers"]}}
+	not kueue.user_is_not_one_of(["controllers"]) with input as {"review": {"by": ["schedulers", "controllers"]}}
+	not kueue.user_is_not_one_of(["controllers"]) with input as {}
 }
 
 test_names_of_objects_are_dns_subdomains if {

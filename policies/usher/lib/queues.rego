@@ -38,7 +38,7 @@ workload_name := $"this {input.workload.kind}"
 # description: Joined to a finding that depends on what Kueue counts.
 assumption := {"assumption": text} if {
 	not input.cluster.kueue.configurationKnown
-	text := "Kueue counts resources by its defaults; usher does not know its ConfigMap kueue-system/kueue-manager-config"
+	text := "usher assumes that Kueue counts resources by its defaults, because it does not know the ConfigMap kueue-system/kueue-manager-config"
 } else := {}
 
 # METADATA

@@ -128,7 +128,7 @@ else := $"the webhook does not route this object, because it cannot set schedule
 
 # METADATA
 # title: Objects that Volcano needs in the cluster
-# description: Pods that name Volcano wait for ever without its controllers and the queue.
+# description: Pods that name Volcano wait forever without its controllers and the queue.
 needs_of_volcano := [
 	{
 		"group": "apiextensions.k8s.io",

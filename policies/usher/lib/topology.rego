@@ -44,7 +44,7 @@ is_one_within(key, domain) if _reach(key) > _reach(domain)
 # description: |
 #   Joined to a finding. Empty if the labels are the same, or if the order is certain: a host is in one rack, and a zone
 #   in one region.
-assumption(key, domain) := {"assumption": $"each domain of {domain} lies inside one domain of {key}"} if {
+assumption(key, domain) := {"assumption": $"usher assumes that each domain of {domain} lies inside one domain of {key}"} if {
 	key != domain
 	_reach(domain) == _reach_of_others
 } else := {}

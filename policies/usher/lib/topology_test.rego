@@ -41,7 +41,7 @@ test_it_is_not_within_larger_ones_and_those_that_nobody_knows if {
 
 test_only_that_domains_of_a_cluster_lie_within_a_zone_is_assumed if {
 	topology.assumption("topology.kubernetes.io/zone", "rack") == {
-		"assumption": "each domain of rack lies inside one domain of topology.kubernetes.io/zone",
+		"assumption": "usher assumes that each domain of rack lies inside one domain of topology.kubernetes.io/zone",
 	}
 	topology.assumption("rack", "rack") == {}
 	topology.assumption("rack", "kubernetes.io/hostname") == {}

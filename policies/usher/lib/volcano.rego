@@ -94,7 +94,7 @@ assumption(queue) := {} if not queue.assumption
 
 # METADATA
 # title: Assumption about the queues above a queue
-with_hierarchy := "the plugin capacity of Volcano's scheduler has enableHierarchy"
+with_hierarchy := "usher assumes that the plugin capacity of Volcano's scheduler has enableHierarchy"
 
 # METADATA
 # title: Assumption about a queue that is too small

@@ -74,7 +74,7 @@ containers := [entry |
 assumption_of_agents := {"assumption": text} if {
 	not input.site.systemNamespacesDeclared
 	_of_a_daemon_set
-	text := "it may be a node agent; usher.yaml does not list their namespaces under priorities.systemNamespaces"
+	text := "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 } else := {}
 
 _of_a_daemon_set if input.workload.kind == "DaemonSet"

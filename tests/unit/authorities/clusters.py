@@ -7,9 +7,9 @@ from usher import paths
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes import pod_demand
-from usher.authorities.nodes.judge import Feasibility
+from usher.authorities.nodes.judge import NodeVerdict
 from usher.authorities.nodes.places import Places
-from usher.authorities.nodes.pod_demand import Ask
+from usher.authorities.nodes.pod_demand import PodDemand
 from usher.config import models
 from usher.facts.node_table import NodeTable
 
@@ -20,10 +20,10 @@ def cluster(*found: paths.Object, pools: Sequence[models.Pool] = ()) -> Places:
     return nodes_places.of_cluster(table.now, pools, VOCABULARY)
 
 
-def ask(pod: paths.Object, *, from_classes: Sequence[str] = ()) -> Ask:
+def demand(pod: paths.Object, *, from_classes: Sequence[str] = ()) -> PodDemand:
     (pod_set,) = workload(pod).pod_sets
     return pod_demand.of_pod_set(pod_set, VOCABULARY, from_classes=from_classes)
 
 
-def judge(pod: paths.Object, *found: paths.Object, pools: Sequence[models.Pool] = ()) -> Feasibility:
-    return nodes_judge.judge(ask(pod), cluster(*found, pools=pools))
+def judge(pod: paths.Object, *found: paths.Object, pools: Sequence[models.Pool] = ()) -> NodeVerdict:
+    return nodes_judge.judge(demand(pod), cluster(*found, pools=pools))

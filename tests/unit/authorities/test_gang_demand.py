@@ -19,10 +19,10 @@ def volcano_job(*replicas: int, **spec: paths.Json) -> paths.Object:
     return job
 
 
-def together(value: paths.Object, *each: int, minimum: int | None = None) -> gang_demand.Together:
+def together(value: paths.Object, *each: int, minimum: int | None = None) -> gang_demand.GangDemand:
     """What pods take of which each pod set takes so much."""
     amounts = [quantities.parse(number) for number in each]
-    return gang_demand.together(workload(value), amounts, minimum=minimum)
+    return gang_demand.of_workload(workload(value), amounts, minimum=minimum)
 
 
 def starts(value: paths.Object, *each: int, minimum: int | None = None) -> tuple[str, bool]:
@@ -54,7 +54,7 @@ def test_pods_that_may_come_later_are_no_part_of_those_that_there_are() -> None:
     found = together(builders.ray_cluster(group, head=EIGHT, autoscaling=True), 8, 8)
 
     assert [(part.pod_set, part.pods) for part in found.parts] == [("head", 1)]
-    assert (str(found.all), str(found.most)) == ("8", "40")
+    assert (str(found.all), str(found.largest)) == ("8", "40")
 
 
 def test_the_minimum_of_an_owner_is_a_number_as_volcano_reads_it() -> None:
@@ -91,4 +91,4 @@ def test_steps_of_a_graph_are_no_gang() -> None:
     flow = builders.custom("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "all", "templates": both})
     found = together(flow, *[8] * len(workload(flow).pod_sets))
 
-    assert (str(found.starts), str(found.all), str(found.most), found.is_gang) == ("8", "8", "8", False)
+    assert (str(found.starts), str(found.all), str(found.largest), found.is_gang) == ("8", "8", "8", False)

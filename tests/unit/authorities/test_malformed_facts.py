@@ -9,10 +9,11 @@ from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.capacity import Capacities
-from usher.authorities.limit_range import judge as limit_range_judge
-from usher.authorities.resource_quota import counting
+from usher.authorities.limit_range import read as limit_range_read
 from usher.authorities.resource_quota import judge as resource_quota_judge
-from usher.authorities.volcano import judge as volcano_judge
+from usher.authorities.resource_quota import read as resource_quota_read
+from usher.authorities.resource_quota.read import NamespaceLimits
+from usher.authorities.volcano import read as volcano_read
 from usher.facts import namespaces
 from usher.facts.store import Store
 
@@ -114,21 +115,21 @@ def test_a_configuration_that_is_no_object_is_not_known() -> None:
     ],
 )
 def test_nobody_knows_which_pods_a_quota_counts_whose_scopes_cannot_be_read(spec: paths.Object) -> None:
-    found = resource_quota_judge.read({"compute": {"spec": spec}})
+    found = resource_quota_read.read({"compute": {"spec": spec}})
 
-    assert counting.UNREADABLE in found.all[0].scopes
+    assert resource_quota_read.UNREADABLE in found.all[0].scopes
     assert {each.of for each in found.unreadable} == {"ResourceQuota compute"}
 
 
 def test_of_a_readable_quota_the_scopes_are_as_written() -> None:
-    found = resource_quota_judge.read({"compute": {"spec": {"scopes": ["Terminating"]}}})
+    found = resource_quota_read.read({"compute": {"spec": {"scopes": ["Terminating"]}}})
 
-    assert found.all[0].scopes == (counting.Scope(name="Terminating"),)
+    assert found.all[0].scopes == (resource_quota_read.Scope(name="Terminating"),)
     assert found.unreadable == ()
 
 
 def test_what_is_no_name_of_a_resource_bounds_nothing() -> None:
-    found = resource_quota_judge.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
+    found = resource_quota_read.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
 
     assert list(found.all[0].hard) == ["pods"]
 
@@ -155,14 +156,14 @@ def expression(*values: str) -> paths.Json:
     ],
 )
 def test_what_of_a_quota_goes_beyond_the_bound_is_said_not_to_be_read(spec: paths.Object, field: str) -> None:
-    (unreadable,) = resource_quota_judge.read({"compute": {"spec": spec}}).unreadable
+    (unreadable,) = resource_quota_read.read({"compute": {"spec": spec}}).unreadable
 
     assert (unreadable.of, unreadable.field) == ("ResourceQuota compute", field)
     assert unreadable.reason == "has 257 entries, of which the first 256 are read"
 
 
 def test_as_much_as_the_bound_is_read_whole() -> None:
-    found = resource_quota_judge.read({"compute": {"spec": {"hard": many(256), "scopes": ["Terminating"] * 256}}})
+    found = resource_quota_read.read({"compute": {"spec": {"hard": many(256), "scopes": ["Terminating"] * 256}}})
 
     assert found.unreadable == ()
     assert len(found.all[0].hard) == len(found.all[0].scopes) == 256
@@ -172,20 +173,21 @@ def test_as_much_as_the_bound_is_read_whole() -> None:
 def test_pods_may_be_of_a_scope_of_which_not_all_can_be_read(values: paths.Json) -> None:
     """Of what is left of it they may well not be, and the quota would be said not to count them."""
     selector: paths.Json = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": values}]}
-    found = resource_quota_judge.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
+    found = resource_quota_read.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
     value = workload(builders.pod(builders.container(), priorityClassName="research"))
 
-    assessment = resource_quota_judge.assess(value, found.all, limit_range_judge.NONE, default_class=None)
+    verdict = resource_quota_judge.judge(value, NamespaceLimits(quotas=found))
 
-    assert [doubt.quota for doubt in assessment.doubts] == ["compute"]
+    assert verdict is not None
+    assert [each.quota for each in verdict.unclear] == ["compute"]
 
 
 def test_more_quotas_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
     quotas: dict[str, paths.Object] = {f"quota-{number:03}": {"spec": {"hard": {"pods": "1"}}} for number in range(258)}
     first = dict(sorted(quotas.items())[:256])
-    found = resource_quota_judge.read(quotas)
+    found = resource_quota_read.read(quotas)
 
-    assert resource_quota_judge.read(first).unreadable == ()
+    assert resource_quota_read.read(first).unreadable == ()
     assert [quota.name for quota in found.all] == list(first)
     assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
         (
@@ -199,7 +201,7 @@ def test_more_quotas_than_are_read_of_a_namespace_are_told_by_the_first_of_them(
 def test_more_limit_ranges_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
     ranges: dict[str, paths.Object] = {f"limits-{number:03}": {"spec": {"limits": []}} for number in range(257)}
 
-    assert [each.of for each in limit_range_judge.read(ranges).unreadable] == ["LimitRange limits-256"]
+    assert [each.of for each in limit_range_read.read(ranges).unreadable] == ["LimitRange limits-256"]
 
 
 def test_bounds_of_limit_ranges_beyond_those_that_are_read_are_told_by_the_first_of_them() -> None:
@@ -207,9 +209,9 @@ def test_bounds_of_limit_ranges_beyond_those_that_are_read_are_told_by_the_first
         f"limits-{letter}": {"spec": {"limits": [{"type": "Container", "max": many(128)}]}} for letter in "abc"
     }
     two = {name: value for name, value in ranges.items() if name != "limits-c"}
-    found = limit_range_judge.read(ranges)
+    found = limit_range_read.read(ranges)
 
-    assert limit_range_judge.read(two).unreadable == ()
+    assert limit_range_read.read(two).unreadable == ()
     assert len(found.bounds) == 256
     assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
         (
@@ -221,14 +223,14 @@ def test_bounds_of_limit_ranges_beyond_those_that_are_read_are_told_by_the_first
 
 
 def test_of_a_capability_of_a_volcano_queue_beyond_the_bound_is_said_that_it_is_not_read() -> None:
-    (unreadable,) = volcano_judge.read_queues({"nlp": {"spec": {"capability": many(300)}}}).by_name["nlp"].unreadable
+    (unreadable,) = volcano_read.read_queues({"nlp": {"spec": {"capability": many(300)}}}).by_name["nlp"].unreadable
 
     assert (unreadable.of, unreadable.field) == ("Queue nlp", "spec.capability")
     assert unreadable.reason == "has 300 entries, of which the first 256 are read"
 
 
 def test_limit_ranges_of_which_one_cannot_be_read_are_said_to_be_so() -> None:
-    found = limit_range_judge.read(
+    found = limit_range_read.read(
         {"odd": {"spec": {"limits": [{"type": "Container", "default": {"cpu": "7 apples"}}]}}}
     )
 
@@ -254,7 +256,7 @@ def test_limit_ranges_of_which_one_cannot_be_read_are_said_to_be_so() -> None:
 def test_of_a_pod_group_counts_what_can_be_read(
     spec: paths.Json, queue: str | None, minimum: int | None, fields: list[str]
 ) -> None:
-    found = volcano_judge.pod_group("four", {"spec": spec})
+    found = volcano_read.pod_group("four", {"spec": spec})
 
     assert (found.queue, found.minimum) == (queue, minimum)
     assert [each.field for each in found.unreadable] == fields

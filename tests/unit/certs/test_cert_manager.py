@@ -10,12 +10,13 @@ import jsonschema
 import pytest
 import yaml
 
+import kind_definitions
+from shared_files import needs_shared
 from usher.certs.authority import AUTHORITY_LIFETIME, LEAF_LIFETIME, service_names
 
 ROOT = Path(__file__).parents[3]
 COMPONENT = ROOT / "certs" / "cert-manager"
 KUBECTL = ROOT / ".tools" / "bin" / "kubectl"
-CRDS = ROOT.parent / "shared" / "crds" / "cert-manager.io"
 
 OBJECTS = list(yaml.safe_load_all((COMPONENT / "certificates.yaml").read_text()))
 
@@ -88,10 +89,11 @@ def test_both_webhook_configurations_get_the_ca_injected_and_others_do_not(tmp_p
     assert len(objects) == len(configurations) + len(OBJECTS)
 
 
-@pytest.mark.skipif(not CRDS.is_dir(), reason="needs the CRDs in ../shared/crds")
+@needs_shared("published definitions")
 @pytest.mark.parametrize("manifest", OBJECTS, ids=lambda one: f"{one['kind']}-{one['metadata']['name']}")
 def test_cert_manager_knows_every_field(manifest: dict[str, Any]) -> None:
-    crd = yaml.safe_load((CRDS / f"{manifest['kind'].lower()}s.yaml").read_text())
+    file = kind_definitions.PUBLISHED / "cert-manager.io" / f"{manifest['kind'].lower()}s.yaml"
+    crd = yaml.safe_load(file.read_text())
     (schema,) = [version["schema"]["openAPIV3Schema"] for version in crd["spec"]["versions"] if version["name"] == "v1"]
     jsonschema.validate(manifest, schema)
     assert list(unknown_fields(manifest["spec"], schema["properties"]["spec"], "spec")) == []

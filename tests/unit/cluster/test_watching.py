@@ -22,10 +22,10 @@ from usher.cluster.listing import Target
 from usher.cluster.sinks import InStore
 from usher.cluster.watching import Reason, Reflector
 from usher.facts.store import Store
-from usher.kinds import kept_fields
+from usher.kinds import registry
 
 KEY = ("scheduling.k8s.io", "PriorityClass")
-TARGET = Target(kind=kept_fields.BY_KEY[KEY])
+TARGET = Target(kind=registry.FACTS[KEY])
 PATH = "/apis/scheduling.k8s.io/v1/priorityclasses"
 LOST = errors.ClusterError("the connection is lost")
 
@@ -308,7 +308,7 @@ def test_a_kind_that_was_there_is_not_given_up_at_the_first_doubt() -> None:
 
 def test_another_version_is_taken_where_the_best_is_not_served() -> None:
     queue: paths.Object = {"metadata": {"name": "research", "namespace": "ml"}, "spec": {"clusterQueue": "gpus"}}
-    target = Target(kind=kept_fields.BY_KEY["kueue.x-k8s.io", "LocalQueue"])
+    target = Target(kind=registry.FACTS["kueue.x-k8s.io", "LocalQueue"])
     site = Site(refused(404), listed(queue), watched(bookmark("11")), target=target)
     site.steps()
 

@@ -38,6 +38,19 @@ def sent_of(content: str | bytes, directory: Path) -> list[Any]:
     return sent([file])
 
 
+def same(ours: Any, theirs: Any) -> bool:
+    """Equal as JSON: a boolean is no number, and 1 is 1.0."""
+    return json.dumps(_as_floats(ours), sort_keys=True) == json.dumps(_as_floats(theirs), sort_keys=True)
+
+
+def _as_floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _as_floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_floats(item) for item in value]
+    return float(value) + 0.0 if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
 def _values(text: str) -> list[Any]:
     decoder, values, rest = json.JSONDecoder(), [], text.strip()
     while rest:

@@ -1,7 +1,6 @@
 """Every value of a document is found in its text."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +8,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shared_files
+from shared_files import OWN, Corpus
 from usher import errors, paths
 from usher.documents import places, reader
-
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 
 POD = """\
 # A comment.
@@ -226,9 +225,10 @@ def test_every_json_value_is_found(value: Any, indent: int | str | None, ascii_o
     assert_all_found(content, only(content))
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the published manifests in ../shared/corpus")
-def test_every_value_of_published_manifests_is_found() -> None:
-    for path in sorted(CORPUS.rglob("*.yaml"))[::5]:
+@pytest.mark.parametrize("corpus", shared_files.corpora)
+def test_every_value_of_the_manifests_of_a_corpus_is_found(corpus: Corpus) -> None:
+    every = 1 if corpus is OWN else 5
+    for path in sorted(corpus.folder.rglob("*.yaml"))[::every]:
         content = path.read_text(encoding="utf-8")
         try:
             found = reader.parse(content, source=path.name)

@@ -1,10 +1,7 @@
 """The objects that `parse` gives are those that kubectl sends."""
 
-import datetime as dt
 import json
-import math
 import string
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +13,6 @@ from hypothesis import strategies as st
 from unit.documents import kubectl
 from usher import errors
 from usher.documents import reader, scalars
-
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the published manifests in ../shared/corpus")
 
 TRUE = ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"]
 FALSE = ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"]
@@ -211,19 +205,6 @@ def refused(content: str | bytes) -> errors.ManifestError | None:
     return None
 
 
-def same(ours: Any, theirs: Any) -> bool:
-    """Equal as JSON: a boolean is no number, and 1 is 1.0."""
-    return json.dumps(_as_floats(ours), sort_keys=True) == json.dumps(_as_floats(theirs), sort_keys=True)
-
-
-def _as_floats(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _as_floats(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_as_floats(item) for item in value]
-    return float(value) + 0.0 if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
 @pytest.mark.parametrize(("text", "value"), SCALARS)
 def test_a_value_is_what_kubectl_sends(text: str, value: Any) -> None:
     (document,) = values(f"value: {text}\n")
@@ -236,7 +217,7 @@ def test_the_table_of_values_agrees_with_kubectl(tmp_path: Path) -> None:
     content = "kind: X\nvalues:\n" + "".join(f"- v: {text}\n" for text, _ in SCALARS)
     (document,) = kubectl.sent_of(content, tmp_path)
     for (text, value), item in zip(SCALARS, document["values"], strict=True):
-        assert same(item, {"v": value}), text
+        assert kubectl.same(item, {"v": value}), text
 
 
 @pytest.mark.parametrize(("text", "key"), KEYS.items())
@@ -253,13 +234,13 @@ def test_the_table_of_keys_agrees_with_kubectl(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("content", "expected"), STREAMS.values(), ids=STREAMS)
 def test_a_stream_holds_what_kubectl_sends(content: str | bytes, expected: list[Any]) -> None:
-    assert same(values(content), expected)
+    assert kubectl.same(values(content), expected)
 
 
 @kubectl.needs_kubectl
 @pytest.mark.parametrize(("content", "expected"), STREAMS.values(), ids=STREAMS)
 def test_the_table_of_streams_agrees_with_kubectl(content: str | bytes, expected: list[Any], tmp_path: Path) -> None:
-    assert same(kubectl.sent_of(content, tmp_path), expected)
+    assert kubectl.same(kubectl.sent_of(content, tmp_path), expected)
 
 
 def test_integers_are_exact_and_are_no_floats() -> None:
@@ -359,66 +340,3 @@ def test_any_text_is_parsed_or_refused_with_a_reason(content: str | bytes) -> No
 def test_any_yaml_like_text_is_parsed_or_refused_with_its_place(pieces: list[str]) -> None:
     refusal = refused("".join(pieces))
     assert refusal is None or (refusal.line >= 1 and refusal.column >= 1)
-
-
-# Published with `resources` twice in a container: kubectl drops the first without a word.
-WITH_A_KEY_TWICE = {
-    f"GoogleCloudPlatform+container-engine-accelerators/gpudirect-rdma/{name}.yaml"
-    for name in (
-        "nccl-test",
-        "nccl-test-a4",
-        "nccl-test-a4x-max",
-        "nccl-test-autopilot",
-        "nccl-test-imex-a4x",
-        "nccl-test-managed-rdma",
-    )
-}
-
-
-def corpus() -> list[Path]:
-    files = sorted(path for suffix in ("yaml", "yml") for path in CORPUS.rglob(f"*.{suffix}"))
-    return [path for path in files if str(path.relative_to(CORPUS)) not in WITH_A_KEY_TWICE]
-
-
-def leaves(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    if isinstance(value, dict | list) and value:
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(item, (*at, key))
-    else:
-        yield at, value
-
-
-@needs_corpus
-@pytest.mark.parametrize("name", sorted(WITH_A_KEY_TWICE))
-def test_published_manifests_with_a_key_twice_are_refused(name: str) -> None:
-    with pytest.raises(errors.ManifestError, match="the key 'resources' stands twice in one mapping"):
-        values((CORPUS / name).read_bytes())
-
-
-@needs_corpus
-def test_published_manifests_differ_from_pyyaml_in_dates_and_final_line_feeds_only() -> None:
-    for path in corpus():
-        content = path.read_text(encoding="utf-8")
-        expected = [value for value in yaml.load_all(content, Loader=yaml.CSafeLoader) if value is not None]
-        for (at, ours), (theirs_at, theirs) in zip(leaves(values(content)), leaves(expected), strict=True):
-            assert at == theirs_at, path
-            if isinstance(theirs, dt.date):
-                assert ours == f"{theirs:%Y-%m-%dT%H:%M:%SZ}", (path, at)
-            elif ours == f"{theirs}\n":
-                assert not content.endswith("\n"), (path, at)
-            else:
-                assert ours == theirs, (path, at)
-                assert type(ours) is type(theirs) or math.isclose(ours, theirs), (path, at)
-
-
-@needs_corpus
-@kubectl.needs_kubectl
-def test_published_manifests_agree_with_kubectl() -> None:
-    ours: list[Any] = []
-    for path in corpus():
-        for value in values(path.read_bytes()):
-            ours.extend(value["items"] if str(value["kind"]).endswith("List") and "items" in value else [value])
-    theirs = kubectl.sent(corpus())
-    assert len(ours) == len(theirs)
-    for mine, sent in zip(ours, theirs, strict=True):
-        assert same(mine, sent), mine["metadata"]

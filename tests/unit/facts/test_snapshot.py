@@ -12,10 +12,11 @@ import pytest
 from usher import errors, paths
 from usher.facts import snapshot
 from usher.facts.snapshot import Recorded, State
-from usher.kinds.kept_fields import BY_KEY, FACT_KINDS, KUEUE_CONFIGURATION, KUEUE_CONFIGURATION_KEY, FactKind
+from usher.kinds.kept_fields import KUEUE_CONFIGURATION, KUEUE_CONFIGURATION_KEY, FactKind
+from usher.kinds.registry import FACTS
 
-CLASSES = BY_KEY["scheduling.k8s.io", "PriorityClass"]
-QUEUES = BY_KEY["kueue.x-k8s.io", "LocalQueue"]
+CLASSES = FACTS["scheduling.k8s.io", "PriorityClass"]
+QUEUES = FACTS["kueue.x-k8s.io", "LocalQueue"]
 
 SECRET = "hunter2-was-here"
 
@@ -40,7 +41,7 @@ def test_what_is_written_is_read() -> None:
     written = [
         known(priority_class("a"), priority_class("b")),
         Recorded(kind=QUEUES, state=State.MISSING),
-        Recorded(kind=BY_KEY["", "Node"], state=State.NOT_KNOWN, reason="forbidden"),
+        Recorded(kind=FACTS["", "Node"], state=State.NOT_KNOWN, reason="forbidden"),
     ]
 
     read = {each.kind.key: each for each in snapshot.loads(snapshot.dumps(written), source="cluster.json.gz")}
@@ -94,7 +95,7 @@ def hostile(kind: FactKind, place: tuple[str, str]) -> paths.Object:
 
 def test_nothing_secret_is_kept_of_any_kind() -> None:
     recorded = []
-    for kind in FACT_KINDS:
+    for kind in FACTS.values():
         values = [kind.keep(hostile(kind, place)) for place in (KUEUE_CONFIGURATION, ("ml", "x"))]
         recorded.append(Recorded(kind=kind, state=State.KNOWN, values=values))
 
@@ -109,7 +110,7 @@ def test_nothing_secret_is_kept_of_any_kind() -> None:
 
 
 def test_there_is_no_secret_among_the_kinds() -> None:
-    assert ("", "Secret") not in BY_KEY
+    assert ("", "Secret") not in FACTS
 
 
 def test_a_snapshot_from_anywhere_is_trimmed_when_it_is_read() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import builders
 from usher import paths
 from usher.facts.store import Store
-from usher.kinds import kept_fields
+from usher.kinds import kept_fields, registry
 from usher.reading.lookup import Absence, Reference
 
 KUEUE = "kueue.x-k8s.io"
@@ -120,7 +120,7 @@ def test_what_was_worked_out_is_kept_until_one_of_its_kinds_changes() -> None:
     )
 )
 def test_no_object_is_too_odd_to_be_trimmed_and_kept(value: paths.Json) -> None:
-    for kind in kept_fields.FACT_KINDS:
+    for kind in registry.FACTS.values():
         odd: paths.Object = {
             "apiVersion": f"{kind.group}/v1",
             "kind": kind.kind,
@@ -136,7 +136,7 @@ def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_r
     runtime = builders.custom(
         "serving.kserve.io/v1alpha1", "ServingRuntime", {"containers": [{"name": "c", "env": variables}]}, name="vllm"
     )
-    kept = kept_fields.BY_KEY["serving.kserve.io", "ServingRuntime"].keep(runtime)
+    kept = registry.FACTS["serving.kserve.io", "ServingRuntime"].keep(runtime)
 
     assert paths.resolve(kept, "/spec/containers/0/env") == [
         {"name": "HF_TOKEN"},
@@ -145,7 +145,7 @@ def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_r
 
 
 def test_of_config_maps_only_the_names_are_kept_and_kueues_own_configuration() -> None:
-    keep = kept_fields.BY_KEY["", "ConfigMap"].keep
+    keep = registry.FACTS["", "ConfigMap"].keep
     namespace, name = kept_fields.KUEUE_CONFIGURATION
     data: paths.Object = {kept_fields.KUEUE_CONFIGURATION_KEY: "integrations: {}", "password": "secret"}
     of_kueue: paths.Object = {

@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, unknowns, workload
 from usher import model, paths
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.registry import PODS
 from usher.reading.lookup import Objects
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh~1queue-name"
@@ -23,7 +23,7 @@ TRAINER = "trainer.kubeflow.org/v1alpha1"
 
 
 def places(group: str, kind: str) -> model.GangPlaces:
-    return BY_GROUP_AND_KIND[group, kind].gang_places
+    return PODS[group, kind].gang_places
 
 
 def of_volcano(spec: str) -> model.GangPlaces:
@@ -109,7 +109,7 @@ def test_of_all_other_kinds_volcano_makes_no_gang(group: str, kind: str) -> None
 
 
 def test_only_volcano_itself_counts_nothing_where_it_is_not_told() -> None:
-    uncounted = {kind for (_, kind), known in BY_GROUP_AND_KIND.items() if not known.gang_places.counted_by_operator}
+    uncounted = {kind for (_, kind), known in PODS.items() if not known.gang_places.counted_by_operator}
 
     assert uncounted == {"Deployment", "Job", "StatefulSet"}
 

@@ -4,14 +4,14 @@ import pytest
 
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.kinds import kueue
+from usher.kinds.registry import SHAPES
 from usher.reading import shapes as reading_shapes
 
 
 def read(kind: str, value: paths.Object) -> tuple[object, list[tuple[str, str]]]:
     unknowns: list[tuple[str, str]] = []
-    view = next(view for view in kueue.VIEWS if view.kind == kind)
-    return reading_shapes.read(view.shape, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
+    shape = SHAPES["kueue.x-k8s.io", kind]
+    return reading_shapes.read(shape.adapter, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
 
 
 @pytest.mark.parametrize(("version", "field"), [("v1beta1", "cohort"), ("v1beta2", "cohortName")])

@@ -4,29 +4,27 @@ from collections.abc import Iterator
 
 import pytest
 
-import builders
-from unit.kinds import definitions
-from usher import paths
-from usher.kinds import scales
+import kind_definitions
+from usher.kinds import registry
 
 
-def published_scales() -> Iterator[scales.Scale]:
-    for found in definitions.definitions():
+def defined_scales() -> Iterator[tuple[str, str, str, str]]:
+    for found in kind_definitions.definitions():
         if found.replicas:
-            yield scales.Scale(group=found.group, kind=found.kind, plural=found.plural, field=found.replicas)
+            yield found.group, found.kind, found.plural, found.replicas
 
 
-@definitions.needed
-def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
+@pytest.mark.uses_definitions
+def test_the_scales_are_those_of_kubernetes_and_of_the_definitions() -> None:
     of_kubernetes = {
-        scales.Scale(group="", kind="ReplicationController", plural="replicationcontrollers"),
-        scales.Scale(group="apps", kind="Deployment", plural="deployments"),
-        scales.Scale(group="apps", kind="ReplicaSet", plural="replicasets"),
-        scales.Scale(group="apps", kind="StatefulSet", plural="statefulsets"),
+        ("", "ReplicationController", "replicationcontrollers", "/spec/replicas"),
+        ("apps", "Deployment", "deployments", "/spec/replicas"),
+        ("apps", "ReplicaSet", "replicasets", "/spec/replicas"),
+        ("apps", "StatefulSet", "statefulsets", "/spec/replicas"),
     }
 
-    assert set(scales.SCALES) == of_kubernetes | set(published_scales())
-    assert len(scales.SCALES) == len(set(scales.SCALES))
+    scales = {(kind.group, kind.kind, kind.plural, kind.scale) for kind in registry.KINDS if kind.scale}
+    assert scales == of_kubernetes | set(defined_scales())
 
 
 @pytest.mark.parametrize(
@@ -42,7 +40,7 @@ def test_the_scales_are_those_of_kubernetes_and_of_the_published_crds() -> None:
     ],
 )
 def test_every_kind_has_its_number_somewhere(group: str, kind: str, field: str) -> None:
-    assert scales.FIELDS[group, kind] == field
+    assert registry.SCALES[group, kind] == field
 
 
 @pytest.mark.parametrize(
@@ -57,37 +55,11 @@ def test_every_kind_has_its_number_somewhere(group: str, kind: str, field: str) 
     ],
 )
 def test_kinds_without_a_scale_have_none_here(group: str, kind: str) -> None:
-    assert (group, kind) not in scales.FIELDS
+    assert (group, kind) not in registry.SCALES
 
 
 def test_the_kind_is_found_by_what_a_request_calls_the_resource() -> None:
-    assert scales.KINDS["apps", "deployments"] == "Deployment"
-    assert scales.KINDS["", "replicationcontrollers"] == "ReplicationController"
-    assert ("example.com", "deployments") not in scales.KINDS
-
-
-def test_a_number_is_set_in_a_copy() -> None:
-    value = builders.deployment(replicas=2)
-
-    changed = scales.with_number(value, "/spec/replicas", 9)
-
-    assert changed == builders.deployment(replicas=9)
-    assert value == builders.deployment(replicas=2)
-
-
-def test_a_number_that_is_missing_is_added() -> None:
-    assert scales.with_number(builders.deployment(), "/spec/replicas", 9) == builders.deployment(replicas=9)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [{}, {"spec": None}, {"spec": []}, {"spec": {"pytorchReplicaSpecs": {"worker": {"replicas": 1}}}}],
-)
-def test_nothing_is_added_around_a_number(value: paths.Object) -> None:
-    assert scales.with_number(value, "/spec/pytorchReplicaSpecs/Worker/replicas", 9) is value
-
-
-def test_no_pointer_changes_nothing() -> None:
-    value: paths.Object = {"": 1}
-
-    assert scales.with_number(value, "", 9) is value
+    assert registry.scaled("apps", "deployments") is registry.BY_KEY["apps", "Deployment"]
+    assert registry.scaled("", "replicationcontrollers") is registry.BY_KEY["", "ReplicationController"]
+    assert registry.scaled("batch", "jobs") is None
+    assert registry.scaled("example.com", "deployments") is None

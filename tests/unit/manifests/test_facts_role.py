@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 
 from usher import paths
-from usher.kinds.kept_fields import FACT_KINDS
+from usher.kinds.registry import FACTS
 from usher.manifests import roles
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
@@ -35,7 +35,7 @@ def test_the_server_may_read_every_kind_of_fact_and_nothing_else() -> None:
 
     assert granted(role) == {
         (kind.group, kind.plural, verb)
-        for kind in FACT_KINDS
+        for kind in FACTS.values()
         for verb in (("list", "watch") if kind.presence_only else ("get", "list", "watch"))
     }
 

@@ -6,12 +6,13 @@ from typing import Literal
 import pytest
 
 from usher import paths
-from usher.kinds.registry import KINDS, OBJECTS
-from usher.kinds.scales import KINDS as SCALED
+from usher.kinds.registry import BY_KEY, OBJECTS, SCALES, WORKLOADS
 from usher.manifests import webhooks
 
 OF_THEIR_OWN = {"Namespace", "Binding"}
 """Kinds with a webhook of their own."""
+
+IN_FILES_ALONE = {"ConfigMap"}
 
 
 def rules(value: paths.Object) -> Iterator[paths.Object]:
@@ -40,13 +41,18 @@ def as_list(value: paths.Json) -> list[paths.Json]:
 
 
 def test_both_webhooks_are_asked_about_every_kind_that_an_api_server_serves() -> None:
-    served = {(kind.group, kind.plural) for kind in KINDS if kind.plural}
+    served = {(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural}
     mutating, validating = webhooks.configurations(client=webhooks.Client())
 
     assert asked_about(mutating) == served | {("", "pods/ephemeralcontainers")}
-    objects = {(view.group, view.plural) for view in OBJECTS if view.plural and view.kind not in OF_THEIR_OWN}
-    scales = {(group, f"{plural}/scale") for group, plural in SCALED if (group, plural) in served}
-    assert len(scales) == len(SCALED) - 1, "a role of a DisaggregatedSet has no pods"
+    objects = {
+        (kind.group, kind.plural)
+        for kind in OBJECTS.values()
+        if kind.plural and kind.kind not in {*OF_THEIR_OWN, *IN_FILES_ALONE}
+    }
+    scaled = {(kind.group, kind.plural) for kind in map(BY_KEY.__getitem__, SCALES)}
+    scales = {(group, f"{plural}/scale") for group, plural in scaled & served}
+    assert len(scales) == len(SCALES) - 1, "a role of a DisaggregatedSet has no pods"
     of_pods = {("", "pods/ephemeralcontainers"), ("", "pods/resize")}
     assert asked_about(validating) == served | objects | scales | of_pods
 
@@ -116,7 +122,7 @@ def test_namespaces_that_carry_the_label_are_left_out_by_both() -> None:
 
 
 def test_a_kind_that_no_api_server_serves_is_not_asked_about() -> None:
-    assert not all(kind.plural for kind in KINDS)
+    assert not all(kind.plural for kind in WORKLOADS.values())
     for configuration in webhooks.configurations(client=webhooks.Client()):
         assert all(rule["resources"] and all(as_list(rule["resources"])) for rule in rules(configuration))
         assert "2" not in {version for rule in rules(configuration) for version in as_list(rule["apiVersions"])}

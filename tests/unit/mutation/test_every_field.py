@@ -12,6 +12,8 @@ from usher import errors, paths
 from usher.mutation import strategies
 from usher.mutation.editing import copied
 
+pytestmark = pytest.mark.thorough
+
 VALUES: dict[str, tuple[str, paths.Object]] = {
     "kueueLabel": ("", {"key": "kueue.x-k8s.io/queue-name", "value": "research"}),
     "label": ("", {"key": "team", "value": "vision"}),

@@ -19,6 +19,8 @@ from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading.lookup import Objects
 
+pytestmark = pytest.mark.thorough
+
 FABRIC_ENVIRONMENT = {"NCCL_IB_HCA": "=mlx5_0:1", "NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1"}
 
 CONFIG = models.Config.model_validate(

@@ -9,12 +9,13 @@ import builders
 from builders import GPU
 from unit.authorities.kueue_objects import cluster_queue, group, local_queue, quota
 from usher import paths
-from usher.authorities.outlook import Answer, Outlook, Section
+from usher.authorities.outlook import Outlook, Section
+from usher.authorities.verdict import Answer
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
-from usher.policy.queue_outlook import Looker
+from usher.policy.queue_outlook import Outlooks
 from usher.reading import lookup
 
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}
@@ -85,7 +86,7 @@ def look(value: paths.Object, *found: paths.Object, **config: paths.Json) -> Out
     facts = Store.of([NAMESPACE, FLAVOR, *found])
     evaluator = Evaluator(engine=made.engine, entries=made.catalogue, config=configured, facts=facts)
     request = Request(value=value, objects=lookup.Objects([value], namespace=""))
-    outlook = Looker(evaluator, facts).look(request)
+    outlook = Outlooks(evaluator, facts).of(request)
     assert outlook is not None
     return outlook
 
@@ -364,4 +365,4 @@ def test_room_for_some_of_the_pods_is_not_called_room_for_the_workload() -> None
 def test_what_makes_no_pods_by_itself_has_no_outlook() -> None:
     made = engine()
 
-    assert Looker(made, made.facts).look(Request(value=NAMESPACE)) is None
+    assert Outlooks(made, made.facts).of(Request(value=NAMESPACE)) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from usher.config import models
-from usher.policy.request import Identities
+from usher.policy.request import Identities, User
 
 CONFIG = models.Config.model_validate(
     {
@@ -30,7 +30,7 @@ CONFIG = models.Config.model_validate(
 def test_without_a_word_in_usher_yaml_the_usual_ones_are_known(
     user: str, groups: list[str], names: tuple[str, ...]
 ) -> None:
-    assert Identities(models.Config()).of(user, groups) == names
+    assert Identities(models.Config()).of(User(name=user, groups=tuple(groups))) == names
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ def test_without_a_word_in_usher_yaml_the_usual_ones_are_known(
 def test_what_usher_yaml_says_replaces_an_identity_of_that_name(
     user: str, groups: list[str], names: tuple[str, ...]
 ) -> None:
-    assert Identities(CONFIG).of(user, groups) == names
+    assert Identities(CONFIG).of(User(name=user, groups=tuple(groups))) == names

@@ -79,7 +79,7 @@ def test_two_quotas_for_one_namespace_are_a_problem() -> None:
     text = f"quotas: [{{name: a, namespaces: ['ml-*'], {LIMITS}}}, {{name: b, namespaces: [web, '*-nlp'], {LIMITS}}}]"
 
     assert problems(text) == [
-        ("/quotas/1", "a namespace can fit quota a (entry 0) as well; for each only one may hold")
+        ("/quotas/1", "quota a (entry 0) can select the same namespace, but only one quota may hold for it")
     ]
     assert warnings(text) == []
 
@@ -93,7 +93,7 @@ def test_quotas_that_choose_by_labels_are_warned_about_unless_labels_keep_them_a
     ]
     for selector in (*apart, "matchLabels: {tier: gold}", "matchExpressions: [{key: team, operator: Exists}]"):
         text = f"quotas: [{first}, {{name: b, namespaceSelector: {{{selector}}}, {LIMITS}}}]"
-        told = [("/quotas/1", "a namespace may fit quota a (entry 0) as well; neither counts there then")]
+        told = [("/quotas/1", "quota a (entry 0) may select the same namespace; then neither is enforced there")]
 
         assert problems(text) == []
         assert warnings(text) == ([] if selector in apart else told)
@@ -103,7 +103,7 @@ def test_a_quota_assumes_no_board_that_nobody_knows() -> None:
     found = problems(f"quotas: [{{name: a, namespaces: [x], assumes: {{board: A9000}}, {LIMITS}}}]")
 
     assert found[0][0] == "/quotas/0/assumes/board"
-    assert found[0][1].startswith("A9000 is no board that gpu-usher knows; it knows A100-40, ")
+    assert found[0][1].startswith("A9000 is not a board that gpu-usher knows; it knows A100-40, ")
 
 
 def test_a_quota_of_namespaces_that_are_exempt_or_not_there_is_warned_about() -> None:

@@ -5,23 +5,26 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, workload
 from usher import model, paths, quantities
-from usher.kinds.kind import Kind
-from usher.kinds.registry import BY_GROUP_AND_KIND
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.registry import WORKLOADS
 from usher.reading import embedded
+from usher.reading.context import MAX_DEPTH, Context
 from usher.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template
-from usher.reading.values import MAX_DEPTH, Reading
+from usher.reading.values import Reading
+from usher.workloads import inner_objects
 
 PREFIX = "/spec/components/0/template"
 
 
 def reading() -> Reading:
-    return Reading(kinds=BY_GROUP_AND_KIND)
+    return Reading(Context(find_inner=inner_objects.finder(WORKLOADS)))
 
 
 def templates(value: paths.Object, *, of: Reading | None = None) -> list[Template]:
-    found = embedded.templates(value, PREFIX, of or reading())
+    found = embedded.read(value, PREFIX, of or reading())
     assert found is not None, "the kind is not known"
-    return list(found)
+    assert found.templates is not None, "the version is not known"
+    return list(found.templates)
 
 
 def wrapped(value: paths.Object, *, times: int = 1) -> paths.Object:
@@ -89,7 +92,9 @@ def test_an_object_of_an_unknown_kind_or_version_has_none(api_version: paths.Jso
     value = builders.replaced(builders.replaced(builders.job(), "/apiVersion", api_version), "/kind", kind)
     of = reading()
 
-    assert embedded.templates(value, PREFIX, of) is None
+    found = embedded.read(value, PREFIX, of)
+
+    assert found is None or found.templates is None
     assert of.found() == ()
 
 
@@ -135,13 +140,20 @@ def of_thing(template: Template) -> Template:
         versions=("v1",),
         kind="Thing",
         plural="things",
-        templates=lambda _value, _reading: [template],
-        template_paths=("spec.thing",),
-        counted="",
-        source="",
+        pods=Pods(
+            templates=lambda _value, _reading: [template],
+            template_paths=("spec.thing",),
+            counted="",
+            source="",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
     value = builders.custom("example.com/v1", "Thing", {})
-    (found,) = templates(value, of=Reading(kinds={("example.com", "Thing"): thing}))
+    find_inner = inner_objects.finder({("example.com", "Thing"): thing})
+    (found,) = templates(value, of=Reading(Context(find_inner=find_inner)))
     return found
 
 

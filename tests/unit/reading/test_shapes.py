@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from usher import paths
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.reading import pod_shapes
 from usher.reading import shapes as reading_shapes
 
@@ -78,7 +78,7 @@ def test_a_quantity_is_read_as_the_number_that_it_is() -> None:
 
 @pytest.mark.parametrize("value", [[], {}, 0.5, True, {"int": 1}, {"str": "1"}])
 def test_a_field_of_several_types_is_told_once(value: paths.Json) -> None:
-    adapter = view_registry.BY_GROUP_AND_KIND["apps", "Deployment"].shape
+    adapter = registry.SHAPES["apps", "Deployment"].adapter
     update: paths.Json = {"rollingUpdate": {"maxUnavailable": value}}
 
     _, told = read({"spec": {"strategy": update}}, adapter)
@@ -113,18 +113,20 @@ def test_any_json_can_be_read(value: object) -> None:
     shapes: list[TypeAdapter[Any]] = [
         pod_shapes.POD_SPEC,
         pod_shapes.CONTAINER,
-        *(view.shape for view in view_registry.VIEWS),
+        *(shape.adapter for shape in registry.SHAPES.values()),
     ]
     for adapter in shapes:
         read(value, adapter)
 
 
 def test_no_two_kinds_share_a_key_or_a_name() -> None:
-    keys = [view.key for view in view_registry.VIEWS]
+    keys = [shape.key for shape in registry.SHAPES.values()]
 
     assert len(set(keys)) == len(keys)
-    assert len(view_registry.BY_GROUP_AND_KIND) == len(view_registry.VIEWS)
+    assert len(registry.BY_KEY) == len(registry.KINDS)
 
 
 def test_every_key_is_a_field_of_the_input() -> None:
-    assert {view.key for view in view_registry.VIEWS} == set(view_registry.Objects.__annotations__)
+    schema = TypeAdapter(registry.Objects).json_schema()
+
+    assert {shape.key for shape in registry.SHAPES.values()} == set(schema["properties"])

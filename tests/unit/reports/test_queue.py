@@ -17,7 +17,7 @@ from usher.authorities.outlook import Outlook
 from usher.config import load
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
-from usher.policy.queue_outlook import Looker
+from usher.policy.queue_outlook import Outlooks
 from usher.reports import queue_json, queue_text
 from usher.reports.lines import LOG_WIDTH
 from usher.reports.queue_text import ShownOutlook
@@ -34,7 +34,7 @@ def site() -> Evaluator:
 
 
 def look(value: paths.Object) -> Outlook:
-    found = Looker(site(), site().facts).look(Request(value=value, place="check"))
+    found = Outlooks(site(), site().facts).of(Request(value=value, place="check"))
     assert found is not None
     return found
 

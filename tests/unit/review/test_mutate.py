@@ -18,6 +18,7 @@ from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
 from usher.review import mutate as review_mutate
 from usher.review import response as review_response
+from usher.review import validate as review_validate
 
 DATA = Path(__file__).parents[2] / "data" / "admission"
 GPU = "nvidia.com/gpu"
@@ -41,7 +42,7 @@ def bad_job(*, workers: int = 7, **metadata: Any) -> paths.Object:
     return pytorch_job(template(UNEQUAL), workers=workers, **metadata)
 
 
-def answered(answer: review_mutate.Answer) -> Any:
+def answered(answer: review_response.Answer) -> Any:
     """The response, once the envelope is as it must be."""
     review = orjson.loads(answer.body)
     assert (review["apiVersion"], review["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
@@ -50,7 +51,7 @@ def answered(answer: review_mutate.Answer) -> Any:
 
 
 def validated(evaluator: Evaluator, value: paths.Object | None, **request: Any) -> Any:
-    return answered(review_mutate.validate(body(value, **request), evaluator))
+    return answered(review_validate.validate(body(value, **request), evaluator))
 
 
 def mutated(evaluator: Evaluator, value: paths.Object | None, **request: Any) -> Any:
@@ -92,7 +93,7 @@ def test_two_rules_broken_are_both_named(evaluator: Evaluator) -> None:
 def test_200_findings_make_an_answer_of_a_bounded_size(evaluator: Evaluator) -> None:
     containers = [container(f"trainer-{number}", requests={GPU: 8}, limits={GPU: 4}) for number in range(200)]
 
-    answer = review_mutate.validate(body(pytorch_job(template(*containers), workers=1)), evaluator)
+    answer = review_validate.validate(body(pytorch_job(template(*containers), workers=1)), evaluator)
 
     message = answered(answer)["status"]["message"]
     assert len(message.encode()) <= 8 * 1024
@@ -113,7 +114,7 @@ def test_sixty_warnings_of_hostile_names_are_passed_on_by_the_api_server(evaluat
 
 
 @pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [review_validate.validate, review_mutate.mutate])
 def test_what_is_deleted_or_connected_to_is_allowed_as_it_is(
     evaluator: Evaluator, operation: str, endpoint: Any
 ) -> None:
@@ -207,7 +208,7 @@ def test_an_unknown_kind_with_pods_in_it_is_allowed_and_said_to_be_unjudged(eval
     ]
 
 
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [review_validate.validate, review_mutate.mutate])
 @pytest.mark.parametrize("value", [pod(), pod(container(gpus=1)), bad_job()], ids=["cpu", "gpu", "bad"])
 def test_a_dry_run_is_answered_as_the_real_thing_and_known_as_one(
     evaluator: Evaluator, endpoint: Any, value: paths.Object
@@ -355,7 +356,7 @@ def test_mutations_that_disagree_change_nothing_and_it_is_said() -> None:
     assert answered(answer) == {"uid": UID, "allowed": True, "warnings": [warning]}
 
 
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [review_validate.validate, review_mutate.mutate])
 @pytest.mark.parametrize(
     "place",
     [
@@ -382,7 +383,7 @@ def test_nesting_as_deep_as_is_read_harms_nobody(evaluator: Evaluator, endpoint:
         assert answered(endpoint(body(value, name="deep"), evaluator))["allowed"] is True
 
 
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [review_validate.validate, review_mutate.mutate])
 @pytest.mark.parametrize(
     "result",
     [
@@ -422,7 +423,7 @@ def test_what_is_logged_names_the_worst_outcome_of_each_check() -> None:
     ]
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(findings=found)))
 
-    assert review_mutate.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
+    assert review_validate.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
 
 
 def test_what_is_done_to_nearly_every_pod_is_recorded_without_a_warning(evaluator: Evaluator) -> None:

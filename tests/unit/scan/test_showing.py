@@ -8,7 +8,9 @@ import builders
 from unit.workloads.growing_objects import horizontal_pod_autoscaler, role_scaler, scaled_object
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
+from usher.facts.store import Store
 from usher.policy.input.document import Documents
 from usher.scan import shown_workloads
 from usher.scan.batches import Batch, Item
@@ -130,7 +132,8 @@ def test_the_policies_see_the_object_without_what_lets_it_grow() -> None:
     (grown,), (alone,) = shown([horizontal_pod_autoscaler(), WEB]), shown([WEB])
 
     assert orjson.loads(grown.input)["workload"]["pods"] == {"minimum": 1, "maximum": 1}
-    assert grown.input == alone.input == Documents(CONFIG, VOCABULARY).build(alone.workload)
+    known = Knowledge(facts=Store(), config=CONFIG, vocabulary=VOCABULARY)
+    assert grown.input == alone.input == Documents(known).build(alone.workload)
 
 
 def test_odd_metadata_let_nothing_grow() -> None:

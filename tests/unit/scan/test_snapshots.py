@@ -7,14 +7,14 @@ import pytest
 from usher import errors, paths
 from usher.facts import snapshot
 from usher.facts.snapshot import Recorded, State
-from usher.kinds.kept_fields import BY_KEY
+from usher.kinds.registry import FACTS
 from usher.reading.lookup import Absence, Reference
 from usher.scan import fact_files
 
-CLASSES = BY_KEY["scheduling.k8s.io", "PriorityClass"]
-QUEUES = BY_KEY["kueue.x-k8s.io", "LocalQueue"]
-LIMITS = BY_KEY["", "LimitRange"]
-NODES = BY_KEY["", "Node"]
+CLASSES = FACTS["scheduling.k8s.io", "PriorityClass"]
+QUEUES = FACTS["kueue.x-k8s.io", "LocalQueue"]
+LIMITS = FACTS["", "LimitRange"]
+NODES = FACTS["", "Node"]
 
 
 def class_named(name: str) -> Reference:

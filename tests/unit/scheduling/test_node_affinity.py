@@ -58,8 +58,8 @@ def test_a_term_that_cannot_be_parsed_matches_no_node_and_hinders_no_other_term(
 
     assert not scheduling_node_affinity.matches(asking(unparsable), labels=LABELS, name="node-1")
     assert scheduling_node_affinity.matches(asking(unparsable, here), labels=LABELS, name="node-1")
-    assert scheduling_node_affinity.has_unparsable_term(asking(unparsable, here))
-    assert not scheduling_node_affinity.has_unparsable_term(asking(here))
+    assert scheduling_node_affinity.parsed(unparsable) is None
+    assert scheduling_node_affinity.parsed(here) is not None
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from unit.cluster.scripted import ScriptedApi, listed, refused
 from usher.cluster.live import LiveFacts
-from usher.kinds.kept_fields import BY_KEY, FACT_KINDS
+from usher.kinds.registry import FACTS
 from usher.server import live_cluster
 from usher.server.metrics import Metrics
 
-CLASSES = BY_KEY["scheduling.k8s.io", "PriorityClass"]
-QUEUES = BY_KEY["scheduling.volcano.sh", "Queue"]
+CLASSES = FACTS["scheduling.k8s.io", "PriorityClass"]
+QUEUES = FACTS["scheduling.volcano.sh", "Queue"]
 
 
 def exposed(facts: LiveFacts) -> dict[tuple[str, ...], float]:
@@ -29,8 +29,8 @@ def test_a_server_names_the_facts_that_it_waits_for() -> None:
     assert live_cluster.missing(LiveFacts(ScriptedApi([]), kinds=[CLASSES])) == (
         "waiting for facts: priorityclasses.scheduling.k8s.io"
     )
-    many = live_cluster.missing(LiveFacts(ScriptedApi([]), kinds=FACT_KINDS))
-    assert many.endswith(f" and {len(FACT_KINDS) + 1 - 5} more")
+    many = live_cluster.missing(LiveFacts(ScriptedApi([]), kinds=FACTS.values()))
+    assert many.endswith(f" and {len(FACTS) + 1 - 5} more")
 
 
 def test_facts_that_have_come_are_waited_for_no_more() -> None:

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from unit.cluster.scripted import ScriptedApi
 from usher import paths
-from usher.charging.meters import Action, Result
+from usher.authorities.gpu_quota.live.metering import Action, Result
 from usher.cluster.live import LiveFacts
 from usher.server import quota_metrics
 from usher.server.metrics import Metrics

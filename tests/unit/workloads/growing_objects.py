@@ -4,8 +4,8 @@ from typing import Unpack
 
 import builders
 from usher import model, paths
-from usher.kinds.autoscaling import autoscalers
-from usher.workloads.grown_workloads import Growth
+from usher.reading.growth import Growth
+from usher.workloads import growths
 
 
 def horizontal_pod_autoscaler(
@@ -54,7 +54,7 @@ def role_scaler(
 
 
 def growth_of(value: paths.Object, *, namespace: str = "") -> Growth:
-    growth = autoscalers.of(value, namespace=namespace)
+    growth = growths.growth_of(value, namespace=namespace)
     assert growth is not None, "the object lets nothing grow"
     return growth
 

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from unit.workloads import test_corpus as corpus
+import indexed_manifests
+import shared_files
+from shared_files import Corpus
 from usher import model, paths
 
-pytestmark = corpus.pytestmark
+every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
 
 # Written without the vocabulary on purpose.
 RESOURCE = re.compile(
@@ -96,12 +98,13 @@ def test_the_walk_finds_what_it_is_meant_to() -> None:
     ]
 
 
-def test_nothing_that_the_walk_finds_was_missed() -> None:
+@every_corpus
+def test_nothing_that_the_walk_finds_was_missed(corpus: Corpus) -> None:
     missed = set()
-    for document in corpus.documents():
+    for document in indexed_manifests.documents(corpus):
         if document.kind in NOT_WORKLOADS:
             continue
-        found = corpus.workload(document)
+        found = indexed_manifests.workload(document)
         for pointer, name in mentions(document.value):
             if found is None or not is_seen(pointer, name, found):
                 missed.add(f"{document.place}: {pointer}")
@@ -109,8 +112,10 @@ def test_nothing_that_the_walk_finds_was_missed() -> None:
     assert missed == set(SEEN_BY_NOBODY)
 
 
+@every_corpus
 @pytest.mark.parametrize("kind", sorted(NOT_WORKLOADS))
-def test_what_is_said_to_be_no_workload_is_none(kind: str) -> None:
-    found = [corpus.workload(document) for document in corpus.documents() if document.kind == kind]
+def test_what_is_said_to_be_no_workload_is_none(corpus: Corpus, kind: str) -> None:
+    documents = (each for each in indexed_manifests.documents(corpus) if each.kind == kind)
+    found = [indexed_manifests.workload(document) for document in documents]
 
     assert all(workload is None or not workload.makes_pods for workload in found)

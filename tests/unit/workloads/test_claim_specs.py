@@ -7,6 +7,7 @@ from unit.workloads.normalised import VOCABULARY, pod_set, totals, unknowns, wor
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.reading.context import Context
 from usher.reading.lookup import Objects
 from usher.reading.values import Reading
 from usher.workloads.claim_specs import gives_accelerators
@@ -25,13 +26,13 @@ def device_class(*expressions: str, resource: str | None = None, name: str = SIT
 
 def gives(*values: paths.Object, vocabulary: Vocabulary = VOCABULARY) -> bool | None:
     """None where nobody knows."""
-    reading = Reading(objects=Objects(values))
+    reading = Reading(Context(objects=Objects(values)))
     found = gives_accelerators(SITE, path="/here", reading=reading, vocabulary=vocabulary)
     return None if reading.found() else found
 
 
 def reason_of(*values: paths.Object) -> str:
-    reading = Reading(objects=Objects(values))
+    reading = Reading(Context(objects=Objects(values)))
     assert not gives_accelerators(SITE, path="/here", reading=reading, vocabulary=VOCABULARY)
     (unknown,) = reading.found()
     assert unknown.path == "/here"

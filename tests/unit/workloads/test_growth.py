@@ -16,9 +16,8 @@ from unit.workloads.growing_objects import (
 )
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.kinds.autoscaling import autoscalers
-from usher.workloads import grown_workloads
-from usher.workloads.grown_workloads import Growth
+from usher.reading.growth import Growth
+from usher.workloads import grown_workloads, growths
 from usher.workloads.normalise import normalise
 
 
@@ -28,9 +27,9 @@ def workload(value: paths.Object) -> model.Workload | None:
 
 def pods(value: paths.Object, *growths: Growth) -> tuple[int, int | None, str]:
     """Least and most pods, and why."""
-    count = grown_workloads.range_of(value, growths, normalise=workload)
-    assert count is not None
-    return count.minimum, count.maximum, count.reason
+    found = grown_workloads.grown(value, growths, normalise=workload)
+    assert found is not None
+    return found.pods.minimum, found.pods.maximum, found.pods.reason
 
 
 def scaler(kind: str, api_version: str, *, minimum: int = 1, maximum: int = 10) -> Growth:
@@ -135,7 +134,7 @@ def test_an_autoscaler_replaces_the_number_of_its_target_and_the_rollout_comes_o
     assert pods(value, scaler("Deployment", "apps/v1", minimum=4, maximum=10)) == (
         4,
         13,
-        "HorizontalPodAutoscaler ml-research/hpa allows 10 replicas; 3 more during a rollout",
+        "HorizontalPodAutoscaler hpa allows 10 replicas; 3 more during a rollout",
     )
 
 
@@ -145,7 +144,7 @@ def test_the_workers_of_a_job_grow_beside_its_master() -> None:
     assert pods(value, scaler("PyTorchJob", "kubeflow.org/v1", minimum=1, maximum=15)) == (
         2,
         16,
-        "HorizontalPodAutoscaler ml-research/hpa allows 15 replicas",
+        "HorizontalPodAutoscaler hpa allows 15 replicas",
     )
 
 
@@ -154,7 +153,7 @@ def test_of_several_autoscalers_the_widest_counts() -> None:
     narrow = scaler("StatefulSet", "apps/v1", minimum=1, maximum=5)
     wide = scaler("StatefulSet", "apps/v1", minimum=3, maximum=20)
 
-    expected = (1, 20, "HorizontalPodAutoscaler ml-research/hpa allows 20 replicas")
+    expected = (1, 20, "HorizontalPodAutoscaler hpa allows 20 replicas")
     assert pods(value, narrow, wide) == expected
     assert pods(value, wide, narrow) == expected
 
@@ -163,9 +162,9 @@ def test_a_maximum_that_could_not_be_read_bounds_nothing() -> None:
     value = builders.deployment(name="vllm")
     unread = growth_of(horizontal_pod_autoscaler(minimum=2, maximum=None, name="hpa"))
 
-    reason = "HorizontalPodAutoscaler ml-research/hpa: its maximum could not be read"
-    assert pods(value, unread) == (2, None, reason)
-    assert pods(value, DEPLOYMENT_SCALER, unread) == (1, None, reason)
+    reason = "HorizontalPodAutoscaler hpa: its maximum could not be read"
+    assert pods(value, unread) == (2, None, f"{reason}; 1 more during a rollout")
+    assert pods(value, DEPLOYMENT_SCALER, unread) == (1, None, f"{reason}; 1 more during a rollout")
 
 
 def test_a_held_target_keeps_its_pods() -> None:
@@ -181,17 +180,6 @@ def test_an_autoscaler_of_a_kind_without_a_scale_changes_nothing() -> None:
     value = builders.ray_cluster(builders.ray_group(replicas=2), name="vllm")
 
     assert pods(value, scaler("RayCluster", "ray.io/v1", maximum=50))[:2] == (3, 3)
-
-
-def test_what_makes_no_pods_has_no_range() -> None:
-    assert grown_workloads.range_of(builders.custom("v1", "ConfigMap", {}), [], normalise=workload) is None
-
-
-def test_nobody_knows_the_range_of_a_kind_that_we_do_not_know() -> None:
-    value = builders.custom("example.com/v1", "Widget", {"replicas": 3, "template": builders.template()})
-
-    assert workload(value) is not None
-    assert grown_workloads.range_of(value, [], normalise=workload) is None
 
 
 def disaggregated_set(*roles: paths.Object) -> paths.Object:
@@ -283,10 +271,10 @@ def test_any_target_is_survived_and_never_changed(
 
     grown_workloads.matches(scaling, value)
     grown_workloads.applied(value, scaling, replicas=replicas)
-    count = grown_workloads.range_of(value, [scaling], normalise=workload)
+    found = grown_workloads.grown(value, [scaling], normalise=workload)
 
     assert repr(value) == before
-    assert count is None or count.maximum is None or count.minimum <= count.maximum
+    assert found is None or found.pods.maximum is None or found.pods.minimum <= found.pods.maximum
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000))
@@ -304,5 +292,5 @@ def test_more_replicas_never_make_fewer_pods(few: int, many: int) -> None:
 
 
 def test_every_growth_is_a_value() -> None:
-    assert autoscalers.of(horizontal_pod_autoscaler()) == autoscalers.of(horizontal_pod_autoscaler())
+    assert growths.growth_of(horizontal_pod_autoscaler()) == growths.growth_of(horizontal_pod_autoscaler())
     assert len({DEPLOYMENT_SCALER, scaler("Deployment", "apps/v1")}) == 1

@@ -1,4 +1,4 @@
-"""Totals of real manifests, counted by hand from the manifests and the documentation, not by the normaliser."""
+"""Totals of manifests, checked by hand against the manifests and the documentation of their kinds."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from unit.workloads import test_corpus as corpus
+import indexed_manifests
+from shared_files import OWN, PUBLISHED, Corpus, needs_shared
 from unit.workloads.normalised import VOCABULARY
 from usher import model, quantities
 from usher.reading.lookup import Objects
 from usher.workloads.normalise import normalise
 
-pytestmark = corpus.pytestmark
-
-COUNTED = Path(__file__).parents[2] / "data" / "totals.json"
+COUNTED = Path(__file__).parents[2] / "data" / "totals"
 
 Range = tuple[str, str | None]
 
@@ -32,8 +31,8 @@ class Row(NamedTuple):
     why: str
 
 
-def rows() -> Iterator[Row]:
-    for row in orjson.loads(COUNTED.read_bytes()):
+def rows(corpus: Corpus) -> Iterator[Row]:
+    for row in orjson.loads((COUNTED / f"{corpus.name}.json").read_bytes()):
         pods = None if row["pods"] is None else (row["pods"][0], row["pods"][1])
         accelerators = {name: _range(*found) for name, found in row["accelerators"].items()}
         yield Row(row["file"], row["document"], row["kind"], row["name"], pods, accelerators, row["why"])
@@ -43,8 +42,8 @@ def _range(minimum: Any, maximum: Any) -> Range:
     return str(quantities.parse(minimum)), None if maximum is None else str(quantities.parse(maximum))
 
 
-def workload(row: Row) -> model.Workload:
-    values = list(corpus.read(corpus.CORPUS / row.file))
+def workload(corpus: Corpus, row: Row) -> model.Workload:
+    values = list(indexed_manifests.read(corpus.folder / row.file))
     found = normalise(values[row.document], vocabulary=VOCABULARY, objects=Objects(values))
     assert found is not None, "the document makes no pods"
     return found
@@ -57,10 +56,22 @@ def totals(found: model.Workload) -> dict[str, Range]:
     }
 
 
-@pytest.mark.parametrize("row", list(rows()), ids=lambda row: f"{row.file.rpartition('/')[2]}-{row.name}")
-def test_pods_and_accelerators_are_those_that_were_counted_by_hand(row: Row) -> None:
-    found = workload(row)
+def name_of(row: Row) -> str:
+    return f"{row.file.rpartition('/')[2]}-{row.name}"
 
+
+@pytest.mark.parametrize("row", list(rows(OWN)), ids=name_of)
+def test_pods_and_accelerators_are_those_that_were_counted_by_hand(row: Row) -> None:
+    assert_counted(workload(OWN, row), row)
+
+
+@needs_shared("totals of public manifests")
+@pytest.mark.parametrize("row", list(rows(PUBLISHED)), ids=name_of)
+def test_pods_and_accelerators_of_public_manifests_are_those_that_were_counted_by_hand(row: Row) -> None:
+    assert_counted(workload(PUBLISHED, row), row)
+
+
+def assert_counted(found: model.Workload, row: Row) -> None:
     if row.pods is None:
         assert found.unknowns or totals(found) == row.accelerators, row.why
     else:

@@ -5,13 +5,8 @@ import pytest
 import builders
 from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, workload
 from usher import model, paths
-from usher.kinds.registry import BY_GROUP_AND_KIND, KINDS
 from usher.workloads.identity import ROLE_LABEL
 from usher.workloads.normalise import normalise
-
-
-def test_every_kind_is_registered_once() -> None:
-    assert len(BY_GROUP_AND_KIND) == len(KINDS)
 
 
 @pytest.mark.parametrize(

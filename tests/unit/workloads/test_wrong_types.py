@@ -9,6 +9,8 @@ from unit.kinds.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import readable_workload, unknowns
 from usher import paths
 
+pytestmark = pytest.mark.thorough
+
 JUNK: list[paths.Json] = ["junk", 7, 0.5, True, ["junk"], {"junk": "junk"}]
 
 # What stands in the objects because they would be none without it, though only other fields are read.

@@ -1,33 +1,14 @@
-"""What is to be said of one workload: the answer of everybody who has a say in whether it starts."""
+"""What `usher queue` says of one workload: the answers of all authorities."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from usher import model, quantities
+from usher.authorities.verdict import Answer, worst
 
 NODES: Final = "nodes"
-"""The authority of which nothing is known that holds only now."""
-
-
-class Answer(StrEnum):
-    """Whether a workload starts, the worst first."""
-
-    NEVER = "never"
-    """As things are configured, whatever else is running."""
-    UNKNOWN = "unknown"
-    NOT_NOW = "not now"
-    """Something is used up, stopped or not there yet."""
-    COULD = "could"
-    """Nothing that is configured stands in the way; what is free at the moment is not known."""
-    FITS = "fits now"
-
-
-def worst(answers: Iterable[Answer]) -> Answer:
-    """The answer of several of which each must agree; nobody stands in the way where there is none."""
-    order = list(Answer)
-    return min(answers, key=order.index, default=Answer.FITS)
+"""The authority that knows nothing of what is free now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +16,18 @@ class Balance:
     """What is asked of one resource, and what there is."""
 
     of: str
-    """Who gives it: `flavor a100`, `ResourceQuota gpus`; for people."""
+    """What limits it: `flavor a100`, `ResourceQuota gpus`; for people."""
     resource: str
-    """As who gives it calls it."""
+    """As the quota or queue calls it."""
     asks: quantities.Quantity
     most: quantities.Quantity | None
     """What it could ever give; None where nothing bounds it."""
     own: quantities.Quantity | None = None
     """The part of `most` that is not borrowed, where something is."""
     used: quantities.Quantity | None = None
-    """None where nobody knows; of a queue what it has reserved itself."""
+    """None where it is not known; for a queue of Kueue what it has reserved itself."""
     free: quantities.Quantity | None = None
-    """What is left now, as `used`."""
+    """What is left now; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +38,7 @@ class Taken:
     resources: tuple[str, ...]
     flavor: str
     now: bool
-    """Whether it has room now; else the one with room if nothing else ran."""
+    """Whether it has room now; else it has room if nothing else runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +58,13 @@ class Holding:
     pod_set: str
     answer: Answer
     nodes: int
-    """Of those that are there; at the most so many."""
+    """How many of the nodes that are there could hold one; an upper bound."""
     grows: tuple[str, ...]
     """Pools that an autoscaler fills and whose nodes could hold one."""
     nearest: str = ""
-    """Of which the least is missing, where there is none."""
+    """The place that lacks least, where no node could hold one."""
     missing: tuple[str, ...] = ()
-    """What that place lacks, or why nobody can tell."""
+    """What that place lacks, or why the answer is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +85,7 @@ class Section:
     holding: tuple[Holding, ...] = ()
     remedies: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
-    """What has to come free."""
+    """What has to become free."""
 
     @property
     def is_of_nodes(self) -> bool:
@@ -112,7 +93,7 @@ class Section:
 
 
 def together(sections: Iterable[Section]) -> Answer:
-    """The answer of all; that nodes could hold the pods says nothing of now, and is no doubt about the others."""
+    """The worst answer. COULD of nodes does not count: they never say more, and the others may say FITS."""
     answers = [section.answer for section in sections if not (section.is_of_nodes and section.answer is Answer.COULD)]
     return worst(answers) if answers else Answer.COULD
 
@@ -124,21 +105,21 @@ class Rank:
     kind: str
     """`WorkloadPriorityClass` or `PriorityClass`."""
     name: str
-    """Empty for no class at all."""
+    """Empty where the pods have no class."""
     value: int | None
     """None where the class is not known or not there."""
     of: tuple[str, ...] = ()
     """Pod sets; empty for all of them."""
     by_default: bool = False
     missing: bool = False
-    """Whether it is known not to be there."""
+    """Whether the cluster does not have it."""
     given: bool = False
-    """As of a section."""
+    """Whether gpu-usher names it, and the file does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """Of one workload, as the mutating webhook would leave it unless it is taken as it stands."""
+    """All that `usher queue` says of one workload."""
 
     workload: model.Workload
     ranks: tuple[Rank, ...]
@@ -146,7 +127,7 @@ class Outlook:
     given: tuple[str, ...] = ()
     """What the mutating webhook adds, in few words each."""
     fewer: tuple[str, ...] = ()
-    """With how many pods it would do, by all sections together."""
+    """With how many pods it would fit, by all sections together."""
 
     @property
     def answer(self) -> Answer:
@@ -154,7 +135,7 @@ class Outlook:
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """What would make it fit: with fewer pods everywhere, and else what each authority by itself would take."""
+        """What would make it fit: fewer pods for all authorities, and changes that each authority would accept."""
         found = [*self.fewer]
         for section in self.sections:
             own = [*map(_use, section.elsewhere), *section.remedies]

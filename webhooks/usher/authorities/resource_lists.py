@@ -1,4 +1,4 @@
-"""Resource lists and texts of objects that anybody may have written: what cannot be read is named, never guessed."""
+"""Reads resource lists and texts of objects; records what cannot be read, and never guesses."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from usher import errors, paths, quantities
 _Entry = TypeVar("_Entry")
 
 MOST: Final = 256
-"""Entries of a list that are read; no honest quota has more, and that there are more is said."""
+"""Entries of a list that are read; a longer list is recorded as unreadable."""
 
 Amounts = Mapping[str, quantities.Quantity]
 """By the name of the resource."""
@@ -21,7 +21,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,317}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A field of an object of the cluster that says nothing that can be understood."""
+    """A field of an object of the cluster that cannot be read."""
 
     of: str
     """Kind and name of the object."""
@@ -29,9 +29,12 @@ class Unreadable:
     """As people write field paths."""
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.of}: {self.field}: {self.reason}"
+
 
 def first(objects: Mapping[str, paths.Object], kind: str) -> tuple[Mapping[str, paths.Object], list[Unreadable]]:
-    """The objects of one kind of a namespace that are read, in the order of their names, and that there are others."""
+    """The first objects of one kind in a namespace, by name, and a note where there are more than are read."""
     names = sorted(objects)
     reason = f"is not read: {len(names)} {kind}s are in the namespace, of which the first {MOST} are read"
     beyond = [Unreadable(of=f"{kind} {name}", field="spec", reason=reason) for name in names[MOST : MOST + 1]]
@@ -52,7 +55,7 @@ class Source:
             self.unreadable.append(found)
 
     def at(self, pointer: str) -> paths.Json:
-        """What stands at a place; None where nothing does, and where something on the way there is no object."""
+        """The value at a place; None where there is none, or where the way there is not readable."""
         value: paths.Json = self.value
         place = paths.ROOT
         for key in paths.split(pointer):
@@ -117,7 +120,7 @@ class Source:
         return found
 
     def _first(self, entries: list[_Entry], pointer: str) -> list[_Entry]:
-        """The entries that are read; others are said to be there."""
+        """The entries that are read; records that there are more."""
         if len(entries) > MOST:
             self.unknown(pointer, f"has {len(entries)} entries, of which the first {MOST} are read")
         return entries[:MOST]

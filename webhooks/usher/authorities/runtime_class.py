@@ -5,14 +5,15 @@ from dataclasses import replace
 
 from usher import model, paths
 from usher.authorities import resource_lists
-from usher.facts.store import Store
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
 from usher.reading.lookup import Absence, Reference
 
 
 def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:
-    """The workload whose pods have the overhead of their RuntimeClass, as the API server writes it into each of them.
+    """The workload with the overhead of RuntimeClasses, as the API server writes it into each pod.
 
-    Pods that say their overhead keep it: the API server takes no other than that of the class.
+    Pods that state an overhead keep it: the API server refuses any other than that of the class.
     """
     if isinstance(classes, Absence) or not any(pod_set.runtime_class_name for pod_set in workload.pod_sets):
         return workload
@@ -27,14 +28,17 @@ def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object]) -
     return replace(pod_set, overhead=source.amounts("/overhead/podFixed"))
 
 
-RuntimeClasses = dict[str, bool]
-"""Whether they are there, by name; one of which nothing is known is left out."""
+RuntimeClassesInput = dict[str, bool]
+"""Whether a class is there, by name; without classes of which nothing is known."""
 
 
-def of(workload: model.Workload, facts: Store) -> RuntimeClasses | None:
-    """What is known of the classes that pod sets name; None where they name none."""
-    names = sorted({pod_set.runtime_class_name for pod_set in workload.pod_sets if pod_set.runtime_class_name})
+def of(case: Case, known: Knowledge) -> RuntimeClassesInput | None:
+    """The classes that pod sets name; None where they name none."""
+    pod_sets = case.workload.pod_sets
+    names = sorted({pod_set.runtime_class_name for pod_set in pod_sets if pod_set.runtime_class_name})
     if not names:
         return None
-    absences = {name: facts.find(Reference(group="node.k8s.io", kind="RuntimeClass", name=name)) for name in names}
+    absences = {
+        name: known.facts.find(Reference(group="node.k8s.io", kind="RuntimeClass", name=name)) for name in names
+    }
     return {name: found is not Absence.MISSING for name, found in absences.items() if found is not Absence.NOT_KNOWN}

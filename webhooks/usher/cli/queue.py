@@ -61,7 +61,7 @@ def queue(
     there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
     webhook would add. --kubeconfig and --context imply --live.
     """
-    from usher.authorities.outlook import Answer
+    from usher.authorities.verdict import Answer
     from usher.cli import output as outputs
     from usher.reports import queue_json, queue_text
 
@@ -110,7 +110,7 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
         InputError: something cannot be read, or no object makes pods.
     """
     from usher.policy.evaluator import Request
-    from usher.policy.queue_outlook import Looker
+    from usher.policy.queue_outlook import Outlooks
     from usher.reading import lookup
     from usher.reports import wording
     from usher.reports.queue_text import ShownOutlook
@@ -124,10 +124,10 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
         values = [item.value for item in batch.items]
         notes += batch.notes
         facts = evaluator.facts.with_applied(values, namespace=namespace)
-        objects, looker = lookup.Objects(values, namespace=namespace), Looker(evaluator, facts)
+        objects, outlooks = lookup.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
         for item in batch.items:
             request = Request(value=item.value, namespace=namespace, objects=objects, facts=facts, place="check")
-            outlook = looker.look(request, as_written=as_written)
+            outlook = outlooks.of(request, as_written=as_written)
             if outlook is not None:
                 line = item.document.line if item.document is not None else 0
                 nothing = False

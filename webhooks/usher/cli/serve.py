@@ -10,7 +10,8 @@ from usher.cli import inputs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from usher.charging.meters import Meter
+    from usher.authorities.gpu_quota.live.metering import Meter
+    from usher.authorities.knowledge import Knowledge
     from usher.policy.evaluator import Evaluator
     from usher.server.live_cluster import Watched
 
@@ -124,7 +125,7 @@ def _watched(
         raise click.UsageError("--live and --facts are two sources of the same facts; choose one")
     if live is False or files:
         return None
-    from usher.charging.charging import Charging
+    from usher.authorities.gpu_quota.live.service import ChargingService
     from usher.cluster import connection
     from usher.cluster import kubeconfig as kubeconfigs
     from usher.cluster.live import LiveFacts
@@ -139,8 +140,8 @@ def _watched(
 
     facts = LiveFacts(connect())
 
-    def charging(evaluator: "Callable[[], Evaluator]", meter: "Meter") -> Charging:
+    def charging(knowledge: "Callable[[], Knowledge]", meter: "Meter") -> ChargingService:
         api, namespace = connect(hurried=True), kubeconfigs.own_namespace()
-        return Charging(api, connect, facts.store, evaluator, namespace=namespace, meter=meter)
+        return ChargingService(api, connect, knowledge, namespace=namespace, meter=meter)
 
     return Watched(facts=facts, charging=charging)

@@ -104,6 +104,15 @@ class Api:
         """
         return self._send("POST", path, value)
 
+    def delete(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a DELETE with DeleteOptions, whatever its status; 409 where their preconditions do not hold.
+
+        Raises:
+            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are. The
+                object may be deleted all the same.
+        """
+        return self._send("DELETE", path, value)
+
     def _send(self, method: str, path: str, value: paths.Object) -> Answer:
         body = orjson.dumps(value)
         return self._asked(path, lambda: self._request(method, path, query={}, accept=JSON, body=body))

@@ -12,7 +12,8 @@ from usher.cluster.listing import Target
 from usher.cluster.sinks import Sink
 from usher.cluster.watching import PATIENCE, Reason, Reflector
 from usher.facts.store import Store
-from usher.kinds.kept_fields import CONFIG_MAP, DEFINITION, FACT_KINDS, KUEUE_CONFIGURATION, FactKind, Key
+from usher.kinds.kept_fields import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
+from usher.kinds.registry import FACTS
 
 
 class Connection(Api, Protocol):
@@ -73,7 +74,7 @@ class LiveFacts:
         self,
         api: Connection,
         *,
-        kinds: Iterable[FactKind] = FACT_KINDS,
+        kinds: Iterable[FactKind] = tuple(FACTS.values()),
         store: Store | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

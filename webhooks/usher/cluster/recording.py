@@ -8,13 +8,14 @@ from usher.cluster.api import Lists
 from usher.cluster.listing import Listed, NotServed, Refused, Target
 from usher.facts.snapshot import Recorded, State
 from usher.facts.store import Store
-from usher.kinds.kept_fields import CONFIG_MAP, FACT_KINDS, KUEUE_CONFIGURATION, FactKind
+from usher.kinds.kept_fields import CONFIG_MAP, KUEUE_CONFIGURATION, FactKind
+from usher.kinds.registry import FACTS
 
 _ATTEMPTS = 3
 """Of a list whose state is gone before its last page."""
 
 
-def read(api: Lists, *, kinds: Iterable[FactKind] = FACT_KINDS) -> Iterator[Recorded]:
+def read(api: Lists, *, kinds: Iterable[FactKind] = tuple(FACTS.values())) -> Iterator[Recorded]:
     """The objects of each kind, one kind after the other. A kind that cannot be listed is unknown, with the reason.
 
     Raises:

@@ -126,7 +126,7 @@ class QuotaSpec(Section):
 
 
 class Quota(QuotaSpec):
-    """A quota that usher.yaml declares: for CI, and for clusters without GPUQuota objects."""
+    """A quota without a GPUQuota object. The webhooks charge it in a live cluster; CI tells what it can never give."""
 
     name: Name
 

@@ -15,7 +15,7 @@ from typing import Final
 import orjson
 
 from usher import errors, paths
-from usher.kinds import kept_fields
+from usher.kinds import registry
 from usher.kinds.kept_fields import FactKind
 
 API_VERSION: Final = "gpu-usher.io/v1"
@@ -138,7 +138,7 @@ def _recorded(entry: Mapping[str, paths.Json], source: str) -> Recorded | None:
     group, name, state = entry.get("group"), entry.get("kind"), entry.get("state")
     if not isinstance(group, str) or not isinstance(name, str) or state not in tuple(State):
         raise _damaged(source)
-    kind = kept_fields.BY_KEY.get((group, name))
+    kind = registry.FACTS.get((group, name))
     if kind is None:
         return None
     if state != State.KNOWN:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from usher import paths
 from usher.facts.node_table import NodeTable
-from usher.kinds import kept_fields
+from usher.kinds import registry
 from usher.kinds.kept_fields import Key
 from usher.reading import lookup
 from usher.reading.lookup import Absence, Reference
@@ -138,7 +138,7 @@ class Store:
 
         The nodes stay the same; derived values are made again.
         """
-        new = [value for value in values if _key(value) in self._kinds and _key(value) in kept_fields.BY_KEY]
+        new = [value for value in values if _key(value) in self._kinds and _key(value) in registry.FACTS]
         if not new:
             return self
         result = Store()
@@ -221,7 +221,8 @@ class Store:
 
     def _changed(self, key: Key) -> None:
         self._revisions[key] += 1
-        self.revision += key not in kept_fields.MOMENTARY
+        known = registry.FACTS.get(key)
+        self.revision += known is None or not known.changes_often
 
     def _absence(self, key: Key) -> Absence:
         return Absence.MISSING if self.knows(*key) else Absence.NOT_KNOWN
@@ -238,7 +239,7 @@ def _key(value: paths.Object) -> Key:
 
 def _lasting(value: paths.Object, key: Key) -> paths.Object:
     """An object without its momentary fields."""
-    known, status = kept_fields.BY_KEY.get(key), value.get("status")
+    known, status = registry.FACTS.get(key), value.get("status")
     if known is None or not known.momentary or not isinstance(status, dict):
         return value
     return {**value, "status": {field: each for field, each in status.items() if field not in known.momentary}}
@@ -254,7 +255,7 @@ def _placed(value: paths.Object, key: Key, namespace: str) -> paths.Object:
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
         return value
-    known = kept_fields.BY_KEY.get(key)
+    known = registry.FACTS.get(key)
     within = metadata.get("namespace")
     if known is not None and known.cluster_scoped:
         return value if within is None else {**value, "metadata": {**metadata, "namespace": None}}

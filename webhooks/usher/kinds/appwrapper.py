@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds import completion
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.reading import embedded, search
-from usher.reading.templates import Place, Template, pod_template
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
@@ -32,15 +34,15 @@ class _PodSet(NamedTuple):
 def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
     """The templates of the objects, in the numbers that these make, whatever the components declare.
 
-    What they declare is what Kueue counts, and nobody keeps it in step with the object but for the few kinds that
-    AW:pkg/utils/utils.go knows; it is all there is to go by for an object of an unknown kind.
+    What they declare is what Kueue counts, and AW:pkg/utils/utils.go keeps it in step
+    with the object for a few kinds only. For an object of an unknown kind usher has nothing else.
     """
     spec = reading.mapping(app_wrapper.get("spec"), "/spec")
     for path, component in reading.items(spec.get("components"), "/spec/components"):
         place = Place(component.get("template"), path + "/template")
         value = reading.mapping(*place)
         declared = list(_declared(component, path, reading))
-        if not reading.kinds:
+        if reading.context.is_too_deep:
             reading.unknown(place.path, "it stands too deep in other objects to be judged")
         elif value:
             yield from _of_object(value, place.path, declared, reading)
@@ -55,27 +57,24 @@ def _declared(component: Object, path: str, reading: Reading) -> Iterator[_PodSe
         )
 
 
-def _known(value: Object, reading: Reading) -> Kind | None:
-    api_version, kind = value.get("apiVersion"), value.get("kind")
-    if not isinstance(api_version, str) or not isinstance(kind, str):
-        return None
-    return reading.kinds.get((api_version.rpartition("/")[0], kind))
-
-
 def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Reading) -> Iterator[Template]:
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     prefix = name if isinstance(name, str) else ""
-    known = _known(value, reading)
-    found = embedded.templates(value, path, reading)
-    if found is None:
-        found = iter(_of_unknown_kind(value, path, declared, reading))
+    inner = embedded.read(value, path, reading)
+    if inner is None or inner.templates is None:
+        found = _of_unknown_kind(value, path, declared, () if inner is None else inner.versions, reading)
+    else:
+        found = inner.templates
     for template in found:
-        count = _NO_PODS if known is not None and known.is_template else template.count
+        count = _NO_PODS if inner is not None and inner.is_template else template.count
         yield replace(template, name="-".join(filter(None, (prefix, template.name))), count=count)
 
 
-def _of_unknown_kind(value: Object, path: str, declared: list[_PodSet], reading: Reading) -> list[Template]:
+def _of_unknown_kind(
+    value: Object, path: str, declared: list[_PodSet], versions: tuple[str, ...], reading: Reading
+) -> tuple[Template, ...]:
+    """The templates that the component declares; `versions` are those of its kind that are known."""
     templates: dict[str, Template] = {}
     for pod_set in declared:
         pointer = _pointer(pod_set.path)
@@ -87,12 +86,12 @@ def _of_unknown_kind(value: Object, path: str, declared: list[_PodSet], reading:
         else:
             count = model.Count(minimum=pod_set.replicas, maximum=pod_set.replicas)
             templates[pointer] = pod_template(Place(target, path + pointer), reading, count=count)
-    _tell_of_others(value, path, [template.path for template in templates.values()], reading)
-    return list(templates.values())
+    _tell_of_others(value, path, [template.path for template in templates.values()], versions, reading)
+    return tuple(templates.values())
 
 
 def _pointer(path: str) -> str | None:
-    """The JSON Pointer, into the object, of a path as components write them; None if it is none."""
+    """The JSON Pointer, into the object, of a path as components write them; None for a malformed path."""
     matched = _PATH.fullmatch(path)
     if matched is None:
         return None
@@ -106,15 +105,13 @@ def _resolved(value: Object, pointer: str) -> paths.Json:
         return None
 
 
-def _tell_of_others(value: Object, path: str, known: list[str], reading: Reading) -> None:
+def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[str, ...], reading: Reading) -> None:
     """Records the pod specs that no declared pod set leads to."""
     kind, api_version = (each if isinstance(each, str) else "" for each in (value.get("kind"), value.get("apiVersion")))
     full_name = f"{kind or 'object without kind'} ({api_version or 'no apiVersion'})"
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
-    of_other_version = _known(value, reading)
-    if of_other_version is not None:
-        versions = " and ".join(of_other_version.versions)
-        reason = f"{kind} is known in {versions}, not as {api_version}: its pod spec is not judged"
+    if versions:
+        reason = f"{kind} is known in {' and '.join(versions)}, not as {api_version}: its pod spec is not judged"
     found = search.pod_specs(dict(value))
     if found is None:
         reading.unknown(path, f"{full_name} is too large to be searched for pod specs: not judged")
@@ -126,18 +123,26 @@ def _tell_of_others(value: Object, path: str, known: list[str], reading: Reading
 KINDS: list[Kind] = [
     Kind(
         group="workload.codeflare.dev",
-        versions=("v1beta2",),
         kind="AppWrapper",
+        versions=("v1beta2",),
         plural="appwrappers",
-        templates=_app_wrapper,
-        template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
-        counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
-        source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="what makes a gang of the object inside",
-        changes="the pod templates of the objects inside",
+        owns_any_kind=True,
+        finished=completion.by_field("/phase", "Succeeded", "Failed"),
+        pods=Pods(
+            templates=_app_wrapper,
+            template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
+            counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
+            source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="what makes a gang of the object inside",
+            changes="the pod templates of the objects inside",
+        ),
     ),
 ]

@@ -1,46 +1,49 @@
-"""Whether something in a cluster has run to its end, by what its controller writes into its status."""
+"""Whether an object in a cluster has run to its end, by what its controller writes into its status."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from usher import paths
 
-# k8s.io/api core/v1 PodPhase; argoproj.io WorkflowPhase; codeflare.dev AppWrapperPhase.
-_PHASES: Final = {
-    "Pod": frozenset({"Succeeded", "Failed"}),
-    "Workflow": frozenset({"Succeeded", "Failed", "Error"}),
-    "AppWrapper": frozenset({"Succeeded", "Failed"}),
-}
+Finished = Callable[[paths.Object], bool]
+"""Takes a whole object."""
+
 # batch/v1 Job: Complete, Failed; kubeflow.org JobConditionType: Succeeded, Failed; JobSet: Completed, Failed.
 _CONDITIONS: Final = frozenset({"Complete", "Completed", "Succeeded", "Failed"})
-# Tekton's runs have failed where this condition is false; until then it is unknown.
-_TEKTON: Final = frozenset({"TaskRun", "PipelineRun"})
-# Volcano JobPhase and JobFlow Phase; an Aborted job may be resumed.
-_VOLCANO_PHASES: Final = frozenset({"Completed", "Succeed", "Failed", "Terminated"})
-# sparkoperator.k8s.io ApplicationStateType; a FAILED submission may be tried again, and is SUBMISSION_FAILED till then.
-_SPARK_STATES: Final = frozenset({"COMPLETED", "FAILED"})
-# RayJob JobDeploymentStatus.
-_RAY_JOB: Final = frozenset({"Complete", "Failed"})
 
 
-def finished(value: paths.Object) -> bool:
-    status = value.get("status")
-    if not isinstance(status, dict):
-        return False
-    kind, state, application = str(value.get("kind")), status.get("state"), status.get("applicationState")
-    return (
-        str(status.get("phase")) in _PHASES.get(kind, ())
-        or any(condition in _CONDITIONS for condition in _conditions(status, "True"))
-        or (kind in _TEKTON and "Succeeded" in _conditions(status, "False"))
-        or (isinstance(application, dict) and str(application.get("state")) in _SPARK_STATES)
-        or (isinstance(state, dict) and str(state.get("phase")) in _VOLCANO_PHASES)
-        or str(status.get("jobDeploymentStatus")) in _RAY_JOB
-    )
+def by_condition(value: paths.Object) -> bool:
+    """Whether one of the conditions that most kinds use is true."""
+    return any(condition in _CONDITIONS for condition in _conditions(value, "True"))
 
 
-def _conditions(status: paths.Object, value: str) -> Iterator[str]:
+def by_false_condition(condition: str) -> Finished:
+    """Of kinds that fail by making a condition false, which is unknown until then (Tekton)."""
+    return lambda value: by_condition(value) or condition in _conditions(value, "False")
+
+
+def by_field(field: str, *ends: str) -> Finished:
+    """Of kinds with a field of the status that names how far an object has come.
+
+    Args:
+        field: JSON Pointer from the status.
+        ends: what the field says of an object that has run to its end.
+    """
+
+    def finished(value: paths.Object) -> bool:
+        try:
+            found = paths.resolve(value, f"/status{field}")
+        except LookupError:
+            found = None
+        return (isinstance(found, str) and found in ends) or by_condition(value)
+
+    return finished
+
+
+def _conditions(value: paths.Object, wanted: str) -> Iterator[str]:
     """The types of the conditions that are "True", or that are "False"."""
-    conditions = status.get("conditions")
+    status = value.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
     for condition in conditions if isinstance(conditions, list) else []:
-        if isinstance(condition, dict) and condition.get("status") == value:
+        if isinstance(condition, dict) and condition.get("status") == wanted:
             yield str(condition.get("type"))

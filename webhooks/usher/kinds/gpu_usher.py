@@ -1,15 +1,14 @@
 """GPUQuotas, our own kind: what their limits name, with what boards have of it."""
 
-from typing import Annotated, Final, NotRequired
+from typing import Annotated, NotRequired
 
-from pydantic import BeforeValidator, TypeAdapter, with_config
+from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import boards, profiles
-from usher.kinds.view import View
+from usher.kinds.kept_fields import keeping
+from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT
-
-VIEW: Final = "gpuQuota"
 
 _UNITS = ("gpus", "slices", "memoryGiB")
 _PROFILES = "profiles."
@@ -78,19 +77,17 @@ class GpuQuota(TypedDict):
     spec: NotRequired[GpuQuotaSpec]
 
 
-@with_config(STRICT)
-class Objects(TypedDict):
-    gpuQuota: NotRequired[GpuQuota]
-
-
-VIEWS = [
-    View(
+KINDS = [
+    Kind(
         group="gpu-usher.io",
-        versions=("v1alpha1",),
         kind="GPUQuota",
+        versions=("v1alpha1",),
         plural="gpuquotas",
-        key=VIEW,
-        shape=TypeAdapter(GpuQuota),
         cluster_scoped=True,
-    )
+        key="gpuQuota",
+        shape=GpuQuota,
+        facts=Facts(
+            keep=keeping("/spec", "/status"), momentary=frozenset({"charges", "conditions", "used", "version"})
+        ),
+    ),
 ]

@@ -7,8 +7,9 @@ src/sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py of
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.reading.templates import Place, Template, pod_template
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
@@ -53,19 +54,25 @@ def _numbers(elastic: Object, reading: Reading) -> Iterator[int]:
 KINDS: list[Kind] = [
     Kind(
         group="sagemaker.amazonaws.com",
-        versions=("v1",),
         kind="HyperPodPyTorchJob",
+        versions=("v1",),
         plural="hyperpodpytorchjobs",
-        templates=_job,
-        template_paths=("spec.replicaSpecs[].template",),
-        counted="the sum of `replicas` (0 if missing) over the replica specs, and `spares` more; "
-        "up to `maxReplicas` with elastic training",
-        source="hyperpod_pytorch_job_unified_config.py of aws/sagemaker-hyperpod-cli",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/runPolicy/suspend",
-        # HyperPod task governance brings a Kueue that is configured for it.
-        kueue=Kueue.OPTION,
-        queue_label_path="/metadata",
-        needs_gang=True,
+        pods=Pods(
+            templates=_job,
+            template_paths=("spec.replicaSpecs[].template",),
+            counted="the sum of `replicas` (0 if missing) over the replica specs, and `spares` more; "
+            "up to `maxReplicas` with elastic training",
+            source="hyperpod_pytorch_job_unified_config.py of aws/sagemaker-hyperpod-cli",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/runPolicy/suspend",
+            # HyperPod task governance brings a Kueue that is configured for it.
+            kueue=Kueue.OPTION,
+            queue_label_path="/metadata",
+            needs_gang=True,
+        ),
     ),
 ]

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes import batch as kubernetes_batch
-from usher.reading.templates import Place, Template, pod_template
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading.counts import concurrent_pods
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 
@@ -16,7 +17,7 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
         job_template = reading.mapping(job.get("template"), path + "/template")
         job_path = path + "/template/spec"
         job_spec = reading.mapping(job_template.get("spec"), job_path)
-        pods = replicas * kubernetes_batch.concurrent_pods(job_spec, job_path, reading)
+        pods = replicas * concurrent_pods(job_spec, job_path, reading)
         yield pod_template(
             Place(job_spec.get("template"), job_path + "/template"),
             reading,
@@ -28,17 +29,24 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
 KINDS = [
     Kind(
         group="jobset.x-k8s.io",
-        versions=("v1alpha2",),
         kind="JobSet",
+        versions=("v1alpha2",),
         plural="jobsets",
-        templates=_job_set,
-        template_paths=("spec.replicatedJobs[].template.spec.template",),
-        counted="`replicas` (1 if missing) times the pods of the Job, for every replicated job",
-        source="JS:api/jobset/v1alpha2/jobset_types.go; KQ:pkg/controller/jobs/jobset/jobset_controller.go",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        needs_gang=True,
+        owned_by=(("trainer.kubeflow.org", "TrainJob"),),
+        pods=Pods(
+            templates=_job_set,
+            template_paths=("spec.replicatedJobs[].template.spec.template",),
+            counted="`replicas` (1 if missing) times the pods of the Job, for every replicated job",
+            source="JS:api/jobset/v1alpha2/jobset_types.go; KQ:pkg/controller/jobs/jobset/jobset_controller.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.MAY_WAIT,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            needs_gang=True,
+        ),
     ),
 ]

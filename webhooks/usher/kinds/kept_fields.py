@@ -1,6 +1,6 @@
-"""The kinds of objects that decisions look at, and what is kept of each: nothing secret, nothing that no rule reads."""
+"""What usher keeps of an object of a cluster: nothing secret, and nothing that no rule reads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,6 +8,9 @@ from usher import paths
 
 Key = tuple[str, str]
 """Group and kind."""
+
+Keep = Callable[[paths.Object], paths.Object]
+"""Makes of an object, which may be of any shape, another one that holds what is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +22,14 @@ class FactKind:
     """Those that are understood, the best first."""
     kind: str
     plural: str
-    keep: Callable[[paths.Object], paths.Object]
-    """What is kept of an object; it may be of any shape."""
+    keep: Keep
     cluster_scoped: bool = False
     momentary: frozenset[str] = frozenset()
-    """Fields of the status that tell what is used at the moment: nothing is worked out of them, so it stays."""
+    """Fields of the status that say what is used at the moment; nothing that is remembered rests on them."""
+    changes_often: bool = False
+    """Whether objects change all the time, and neither the reading of workloads nor a mutation looks them up."""
     presence_only: bool = False
-    """Whether only names are asked for, so that contents are never read."""
+    """Whether usher asks for names alone, so that it never reads contents."""
 
     @property
     def key(self) -> Key:
@@ -48,7 +52,7 @@ def _identity(value: paths.Object) -> paths.Object:
     return {"apiVersion": value.get("apiVersion"), "kind": value.get("kind"), "metadata": kept}
 
 
-def keeping(*pointers: str) -> Callable[[paths.Object], paths.Object]:
+def keeping(*pointers: str) -> Keep:
     """Keeps what stands at some JSON Pointers, beside the identity and the labels of the object."""
     ways = [paths.split(pointer) for pointer in pointers]
 
@@ -73,8 +77,7 @@ def _copy(source: paths.Json, target: paths.Object, way: list[str]) -> None:
         _copy(source[key], inner, rest)
 
 
-_WHOLE: Final = keeping("/spec")
-_WITH_STATUS: Final = keeping("/spec", "/status")
+SPEC: Final = keeping("/spec")
 
 CONFIG_MAP: Final[Key] = ("", "ConfigMap")
 DEFINITION: Final[Key] = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -85,7 +88,8 @@ KUEUE_CONFIGURATION: Final = ("kueue-system", "kueue-manager-config")
 KUEUE_CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
 
 
-def _config_map(value: paths.Object) -> paths.Object:
+def kueue_configuration(value: paths.Object) -> paths.Object:
+    """Of a ConfigMap its name, and of Kueue's own configuration also the text."""
     result = _identity(value)
     metadata = value.get("metadata")
     if isinstance(metadata, dict) and (metadata.get("namespace"), metadata.get("name")) == KUEUE_CONFIGURATION:
@@ -97,9 +101,9 @@ _OPEN_VARIABLES: Final = ("CUDA_", "NCCL_", "NVIDIA_")
 """Prefixes of environment variables that rules read; the values of all others may be secrets."""
 
 
-def _templates(value: paths.Object) -> paths.Object:
-    """The object with the values of its templates' environment left out, but for those that rules read."""
-    result = _WHOLE(value)
+def spec_without_secrets(value: paths.Object) -> paths.Object:
+    """The spec, without values of environment variables but for those that rules read: they may be secrets."""
+    result = SPEC(value)
     return result if "spec" not in result else {**result, "spec": _without_values(result["spec"])}
 
 
@@ -119,177 +123,3 @@ def _variable(entry: paths.Json) -> paths.Json:
     if not isinstance(entry, dict) or (isinstance(name, str) and name.startswith(_OPEN_VARIABLES)):
         return entry
     return {key: item for key, item in entry.items() if key != "value"}
-
-
-def _kueue(
-    kind: str,
-    plural: str,
-    *,
-    keep: Callable[[paths.Object], paths.Object],
-    namespaced: bool = False,
-    momentary: frozenset[str] = frozenset(),
-) -> FactKind:
-    return FactKind(
-        group="kueue.x-k8s.io",
-        versions=("v1beta2", "v1beta1"),
-        kind=kind,
-        plural=plural,
-        keep=keep,
-        cluster_scoped=not namespaced,
-        momentary=momentary,
-    )
-
-
-FACT_KINDS: Final[tuple[FactKind, ...]] = (
-    FactKind(group="", versions=("v1",), kind="Namespace", plural="namespaces", keep=keeping(), cluster_scoped=True),
-    FactKind(
-        group="",
-        versions=("v1",),
-        kind="Node",
-        plural="nodes",
-        keep=keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity"),
-        cluster_scoped=True,
-    ),
-    FactKind(
-        group="",
-        versions=("v1",),
-        kind="ResourceQuota",
-        plural="resourcequotas",
-        keep=keeping("/spec", "/status/hard", "/status/used"),
-        momentary=frozenset({"used"}),
-    ),
-    FactKind(group="", versions=("v1",), kind="LimitRange", plural="limitranges", keep=_WHOLE),
-    FactKind(group="", versions=("v1",), kind="ConfigMap", plural="configmaps", keep=_config_map, presence_only=True),
-    FactKind(
-        group="scheduling.k8s.io",
-        versions=("v1",),
-        kind="PriorityClass",
-        plural="priorityclasses",
-        keep=keeping("/value", "/globalDefault", "/preemptionPolicy"),
-        cluster_scoped=True,
-    ),
-    FactKind(
-        group="node.k8s.io",
-        versions=("v1",),
-        kind="RuntimeClass",
-        plural="runtimeclasses",
-        keep=keeping("/handler", "/overhead", "/scheduling"),
-        cluster_scoped=True,
-    ),
-    _kueue(
-        "LocalQueue",
-        "localqueues",
-        keep=keeping("/spec/clusterQueue", "/spec/stopPolicy", "/status/conditions"),
-        namespaced=True,
-    ),
-    _kueue(
-        "ClusterQueue",
-        "clusterqueues",
-        keep=keeping("/spec", "/status/conditions", "/status/flavorsReservation"),
-        momentary=frozenset({"flavorsReservation"}),
-    ),
-    _kueue("Cohort", "cohorts", keep=_WHOLE),
-    _kueue("ResourceFlavor", "resourceflavors", keep=_WHOLE),
-    _kueue("WorkloadPriorityClass", "workloadpriorityclasses", keep=keeping("/value")),
-    _kueue("Topology", "topologies", keep=_WHOLE),
-    FactKind(
-        group="scheduling.volcano.sh",
-        versions=("v1beta1",),
-        kind="Queue",
-        plural="queues",
-        keep=keeping("/spec", "/status/state", "/status/allocated"),
-        cluster_scoped=True,
-        momentary=frozenset({"allocated"}),
-    ),
-    FactKind(
-        group="scheduling.volcano.sh",
-        versions=("v1beta1",),
-        kind="PodGroup",
-        plural="podgroups",
-        keep=keeping("/spec", "/status/phase"),
-    ),
-    FactKind(
-        group="resource.k8s.io",
-        versions=("v1", "v1beta2", "v1beta1"),
-        kind="DeviceClass",
-        plural="deviceclasses",
-        keep=_WHOLE,
-        cluster_scoped=True,
-    ),
-    FactKind(
-        group="resource.k8s.io",
-        versions=("v1", "v1beta2", "v1beta1"),
-        kind="ResourceClaim",
-        plural="resourceclaims",
-        keep=_WHOLE,
-    ),
-    FactKind(
-        group="resource.k8s.io",
-        versions=("v1", "v1beta2", "v1beta1"),
-        kind="ResourceClaimTemplate",
-        plural="resourceclaimtemplates",
-        keep=_WHOLE,
-    ),
-    FactKind(
-        group="trainer.kubeflow.org",
-        versions=("v1alpha1",),
-        kind="TrainingRuntime",
-        plural="trainingruntimes",
-        keep=_templates,
-    ),
-    FactKind(
-        group="trainer.kubeflow.org",
-        versions=("v1alpha1",),
-        kind="ClusterTrainingRuntime",
-        plural="clustertrainingruntimes",
-        keep=_templates,
-        cluster_scoped=True,
-    ),
-    FactKind(
-        group="serving.kserve.io",
-        versions=("v1alpha1",),
-        kind="ServingRuntime",
-        plural="servingruntimes",
-        keep=_templates,
-    ),
-    FactKind(
-        group="serving.kserve.io",
-        versions=("v1alpha1",),
-        kind="ClusterServingRuntime",
-        plural="clusterservingruntimes",
-        keep=_templates,
-        cluster_scoped=True,
-    ),
-    FactKind(
-        group="serving.kserve.io",
-        versions=("v1alpha2", "v1alpha1"),
-        kind="LLMInferenceServiceConfig",
-        plural="llminferenceserviceconfigs",
-        keep=_templates,
-    ),
-    FactKind(
-        group="gpu-usher.io",
-        versions=("v1alpha1",),
-        kind="GPUQuota",
-        plural="gpuquotas",
-        keep=_WITH_STATUS,
-        cluster_scoped=True,
-        momentary=frozenset({"charges", "conditions", "used", "version"}),
-    ),
-    FactKind(
-        group="apiextensions.k8s.io",
-        versions=("v1",),
-        kind="CustomResourceDefinition",
-        plural="customresourcedefinitions",
-        keep=keeping(),
-        cluster_scoped=True,
-        presence_only=True,
-    ),
-)
-
-MOMENTARY: Final[frozenset[Key]] = frozenset(
-    {("", "Node"), ("", "ResourceQuota"), ("", "LimitRange"), ("scheduling.volcano.sh", "PodGroup")}
-)
-"""Kinds that change all the time and that neither the reading of workloads nor any mutation looks up."""
-
-BY_KEY: Final[Mapping[Key, FactKind]] = {kind.key: kind for kind in FACT_KINDS}

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.reading.templates import Place, Template, Traits, pod_spec, pod_template
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading.pod_templates import pod_spec, pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 _GROUP: Final = "autoscaling.knative.dev"
@@ -44,7 +45,7 @@ def _revision(revision: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 
 def _count(metadata: object, path: str, reading: Reading) -> model.Count:
-    """Between the two bounds; 0 or nothing for a bound is the cluster's default, by which there is none.
+    """Between the two bounds. 0, or a missing bound, means the cluster's default: no bound.
 
     The Deployment starts with the initial scale, whatever the bounds are (KN:pkg/reconciler/revision/resources/
     deploy.go). The cluster's defaults: KN:config/core/configmaps/autoscaler.yaml.
@@ -89,45 +90,66 @@ _CHANGES: Final = (
 KINDS = [
     Kind(
         group="serving.knative.dev",
-        versions=("v1",),
         kind="Service",
+        versions=("v1",),
         plural="services",
-        templates=_template,
-        template_paths=("spec.template",),
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.SERVICE,
-        kueue=Kueue.CHILDREN,
-        # The labels of the template reach the Revision, its Deployment and its pods.
-        queue_label_path="/spec/template/metadata",
-        changes=_CHANGES,
+        owned_by=(("serving.kserve.io", "InferenceService"),),
+        pods=Pods(
+            templates=_template,
+            template_paths=("spec.template",),
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.SERVICE,
+            kueue=Kueue.CHILDREN,
+            # The labels of the template reach the Revision, its Deployment and its pods.
+            queue_label_path="/spec/template/metadata",
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group="serving.knative.dev",
-        versions=("v1",),
         kind="Configuration",
+        versions=("v1",),
         plural="configurations",
-        templates=_template,
-        template_paths=("spec.template",),
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.SERVICE,
-        kueue=Kueue.CHILDREN,
-        queue_label_path="/spec/template/metadata",
-        changes=_CHANGES,
+        owned_by=(("serving.knative.dev", "Service"),),
+        pods=Pods(
+            templates=_template,
+            template_paths=("spec.template",),
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.SERVICE,
+            kueue=Kueue.CHILDREN,
+            queue_label_path="/spec/template/metadata",
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group="serving.knative.dev",
-        versions=("v1",),
         kind="Revision",
+        versions=("v1",),
         plural="revisions",
-        templates=_revision,
-        template_paths=("`spec`, a pod spec with other fields beside",),
-        counted=_COUNTED,
-        source=_SOURCE + "; KN:pkg/reconciler/revision/resources/meta.go",
-        role=model.Role.SERVICE,
-        kueue=Kueue.CHILDREN,
-        queue_label_path="/metadata",
-        changes=_CHANGES,
+        owned_by=(("serving.knative.dev", "Configuration"),),
+        pods=Pods(
+            templates=_revision,
+            template_paths=("`spec`, a pod spec with other fields beside",),
+            counted=_COUNTED,
+            source=_SOURCE + "; KN:pkg/reconciler/revision/resources/meta.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.SERVICE,
+            kueue=Kueue.CHILDREN,
+            queue_label_path="/metadata",
+            changes=_CHANGES,
+        ),
     ),
 ]

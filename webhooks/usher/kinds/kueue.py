@@ -1,13 +1,14 @@
-"""Kueue's queues, cohorts and flavors."""
+"""Kueue's queues, cohorts, flavors, topologies, workloads and their priority classes."""
 
 from typing import NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.view import View
+from usher.kinds.kept_fields import SPEC, keeping
+from usher.kinds.kind import Facts, Kind
 from usher.reading.pod_shapes import Present
-from usher.reading.shapes import STRICT, Quantity
+from usher.reading.shapes import STRICT, Metadata, Quantity
 
 _GROUP = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")
@@ -113,57 +114,85 @@ class Workload(TypedDict):
 
 
 @with_config(STRICT)
-class Objects(TypedDict):
-    clusterQueue: NotRequired[ClusterQueue]
-    cohort: NotRequired[Cohort]
-    resourceFlavor: NotRequired[ResourceFlavor]
-    topology: NotRequired[Topology]
-    kueueWorkload: NotRequired[Workload]
+class MisplacedValue(TypedDict):
+    value: NotRequired[int]
 
 
-VIEWS = [
-    View(
+@with_config(STRICT)
+class WorkloadPriorityClass(TypedDict):
+    metadata: NotRequired[Metadata]
+    value: NotRequired[int]
+    spec: NotRequired[MisplacedValue]
+    """No such field exists; people write the value there nevertheless."""
+
+
+KINDS = [
+    Kind(
         group=_GROUP,
-        versions=_VERSIONS,
         kind="ClusterQueue",
+        versions=_VERSIONS,
         plural="clusterqueues",
+        cluster_scoped=True,
         key="clusterQueue",
-        shape=TypeAdapter(ClusterQueue),
-        cluster_scoped=True,
+        shape=ClusterQueue,
+        facts=Facts(
+            keep=keeping("/spec", "/status/conditions", "/status/flavorsReservation"),
+            momentary=frozenset({"flavorsReservation"}),
+        ),
     ),
-    View(
+    Kind(
         group=_GROUP,
-        versions=_VERSIONS,
         kind="Cohort",
+        versions=_VERSIONS,
         plural="cohorts",
+        cluster_scoped=True,
         key="cohort",
-        shape=TypeAdapter(Cohort),
-        cluster_scoped=True,
+        shape=Cohort,
+        facts=Facts(keep=SPEC),
     ),
-    View(
+    Kind(
         group=_GROUP,
-        versions=_VERSIONS,
         kind="ResourceFlavor",
+        versions=_VERSIONS,
         plural="resourceflavors",
+        cluster_scoped=True,
         key="resourceFlavor",
-        shape=TypeAdapter(ResourceFlavor),
-        cluster_scoped=True,
+        shape=ResourceFlavor,
+        facts=Facts(keep=SPEC),
     ),
-    View(
+    Kind(
         group=_GROUP,
-        versions=_VERSIONS,
         kind="Topology",
-        plural="topologies",
-        key="topology",
-        shape=TypeAdapter(Topology),
-        cluster_scoped=True,
-    ),
-    View(
-        group=_GROUP,
         versions=_VERSIONS,
+        plural="topologies",
+        cluster_scoped=True,
+        key="topology",
+        shape=Topology,
+        facts=Facts(keep=SPEC),
+    ),
+    Kind(
+        group=_GROUP,
         kind="Workload",
+        versions=_VERSIONS,
         plural="workloads",
         key="kueueWorkload",
-        shape=TypeAdapter(Workload),
+        shape=Workload,
+    ),
+    Kind(
+        group=_GROUP,
+        kind="WorkloadPriorityClass",
+        versions=_VERSIONS,
+        plural="workloadpriorityclasses",
+        cluster_scoped=True,
+        key="workloadPriorityClass",
+        shape=WorkloadPriorityClass,
+        facts=Facts(keep=keeping("/value")),
+    ),
+    Kind(
+        group=_GROUP,
+        kind="LocalQueue",
+        versions=_VERSIONS,
+        plural="localqueues",
+        facts=Facts(keep=keeping("/spec/clusterQueue", "/spec/stopPolicy", "/status/conditions")),
     ),
 ]

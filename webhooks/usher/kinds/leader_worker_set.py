@@ -5,13 +5,21 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes.apps import share_of
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading import growth as reading_growth
+from usher.reading import lookup
+from usher.reading.counts import share_of
 from usher.reading.embedded import times
-from usher.reading.templates import ONE, Place, Template, Traits, pod_template
+from usher.reading.growth import Growth
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import ONE, Place, Template, Traits
 from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
+
+SET_LABEL: Final = "disaggregatedset.x-k8s.io/name"
+ROLE_LABEL: Final = "disaggregatedset.x-k8s.io/role"
+_LABELS: Final = "/metadata/labels"
 
 # LW:pkg/utils/pod/pod_utils.go; those for TPUs only in pods that ask for them: LW:pkg/utils/accelerators/tpu.go.
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
@@ -40,7 +48,7 @@ def _replicas(spec: Object, path: str, reading: Reading) -> int:
 
 
 def _rolling(spec: Object, path: str, reading: Reading) -> tuple[Object | None, str]:
-    """The settings of a rolling update, None where there are none, and their place."""
+    """The settings of a rolling update, or None, and their path."""
     path += "/rolloutStrategy"
     strategy = reading.mapping(spec.get("rolloutStrategy"), path)
     path += "/rollingUpdateConfiguration"
@@ -106,44 +114,88 @@ def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> 
     return _groups(replicas, surge if replicas else 0)
 
 
+def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
+    """What autoscalers of one role of a DisaggregatedSet write to; its controller makes and labels it."""
+    labels = reading.strings(reading_growth.object_in(value, "metadata").get("labels"), _LABELS)
+    name, role = labels.get(SET_LABEL, ""), labels.get(ROLE_LABEL, "")
+    if not (name and role):
+        reading.unknown(
+            reading_growth.nearest(value, _LABELS), f"{SET_LABEL} and {ROLE_LABEL} must tell what it scales"
+        )
+        name = role = ""
+    target = lookup.Reference(
+        group=growth.source.group, kind="DisaggregatedSet", name=name, namespace=growth.source.namespace
+    )
+    path = reading_growth.nearest(value, paths.join(_LABELS, SET_LABEL))
+    return reading_growth.of_number(value, replace(growth, target=target, target_path=path, role=role), reading)
+
+
 _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pods, one of them the leader"
 
 KINDS: list[Kind] = [
     Kind(
         group="leaderworkerset.x-k8s.io",
-        versions=("v1",),
         kind="LeaderWorkerSet",
+        versions=("v1",),
         plural="leaderworkersets",
-        templates=_leader_worker_set,
-        template_paths=("spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"),
-        counted=_COUNTED + "; `maxSurge` (0 if missing, at most `replicas`) more groups during a rollout",
-        source="LW:api/leaderworkerset/v1/leaderworkerset_types.go, LW:pkg/controllers/leaderworkerset_controller.go",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="its operator's PodGroup for every group, when it is configured with `schedulerProvider: volcano`",
-        gang_places=model.GangPlaces(
-            queue="/metadata/annotations/scheduling.volcano.sh~1queue-name", on_templates=True
+        scale="/spec/replicas",
+        owned_by=(
+            ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),
+            ("apps.nvidia.com", "NIMService"),
+            ("serving.kserve.io", "LLMInferenceService"),
         ),
-        gang_minimum_path="/spec/leaderWorkerTemplate/size",
-        needs_gang=True,
+        pods=Pods(
+            templates=_leader_worker_set,
+            template_paths=("spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"),
+            counted=_COUNTED + "; `maxSurge` (0 if missing, at most `replicas`) more groups during a rollout",
+            source="LW:api/leaderworkerset/v1/leaderworkerset_types.go, "
+            "LW:pkg/controllers/leaderworkerset_controller.go",
+            kueue_unit=KueueUnit.GROUP,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="its operator's PodGroup for every group, when it is configured with `schedulerProvider: volcano`",
+            gang_places=model.GangPlaces(
+                queue="/metadata/annotations/scheduling.volcano.sh~1queue-name", on_templates=True
+            ),
+            gang_minimum_path="/spec/leaderWorkerTemplate/size",
+            needs_gang=True,
+        ),
     ),
     Kind(
         group="disaggregatedset.x-k8s.io",
-        versions=("v1",),
         kind="DisaggregatedSet",
+        versions=("v1",),
         plural="disaggregatedsets",
-        templates=_disaggregated_set,
-        template_paths=(
-            "spec.roles[].spec.leaderWorkerTemplate.leaderTemplate",
-            "spec.roles[].spec.leaderWorkerTemplate.workerTemplate",
+        pods=Pods(
+            templates=_disaggregated_set,
+            template_paths=(
+                "spec.roles[].spec.leaderWorkerTemplate.leaderTemplate",
+                "spec.roles[].spec.leaderWorkerTemplate.workerTemplate",
+            ),
+            counted=f"for every role and each of `slices` (1 if missing): {_COUNTED}; 1 more group during a "
+            f"rollout, or "
+            "`maxSurge` where there are settings for it; without bound where `scaling.mode` is External",
+            source="LW:api/disaggregatedset/v1/disaggregatedset_types.go, LW:pkg/controllers/disaggregatedset/",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            volcano="as its LeaderWorkerSets",
+            needs_gang=True,
         ),
-        counted=f"for every role and each of `slices` (1 if missing): {_COUNTED}; 1 more group during a rollout, or "
-        "`maxSurge` where there are settings for it; without bound where `scaling.mode` is External",
-        source="LW:api/disaggregatedset/v1/disaggregatedset_types.go, LW:pkg/controllers/disaggregatedset/",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        volcano="as its LeaderWorkerSets",
-        needs_gang=True,
+    ),
+    Kind(
+        group="disaggregatedset.x-k8s.io",
+        kind="DisaggregatedSetRoleScaler",
+        versions=("v1",),
+        plural="disaggregatedsetrolescalers",
+        scale="/spec/replicas",
+        autoscaler=_role_scaler,
     ),
 ]

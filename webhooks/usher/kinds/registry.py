@@ -1,52 +1,161 @@
-"""The one registry of workload kinds. To teach usher a kind, add it to an adapter's KINDS."""
+"""Every kind that usher knows, and the tables that follow: a new kind goes into the KINDS of its family.
 
-from usher.kinds import appwrapper, hyperpod, jobset, knative, leader_worker_set, view_registry, vllm
-from usher.kinds.argo import workflows
-from usher.kinds.autoscaling import scaled_jobs
-from usher.kinds.kind import Kind
-from usher.kinds.kserve import inference_services, llm_services
-from usher.kinds.kubeflow import notebooks, train_jobs, training_jobs
-from usher.kinds.kubeflow_pipelines import pipeline_versions
-from usher.kinds.kubernetes import apps as kubernetes_apps
-from usher.kinds.kubernetes import batch as kubernetes_batch
-from usher.kinds.kubernetes import pods as kubernetes_pods
-from usher.kinds.ray import workloads as ray_workloads
-from usher.kinds.spark import applications as spark_applications
-from usher.kinds.tekton import runs as tekton_runs
-from usher.kinds.view import View
-from usher.kinds.volcano import jobs as volcano_jobs
+A family is a folder or a module of this package. Only a new family needs a line here.
+"""
 
-KINDS: list[Kind] = [
-    *kubernetes_pods.KINDS,
-    *kubernetes_apps.KINDS,
-    *kubernetes_batch.KINDS,
-    *training_jobs.KINDS,
-    *train_jobs.KINDS,
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Annotated, Any, Final, NamedTuple, NotRequired
+
+from pydantic import GetCoreSchemaHandler, TypeAdapter, with_config
+from pydantic_core import CoreSchema
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import paths
+from usher.kinds import (
+    appwrapper,
+    argo,
+    autoscaling,
+    completion,
+    gpu_usher,
+    hyperpod,
+    jobset,
+    knative,
+    kserve,
+    kubeflow,
+    kubeflow_pipelines,
+    kubernetes,
+    kueue,
+    leader_worker_set,
+    nvidia,
+    ray,
+    spark,
+    tekton,
+    vllm,
+    volcano,
+)
+from usher.kinds.kept_fields import FactKind, Key
+from usher.kinds.kind import Kind, Pods
+from usher.reading.shapes import STRICT
+
+KINDS: Final[tuple[Kind, ...]] = (
+    *kubernetes.KINDS,
+    *kubeflow.KINDS,
     *jobset.KINDS,
     *leader_worker_set.KINDS,
-    *ray_workloads.KINDS,
-    *inference_services.KINDS,
-    *llm_services.KINDS,
+    *ray.KINDS,
+    *kserve.KINDS,
     *vllm.KINDS,
+    *nvidia.KINDS,
     *knative.KINDS,
-    *volcano_jobs.KINDS,
-    *workflows.KINDS,
-    *tekton_runs.KINDS,
-    *spark_applications.KINDS,
+    *kueue.KINDS,
+    *volcano.KINDS,
+    *argo.KINDS,
+    *tekton.KINDS,
+    *spark.KINDS,
     *appwrapper.KINDS,
-    *notebooks.KINDS,
-    *scaled_jobs.KINDS,
+    *autoscaling.KINDS,
     *hyperpod.KINDS,
-    *pipeline_versions.KINDS,
-]
+    *kubeflow_pipelines.KINDS,
+    *gpu_usher.KINDS,
+)
 
-BY_GROUP_AND_KIND: dict[tuple[str, str], Kind] = {(kind.group, kind.kind): kind for kind in KINDS}
+BY_KEY: Final[Mapping[Key, Kind]] = {kind.group_and_kind: kind for kind in KINDS}
+"""By group and kind, as all tables here."""
 
-OBJECTS: list[View] = [view for view in view_registry.VIEWS if (view.group, view.kind) not in BY_GROUP_AND_KIND]
+WORKLOADS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.pods is not None}
+"""Kinds that make pods."""
+
+PODS: Final[Mapping[Key, Pods]] = {key: kind.pods for key, kind in BY_KEY.items() if kind.pods is not None}
+"""How they make them."""
+
+OBJECTS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.key and kind.pods is None}
 """Kinds that make no pods and that rules read."""
 
-LISTED: list[Kind | View] = [
-    *(kind for kind in KINDS if kind.plural),
-    *(view for view in OBJECTS if view.plural and view.listed),
-]
-"""Every kind of which an API server lists the objects."""
+LISTED: Final[tuple[Kind, ...]] = tuple(
+    kind for kind in (*WORKLOADS.values(), *OBJECTS.values()) if kind.plural and kind.listed
+)
+"""Kinds whose objects an audit lists."""
+
+FACTS: Final[Mapping[Key, FactKind]] = {
+    key: FactKind(
+        group=kind.group,
+        versions=kind.versions,
+        kind=kind.kind,
+        plural=kind.plural,
+        keep=kind.facts.keep,
+        cluster_scoped=kind.cluster_scoped,
+        momentary=kind.facts.momentary,
+        changes_often=kind.facts.changes_often,
+        presence_only=kind.facts.presence_only,
+    )
+    for key, kind in BY_KEY.items()
+    if kind.facts is not None
+}
+"""Kinds whose objects usher keeps when it reads a cluster."""
+
+SCALES: Final[Mapping[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
+"""JSON Pointers of the numbers that `/scale` writes.
+
+Sources: pkg/registry/apps/rest and pkg/registry/core/rest of Kubernetes 1.36 for its own kinds; for the others
+`subresources.scale.specReplicasPath` of their CRDs. What the number counts differs: pods for most kinds, whole groups
+for a LeaderWorkerSet, Workers alone for the jobs of kubeflow.org. The templates of the kind take it into account, so
+setting the number and normalising the object again gives its pods.
+
+JobSet, TrainJob, MPIJob, TFJob, XGBoostJob, the kinds of ray.io, InferenceService and the Volcano Job have no scale: an
+autoscaler that names one of them does nothing, and they grow by UPDATE alone.
+"""
+
+_SCALED: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.plural): kind for kind in KINDS if kind.scale}
+
+
+def scaled(group: str, plural: str) -> Kind | None:
+    """The kind of a resource that has a scale: a request to `/scale` gives the group and the resource alone."""
+    return _SCALED.get((group, plural))
+
+
+def is_finished(value: paths.Object) -> bool:
+    """Whether an object of a cluster has run to its end, by what the controller of its kind wrote into its status."""
+    api_version = value.get("apiVersion")
+    group = api_version.rpartition("/")[0] if isinstance(api_version, str) else ""
+    kind = BY_KEY.get((group, str(value.get("kind"))))
+    return (completion.by_condition if kind is None else kind.finished)(value)
+
+
+class Shape(NamedTuple):
+    """What rules read of the objects of one kind."""
+
+    key: str
+    adapter: TypeAdapter[Any]
+
+
+SHAPES: Final[Mapping[Key, Shape]] = {
+    key: Shape(key=kind.key, adapter=TypeAdapter(kind.shape)) for key, kind in BY_KEY.items() if kind.shape is not None
+}
+
+
+@cache
+def owners_above(key: Key) -> int:
+    """How many owners the longest chain above an object of a kind has; -1 for a kind that may own all others."""
+    kind = BY_KEY[key]
+    if kind.owns_any_kind:
+        return -1
+    return max((1 + owners_above(owner) for owner in kind.owned_by), default=0)
+
+
+def _objects(kinds: Iterable[Kind]) -> type:
+    """The TypedDict of `input.object`: the fields depend on the kinds, so no class can be written for it."""
+    new: Any = TypedDict
+    made = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
+    made.__doc__ = "`input.object` of the policies: one of these fields."
+    shape: type = with_config(STRICT)(made)
+    return shape
+
+
+class _SchemaOfObjects:
+    def __get_pydantic_core_schema__(self, _source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(_objects(sorted(KINDS, key=lambda kind: kind.key)))
+
+
+Objects = Annotated[Mapping[str, Any], _SchemaOfObjects()]
+"""`input.object` of the policies: what rules read of an object, below the key of its kind."""

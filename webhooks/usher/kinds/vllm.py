@@ -1,12 +1,11 @@
-"""Operators that serve models: production-stack.vllm.ai; apps.nvidia.com stands in nim_operator.py and nemo.py."""
+"""production-stack.vllm.ai: VLLMRuntime."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes.apps import DEFAULT_SURGE, share_of
-from usher.kinds.nvidia import nemo, nim_operator
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading.counts import DEFAULT_SURGE, share_of
 from usher.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
 
@@ -119,20 +118,26 @@ def _count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
 KINDS: list[Kind] = [
     Kind(
         group="production-stack.vllm.ai",
-        versions=("v1alpha1",),
         kind="VLLMRuntime",
+        versions=("v1alpha1",),
         plural="vllmruntimes",
-        templates=_vllm_runtime,
-        template_paths=("spec.deploymentConfig",),
-        counted="`deploymentConfig.replicas` (1 if missing), up to `autoscalingConfig.maxReplicas` with autoscaling, "
-        "and 25 % more during a rollout that is not Recreate",
-        source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        # The pods carry the labels of the VLLMRuntime.
-        queue_label_path="/metadata",
-        changes="labels of the object; its fields are not those of a pod",
+        scale="/spec/deploymentConfig/replicas",
+        pods=Pods(
+            templates=_vllm_runtime,
+            template_paths=("spec.deploymentConfig",),
+            counted="`deploymentConfig.replicas` (1 if missing), up to `autoscalingConfig.maxReplicas` with "
+            "autoscaling, "
+            "and 25 % more during a rollout that is not Recreate",
+            source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            # The pods carry the labels of the VLLMRuntime.
+            queue_label_path="/metadata",
+            changes="labels of the object; its fields are not those of a pod",
+        ),
     ),
-    *nim_operator.KINDS,
-    *nemo.KINDS,
 ]

@@ -5,8 +5,8 @@ from typing import Final
 
 from usher import paths
 from usher.authorities.gpu_quota.definitions import GROUP
-from usher.kinds.kept_fields import FACT_KINDS, KUEUE_CONFIGURATION
-from usher.kinds.registry import KINDS, LISTED
+from usher.kinds.kept_fields import KUEUE_CONFIGURATION
+from usher.kinds.registry import FACTS, LISTED, WORKLOADS
 
 ACCOUNT: Final = "gpu-usher"
 """Name of the server's service account, and of its namespace."""
@@ -35,7 +35,8 @@ def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list
 
 def audit_role() -> paths.Object:
     """A ClusterRole for audits: it may list every kind that usher knows or reads, and nothing else."""
-    resources = [(kind.group, kind.plural) for kind in (*LISTED, *FACT_KINDS)]
+    listed = [(kind.group, kind.plural) for kind in LISTED]
+    resources = [*listed, *((kind.group, kind.plural) for kind in FACTS.values())]
     return {
         "apiVersion": _API_VERSION,
         "kind": "ClusterRole",
@@ -87,7 +88,7 @@ def role_of_namespace(
 
 
 def _resources(*, presence_only: bool) -> list[tuple[str, str]]:
-    return [(kind.group, kind.plural) for kind in FACT_KINDS if kind.presence_only is presence_only]
+    return [(kind.group, kind.plural) for kind in FACTS.values() if kind.presence_only is presence_only]
 
 
 def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) -> paths.Object:
@@ -102,13 +103,17 @@ def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) ->
 
 
 def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole to charge GPUQuotas; without it, the server refuses pods that a quota applies to."""
-    workloads = [(kind.group, kind.plural) for kind in KINDS if kind.plural and not kind.is_template]
+    """A ClusterRole to charge GPUQuotas. Without it, reviews of workloads under a GPUQuota fail."""
+    workloads = [(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural and not kind.is_template]
     written: paths.Object = {"apiGroups": [GROUP], "resources": ["gpuquotas/status"], "verbs": ["update"]}
     return role_of_cluster(QUOTA_NAME, [*rules(workloads, verbs=VERBS), written], namespace=namespace)
 
 
 def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A Role for the ConfigMaps in the server's namespace that hold the accounts of the quotas in usher.yaml."""
-    kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "update"]}
+    """A Role for the ConfigMaps in the server's namespace that keep the accounts of the quotas of usher.yaml.
+
+    `delete` is for accounts of quotas that usher.yaml no longer declares.
+    """
+    verbs: list[paths.Json] = ["get", "create", "update", "delete"]
+    kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
     return role_of_namespace(QUOTA_NAME, [kept], place=namespace, account_namespace=namespace)

@@ -13,9 +13,7 @@ from typing import Final, Literal
 from usher import paths
 from usher.config.models import DEFAULT_EXEMPT_NAMESPACES, DEFAULT_IDENTITIES, EXEMPTION_LABEL
 from usher.kinds.kind import Kind
-from usher.kinds.registry import KINDS, OBJECTS
-from usher.kinds.scales import SCALES
-from usher.kinds.view import View
+from usher.kinds.registry import OBJECTS, SCALES, WORKLOADS
 from usher.review.scaling import SUB_RESOURCE
 
 NAME: Final = "gpu-usher"
@@ -69,7 +67,7 @@ def configurations(
             "matchConditions": [{"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}],
             "rules": [
                 # On UPDATE an object may lose the values of mutations: `kubectl apply` replaces whole lists.
-                *_rules(KINDS, operations=["CREATE", "UPDATE"]),
+                *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
                 # Debug containers may see all devices, and no other rule covers them.
                 _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
             ],
@@ -80,7 +78,7 @@ def configurations(
         {
             **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=validate_failure_policy),
             "rules": [
-                *_rules(KINDS, operations=["CREATE", "UPDATE"]),
+                *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
                 # Debug containers have a subresource of their own, and fields that are forbidden elsewhere; a resize
                 # changes values that were judged.
                 _rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
@@ -119,9 +117,9 @@ def configurations(
     return [mutating, validating]
 
 
-def _objects() -> list[View]:
+def _objects() -> list[Kind]:
     """The kinds without pods that rules read, except those with a webhook of their own."""
-    return [view for view in OBJECTS if view.kind not in {"Namespace", "Binding"}]
+    return [kind for kind in OBJECTS.values() if kind.listed and not kind.own_webhook]
 
 
 def _configuration(prefix: str, *webhooks: paths.Object) -> paths.Object:
@@ -168,7 +166,7 @@ def _client_config(endpoint: str, client: Client) -> paths.Object:
     return config
 
 
-def _rules(kinds: Iterable[Kind | View], *, operations: Sequence[str]) -> list[paths.Json]:
+def _rules(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:
     """One rule for each group and set of versions; a rule for a kind that is not installed does no harm.
 
     Kinds that no API server serves are left out.
@@ -185,12 +183,11 @@ def _rules(kinds: Iterable[Kind | View], *, operations: Sequence[str]) -> list[p
 
 def _scale_rules() -> list[paths.Json]:
     """Rules for the scale of kinds that make pods. The scale of another kind arrives as an UPDATE of its target."""
-    versions = {(kind.group, kind.kind): kind.versions for kind in KINDS}
     plurals: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for scale in SCALES:
-        served = versions.get((scale.group, scale.kind))
-        if served is not None:
-            plurals.setdefault((scale.group, served), []).append(f"{scale.plural}/{SUB_RESOURCE}")
+    for key in SCALES:
+        kind = WORKLOADS.get(key)
+        if kind is not None:
+            plurals.setdefault((kind.group, kind.versions), []).append(f"{kind.plural}/{SUB_RESOURCE}")
     return [_rule(group, served, resources, operations=["UPDATE"]) for (group, served), resources in plurals.items()]
 
 

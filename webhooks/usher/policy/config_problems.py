@@ -7,7 +7,7 @@ from usher import paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import config_problems
 from usher.config import models, overlaps, selection
-from usher.kinds.registry import KINDS
+from usher.kinds.registry import WORKLOADS
 from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
@@ -15,7 +15,7 @@ Problem = tuple[str, str]
 
 Lists = Iterator[tuple[str, Sequence[models.Selector]]]
 
-_KINDS = {word for kind in KINDS for word in (kind.kind, f"{kind.group}/{kind.kind}")}
+_KINDS = {word for kind in WORKLOADS.values() for word in (kind.kind, f"{kind.group}/{kind.kind}")}
 
 
 def site_problems(config: models.Config) -> Iterator[Problem]:

@@ -3,17 +3,24 @@
 Findings that rest on stale facts or on pods that are known only in part warn at most.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
 from usher import model
 from usher.config import models, selection
+from usher.mutation import merge
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About, Catalogue
 
 OFF: Final = None
+
+PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
+"""A denial would stop every rollout of a Deployment from before the webhooks: we change its Pods, and not this."""
+
+PODS_ARE_MENDED: Final = "its pods are mended when they are made"
+"""The mutating webhook gives a template on CREATE what an UPDATE may lack, when a tool writes the whole list anew."""
 
 _PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
     "baseline": {
@@ -108,6 +115,15 @@ def _holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
         and (not rule.roles or where.role.value in rule.roles)
         and (not rule.places or where.place in rule.places)
     )
+
+
+def leniency(workload: model.Workload, *, updating: bool) -> Callable[[catalogue.Entry], str]:
+    """Says why a check warns about an object at most; empty where it may deny."""
+    if merge.owner_compares(workload):
+        return lambda _check: PODS_ARE_JUDGED
+    if updating and not workload.is_pod:
+        return lambda check: PODS_ARE_MENDED if check.mended_on_pods else ""
+    return lambda _check: ""
 
 
 def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Workload) -> Iterator[model.Finding]:

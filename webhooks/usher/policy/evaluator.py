@@ -1,61 +1,69 @@
 """THE main path: one object in, one decision out. Admission, check and audit differ only in where objects come from.
 
-normalise -> engine: findings -> decision;  normalise -> engine: intents -> merge
+Findings: normalise -> slice -> document -> engine -> decision. Patch: normalise -> document -> engine -> merge.
+Both are remembered for Pods that are alike.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import Case, Ground
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.facts.store import Store
+from usher.memo import Memo
 from usher.mutation import merge
 from usher.policy import decision, enforcement
-from usher.policy import enforcement as policy_enforcement
 from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document as input_document
+from usher.policy.mutating import Mutating
 from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Identities, Operation, Refusal, Request, User
+from usher.policy.request import Identities, Operation, Request, User
 from usher.reading import lookup
 from usher.workloads import fingerprints
-from usher.workloads.normalise import normalise
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
+
+LIKE_PODS: Final = 1024
+"""Different Pods whose answers are remembered."""
+
+_Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
+"""Namespace, identities of the user (None outside of admission), whether there are facts, revisions of facts and nodes,
+digest of the Pod."""
 
 
 def _today() -> date:
     return datetime.now(UTC).date()
 
 
-PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
-"""A denial would stop every rollout of a Deployment from before the webhooks: we change its Pods, and not this."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What the policies find, before usher.yaml and the age of the facts are applied."""
+
+    findings: tuple[model.Finding, ...] = ()
+    unknowns: tuple[model.Unknown, ...] = ()
+    grounds: tuple[Ground, ...] = ()
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return all(ground.still_holds(known) for ground in self.grounds)
 
 
-PODS_ARE_MENDED: Final = "its pods are mended when they are made"
-"""The mutating webhook gives a template on CREATE what an UPDATE may lack, when a tool writes the whole list anew."""
+@dataclass(slots=True, kw_only=True)
+class _Subject:
+    """An object, and what was computed about it. Pods that are alike share one."""
 
-
-LIKE_PODS: Final = 1024
-"""Of how many different Pods the patches are remembered; with the bound of a key some 10 MB."""
-
-DEBUG_CONTAINERS: Final = "ephemeralcontainers"
-"""The sub resource by which `kubectl debug` adds them to a pod that runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class _LikePod:
-    """A request about a Pod, told apart only by what mutations read of it."""
-
-    key: tuple[str, int, bytes]
-    """Namespace, revision of the facts, and the pod."""
-    request: list[Request] = field(compare=False)
-    """Empty once it is answered: what is remembered must not hold the pod."""
+    workload: model.Workload | None
+    found: _Found | None = None
+    merged: merge.Merged | None = None
+    """Without the object."""
 
 
 class Evaluator:
@@ -77,143 +85,79 @@ class Evaluator:
         """The day by which exceptions expire, in UTC."""
         self.facts = Store() if facts is None else facts
         """What is known of the cluster, beside the objects that come with a request."""
+        self.vocabulary = Vocabulary(config.accelerators)
+        self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
+        self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)
+        self._mutating = Mutating(
+            engine=engine, documents=self.documents, catalogue=entries, rules=MutationRules(config, entries)
+        )
+        self._identities = Identities(config)
+        self._oldest_facts = config.facts.bound
         self._is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: selection.matches(namespace, config.exempt_namespaces)
         )
-        self.vocabulary = Vocabulary(config.accelerators)
-        self.documents = input_document.Documents(config, self.vocabulary, keys=entries.keys_of_checks)
-        self._identities = Identities(config)
-        self._patches = lru_cache(maxsize=LIKE_PODS)(self._patched)
-        self._mutation_rules = MutationRules(config, entries)
+        set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
+        self._ranks = fingerprints.RANKS - set_by_fabrics
+        self._subjects: Memo[_Key, _Subject] = Memo(LIKE_PODS)
 
     def decide(self, request: Request) -> model.Decision:
-        """The decision about an object as it stands.
+        """The decision about an object.
 
         Raises:
             EngineError: the engine gave no usable answer; the caller must not read it as either verdict.
         """
-        workload = self._workload(request.value, request)
-        if workload is None:
+        subject, known = self._subject(request), self._knowledge(request)
+        if subject.workload is None:
             return model.Decision(workload=None)
+        workload = (
+            fingerprints.renamed(subject.workload, request.value) if subject.workload.is_pod else subject.workload
+        )
         exemption = self._exemption(workload, request)
         if exemption:
             return model.Decision(workload=workload, exemption=exemption)
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
-            old = self._workload(request.old_value, request)
-        facts = self._facts(request)
-        findings, unknowns = self._findings(
-            workload,
-            facts,
-            old=old,
-            review=self._review(request),
-            refusal=request.refusal,
-            like=None if facts.empty else fingerprints.of_pod(request.value, workload),
-        )
-        before = self._findings(old, facts)[0] if findings and old is not None else []
+            old = self._read(request.old_value, request)
+        found = subject.found
+        if found is None or not found.still_holds(known):
+            case = Case(workload=workload, refusal=request.refusal)
+            found = subject.found = self._found(case, known, old=old, review=self._review(request))
+        before = self._found(Case(workload=old), known).findings if found.findings and old is not None else ()
         return model.Decision(
             workload=workload,
-            judgements=decision.judge(
-                findings,
-                where=enforcement.Circumstances(
-                    namespace=workload.namespace,
-                    role=workload.role,
-                    place=request.place,
-                    kind=workload.kind,
-                    name=workload.name,
-                    today=self.today(),
-                ),
-                entries=self.catalogue,
-                rules=self.config.enforcement,
-                before=before,
-                leniency=_leniency(workload, request.operation),
-            ),
-            unknowns=(*workload.unknowns, *unknowns),
+            judgements=self._judged(found.findings, workload, request, before=before),
+            unknowns=(*workload.unknowns, *found.unknowns),
         )
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
         """What the mutations make of an object.
 
         An UPDATE gets back what a mutation gave the object before and the update takes away, as `kubectl apply` does
-        with every list that the user's manifest holds as well; it gets nothing new, so nothing rolls out by surprise,
-        and what is immutable stays the same. Debug containers that are added to a Pod get what containers get that are
-        there from the beginning.
+        with every list that the user's manifest holds as well. It gets nothing new, so that no workload restarts by
+        surprise. New debug containers of a Pod get what its other containers get.
 
         Args:
-            request: the object, and how it comes about.
+            request: the object, and the operation.
             only: the key of one mutation, to see what it alone would do.
 
         Raises:
             EngineError: the engine gave no usable answer.
-            MutationError: an intent is none that we know how to apply, or our patch would not apply.
+            MutationError: an intent is not supported, or our patch would not apply.
         """
-        workload = self._workload(request.value, request)
-        if workload is None or not workload.pod_sets or self._exemption(workload, request):
-            return merge.Merged(value=request.value)
-        if request.sub_resource:
-            return self._with_debug_containers(request, workload)
-        if request.operation is Operation.UPDATE and not _may_lose(request, workload):
-            return merge.Merged(value=request.value)
-        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
-        intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
-        intents.sort(key=self._order)
-        if request.operation is Operation.UPDATE and request.old_value is not None:
-            old_workload = self._workload(request.old_value, request)
-            given = merge.already_there(request.old_value, old_workload, intents) if old_workload is not None else []
-            # What it has is given back even if today it would not be given: a Job cannot lose it.
-            intents = [replace(intent, needs=()) for intent in given]
-        merged = merge.merge(
-            request.value,
-            workload,
-            intents,
-            name_of=self.mutation_name,
-            refusal=self._mutation_rules.refusal(workload, updating=request.operation is Operation.UPDATE),
-            objects=self._objects(request),
-        )
-        warnings = (
-            *(note for note in decision.notes(result, "warnings") if only in ("", note.mutation)),
-            *self._mutation_rules.warnings(workload, iter(merged.applied)),
-        )
-        return replace(merged, warnings=warnings) if warnings else merged
+        return self._merged(request, self._read(request.value, request), only=only)
 
     def patch(self, request: Request) -> merge.Merged:
-        """As `mutate`, for who needs the patch and not the object: of a Pod `value` is empty.
-
-        A thousand pods of one job are read, asked about and merged once.
+        """As `mutate`, for a caller who needs the patch alone: `value` is empty.
 
         Raises:
             EngineError: the engine gave no usable answer.
-            MutationError: an intent is none that we know how to apply, or our patch would not apply.
+            MutationError: an intent is not supported, or our patch would not apply.
         """
-        value = request.value
-        if request.operation is not Operation.CREATE or request.sub_resource or value.get("kind") != "Pod":
-            return self.mutate(request)
-        key = fingerprints.key(value)
-        if key is None:
-            return self.mutate(request)
-        return self._patches(_LikePod((request.namespace, self.facts.revision, key), [request]))
-
-    def _patched(self, like: _LikePod) -> merge.Merged:
-        return replace(self.mutate(like.request.pop()), value={})
-
-    def _with_debug_containers(self, request: Request, workload: model.Workload) -> merge.Merged:
-        """A pod whose new debug containers are mutated: the API server takes nothing else of it, not even a record."""
-        old = None if request.old_value is None else self._workload(request.old_value, request)
-        if request.sub_resource != DEBUG_CONTAINERS or not workload.is_pod or old is None:
-            return merge.Merged(value=request.value)
-        known = {container.name for container in _debug_containers(old)}
-        added = {container.path for container in _debug_containers(workload) if container.name not in known}
-        if not added:
-            return merge.Merged(value=request.value)
-        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
-        return merge.merge(
-            request.value,
-            workload,
-            [intent for intent in decision.intents(result) if intent.at in added],
-            name_of=self.mutation_name,
-            refusal=self._mutation_rules.refusal(workload, updating=False),
-            recording=False,
-        )
+        subject = self._subject(request)
+        merged = subject.merged
+        if merged is None:
+            merged = subject.merged = replace(self._merged(request, subject.workload), value={})
+        return merged
 
     def skips(self, request: Request) -> tuple[model.Note, ...]:
         """Why mutations leave an object or a part of it alone, for people who ask.
@@ -221,70 +165,114 @@ class Evaluator:
         Raises:
             EngineError: the engine gave no usable answer.
         """
-        workload = self._workload(request.value, request)
-        if workload is None or not workload.pod_sets or self._exemption(workload, request):
-            return ()
-        return decision.notes(self.engine.evaluate(Entrypoint.SKIPS, self.documents.build(workload)), "skips")
-
-    def _order(self, intent: model.Intent) -> int:
-        entry = self.catalogue.mutations.get(intent.mutation)
-        return entry.order if entry is not None else 0
-
-    def mutation_name(self, key: str) -> str:
-        entry = self.catalogue.mutations.get(key)
-        return entry.name if entry is not None else key
-
-    def is_silent(self, key: str) -> bool:
-        """Whether users are not told of a mutation each time it is applied."""
-        entry = self.catalogue.mutations.get(key)
-        return entry is not None and entry.silent
+        workload = self.workload(request)
+        return self._mutating.skips(workload) if workload is not None and self._mutates(workload, request) else ()
 
     def workload(self, request: Request) -> model.Workload | None:
         """The object of a request, normalised; None for one that no rule reads."""
-        return self._workload(request.value, request)
+        return self._read(request.value, request)
 
-    def _workload(self, value: paths.Object, request: Request) -> model.Workload | None:
-        return normalise(value, vocabulary=self.vocabulary, namespace=request.namespace, objects=self._objects(request))
+    def _merged(self, request: Request, workload: model.Workload | None, *, only: str = "") -> merge.Merged:
+        if workload is None or not self._mutates(workload, request):
+            return merge.Merged(value=request.value)
+        return self._mutating.merged(
+            request,
+            workload,
+            read=lambda value: self._read(value, request),
+            objects=self._knowledge(request).lookup(request.objects),
+            only=only,
+        )
 
-    def _objects(self, request: Request) -> lookup.Lookup:
-        facts = self._facts(request)
-        return request.objects if facts.empty else lookup.InTurn(request.objects, facts)
+    def _mutates(self, workload: model.Workload, request: Request) -> bool:
+        return bool(workload.pod_sets) and not self._exemption(workload, request)
 
-    def _facts(self, request: Request) -> Store:
-        return self.facts if request.facts is None else request.facts
+    def _subject(self, request: Request) -> _Subject:
+        """The object of a request, with what was computed about Pods like it."""
+        key = self._key(request)
+        if key is None:
+            return _Subject(workload=self._read(request.value, request))
+        return self._subjects.get(key, lambda: _Subject(workload=self._read(request.value, request)))
+
+    def _key(self, request: Request) -> _Key | None:
+        """What distinguishes Pods with different answers; None where an answer is not remembered.
+
+        It is read before anything is computed: a change of the facts in between makes an answer old, never wrong.
+        """
+        if (
+            request.operation is not Operation.CREATE
+            or request.value.get("kind") != "Pod"
+            or request.sub_resource
+            or request.refusal is not None
+            or request.facts is not None
+            or request.objects is not lookup.NOTHING
+        ):
+            return None
+        facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision
+        digest = fingerprints.of_pod(request.value, ranks=self._ranks)
+        return None if digest is None else (request.namespace, self._identities.of(request.user), *facts, digest)
+
+    def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
+        return self._knowledge(request).workload(value, namespace=request.namespace, objects=request.objects)
+
+    def _knowledge(self, request: Request) -> Knowledge:
+        return self.knowledge if request.facts is None else replace(self.knowledge, facts=request.facts)
 
     def _review(self, request: Request) -> input_document.Review | None:
-        if request.user is None:
+        identities = self._identities.of(request.user)
+        if identities is None:
             return None
-        return {
-            "operation": request.operation.value,
-            "subResource": request.sub_resource,
-            "by": list(self._identities.of(request.user.name, request.user.groups)),
-        }
+        return {"operation": request.operation.value, "subResource": request.sub_resource, "by": list(identities)}
 
-    def _findings(  # noqa: PLR0913 - all that findings are about, all named
+    def _found(
         self,
-        workload: model.Workload,
-        facts: Store,
+        case: Case,
+        known: Knowledge,
         *,
         old: model.Workload | None = None,
         review: input_document.Review | None = None,
-        refusal: Refusal | None = None,
-        like: bytes | None = None,
-    ) -> tuple[list[model.Finding], list[model.Unknown]]:
+    ) -> _Found:
+        workload = case.workload
         if not workload.pod_sets and not workload.view:
-            return [], []
-        document = self.documents.build(workload, old=old, review=review, facts=facts, refusal=refusal, like=like)
+            return _Found()
+        cluster = input_cluster.of(case, known)
+        document = self.documents.build(workload, old=old, review=review, cluster=cluster)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
-        found = policy_enforcement.downgrade_partial_pods(decision.findings(result), workload)
-        found = policy_enforcement.downgrade_stale_facts(
-            found,
+        return _Found(
+            findings=tuple(enforcement.downgrade_partial_pods(decision.findings(result), workload)),
+            unknowns=tuple(decision.unknowns(result)),
+            grounds=tuple(case.grounds),
+        )
+
+    def _judged(
+        self,
+        findings: tuple[model.Finding, ...],
+        workload: model.Workload,
+        request: Request,
+        *,
+        before: tuple[model.Finding, ...],
+    ) -> tuple[model.Judgement, ...]:
+        current = enforcement.downgrade_stale_facts(
+            findings,
             self.catalogue,
             age=self.facts.age(),
-            bound=self.config.facts.bound,
-            told_now=frozenset() if refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
+            bound=self._oldest_facts,
+            told_now=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
         )
-        return list(found), decision.unknowns(result)
+        return decision.judge(
+            current,
+            where=enforcement.Circumstances(
+                namespace=workload.namespace,
+                role=workload.role,
+                place=request.place,
+                kind=workload.kind,
+                name=workload.name,
+                today=self.today(),
+            ),
+            entries=self.catalogue,
+            rules=self.config.enforcement,
+            before=before,
+            leniency=enforcement.leniency(workload, updating=request.operation is Operation.UPDATE),
+        )
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:
         if request.operation in (Operation.DELETE, Operation.CONNECT):
@@ -295,24 +283,3 @@ class Evaluator:
         if self._is_exempt(workload.namespace):
             return f"usher.yaml exempts namespace {workload.namespace}"
         return ""
-
-
-def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
-    for pod_set in workload.pod_sets:
-        yield from (each for each in pod_set.containers if each.type is model.ContainerType.EPHEMERAL)
-
-
-def _may_lose(request: Request, workload: model.Workload) -> bool:
-    """Whether an UPDATE may take away what a mutation gave; of a Pod only one that changes its spec."""
-    old = request.old_value
-    return merge.is_recorded(old) and not (
-        workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")
-    )
-
-
-def _leniency(workload: model.Workload, operation: Operation) -> Callable[[catalogue.Entry], str]:
-    if merge.owner_compares(workload):
-        return lambda _check: PODS_ARE_JUDGED
-    if operation is Operation.UPDATE and not workload.is_pod:
-        return lambda check: PODS_ARE_MENDED if check.mended_on_pods else ""
-    return lambda _check: ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from usher import model
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.mutation import merge, strategies
 from usher.policy import enforcement
 from usher.policy.checks import catalogue
@@ -85,7 +85,7 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
     """
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]
     if entry.kinds and workload.view.keys().isdisjoint(entry.kinds):
-        kinds = sorted({view.kind for view in view_registry.VIEWS if view.key in entry.kinds})
+        kinds = sorted({kind.kind for kind in registry.KINDS if kind.key in entry.kinds})
         return f"it is about {' and '.join(kinds)}"
     match entry.about:
         case About.OBJECTS:

@@ -3,15 +3,13 @@
 Users and groups come from the API server alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from usher import paths
-from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.ledger import Excess
+from usher.authorities.authority import QuotaRefusal
 from usher.config import models
 from usher.facts.store import Store
 from usher.reading import lookup
@@ -33,14 +31,6 @@ class User:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """What a quota says against letting an object in, at the moment."""
-
-    quota: Quota
-    excesses: tuple[Excess, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What is to be decided: an object, and how it comes about."""
 
@@ -55,7 +45,7 @@ class Request:
     """What is known of the cluster, where it is another one than the evaluator's."""
     place: models.Place = "admission"
     sub_resource: str = ""
-    refusal: Refusal | None = None
+    refusal: QuotaRefusal | None = None
     """Where somebody has tried to charge a quota for it, and could not."""
     user: User | None = None
     """None where nobody asks, as in CI."""
@@ -68,15 +58,15 @@ class Identities:
         self._known = {**models.DEFAULT_IDENTITIES, **config.identities}
         self._kept = lru_cache(maxsize=1024)(self._of)
 
-    def of(self, user: str, groups: Sequence[str]) -> tuple[str, ...]:
-        """Names of the identities, sorted."""
-        return self._kept(user, tuple(groups))
+    def of(self, user: User | None) -> tuple[str, ...] | None:
+        """Names of the user's identities, sorted; None where there is no user, as in CI."""
+        return None if user is None else self._kept(user)
 
-    def _of(self, user: str, groups: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(sorted(name for name, identity in self._known.items() if _has(identity, user, groups)))
+    def _of(self, user: User) -> tuple[str, ...]:
+        return tuple(sorted(name for name, identity in self._known.items() if _has(identity, user)))
 
 
-def _has(identity: models.Identity, user: str, groups: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(user, pattern) for pattern in identity.users) or any(
-        fnmatchcase(group, pattern) for pattern in identity.groups for group in groups
+def _has(identity: models.Identity, user: User) -> bool:
+    return any(fnmatchcase(user.name, pattern) for pattern in identity.users) or any(
+        fnmatchcase(group, pattern) for pattern in identity.groups for group in user.groups
     )

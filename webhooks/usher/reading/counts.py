@@ -1,10 +1,45 @@
-"""How often something runs, as far as a manifest tells: steps and tasks that fan out (Argo, Tekton)."""
+"""How many pods there are, as far as a manifest tells: of Jobs, in rollouts, of steps and tasks that fan out."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from usher import model
-from usher.reading.values import MAX_PODS
+from usher import model, paths
+from usher.reading.values import MAX_PODS, Reading
+
+DEFAULT_SURGE: Final = "25%"
+"""Of the replicas of a Deployment, where it says nothing else."""
+
+_PERCENTAGE: Final = re.compile(r"([0-9]{1,4})%", re.ASCII)
+
+
+def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
+    """Pods of a JobSpec that run at one time: parallelism, but never more than completions."""
+    parallelism = reading.count(spec.get("parallelism"), path + "/parallelism", default=1)
+    completions = reading.count(spec.get("completions"), path + "/completions", default=parallelism)
+    return min(parallelism, completions)
+
+
+def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
+    replicas: int,
+    value: object,
+    path: str,
+    reading: Reading,
+    *,
+    default: int | str = DEFAULT_SURGE,
+    rounded_up: bool = True,
+) -> int:
+    """Some of the replicas: a number, or a percentage. Surges are rounded up, what may be missing is rounded down."""
+    if value is None:
+        value = default
+    if not isinstance(value, str):
+        return reading.count(value, path, default=0)
+    percentage = _PERCENTAGE.fullmatch(value)
+    if percentage is None:
+        reading.unknown(path, "expected a whole number or a percentage such as 25%")
+        return 0
+    hundredths = replicas * int(percentage[1])
+    return -(-hundredths // 100) if rounded_up else hundredths // 100
 
 
 class Times(NamedTuple):

@@ -1,30 +1,27 @@
 """A workload inside another object: its templates, with their places in the whole (AppWrapper, cron kinds)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from usher import model, paths
+from usher.reading.context import Inner
 from usher.reading.templates import NOWHERE, Place, Template
 from usher.reading.values import Reading
 
 
-def templates(value: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template] | None:
-    """The templates of a whole object that stands at a path; None where its kind is not known.
+def read(value: Mapping[str, paths.Json], path: str, reading: Reading) -> Inner | None:
+    """A whole object that stands at a path, with its templates at their places; None where its kind is not known.
 
     What cannot be read in it is recorded at its place in the whole.
     """
-    api_version, kind = value.get("apiVersion"), value.get("kind")
-    group, _, version = api_version.rpartition("/") if isinstance(api_version, str) else ("", "", "")
-    known = reading.kinds.get((group, kind)) if isinstance(kind, str) else None
-    if known is None or version not in known.versions:
-        return None
-    inner = reading.inside()
-    found = [_at(template, path) for template in known.templates(value, inner)]
-    for unknown in inner.found():
+    found = reading.context.inner(value)
+    if found is None or found.templates is None:
+        return found
+    for unknown in found.unknowns:
         reading.unknown(path + unknown.path, unknown.reason)
-    for name_path, reference in inner.named.items():
-        reading.stands_for(path + name_path, reference)
-    return iter(found)
+    for name_path, reference in found.references.items():
+        reading.record_reference(path + name_path, reference)
+    return replace(found, templates=tuple(_at(template, path) for template in found.templates))
 
 
 def _at(template: Template, path: str) -> Template:

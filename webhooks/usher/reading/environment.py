@@ -59,7 +59,7 @@ def _whole_and_prefixes(names: frozenset[str]) -> tuple[frozenset[str], tuple[st
 def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
     """An entry whose value comes from elsewhere, or which is not as it should be."""
     if not isinstance(value, dict):
-        reading.no_object(value, path)
+        reading.not_an_object(value, path)
         return
     name = reading.text(value.get("name"), path + "/name")
     known = _variable_value(value, path, reading) if name else None

@@ -97,7 +97,7 @@ def metadata(layers: Layers, reading: Reading) -> paths.Object:
     inner = Reading()
     annotated_requests.of_pod({key: text for key, (text, _) in annotations.items()}, paths.ROOT, inner)
     for unknown in inner.found():
-        # What asks for accelerators and cannot be read is told where it stands.
+        # An annotation that asks for accelerators and cannot be read is recorded at its own path.
         key = paths.split(unknown.path)[-1]
         reading.unknown(paths.join(annotations.pop(key)[1], key), unknown.reason)
     return {"labels": {**labels}, "annotations": {key: text for key, (text, _) in annotations.items()}}

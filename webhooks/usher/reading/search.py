@@ -19,7 +19,7 @@ Place = tuple["Place", str | int] | None
 def pod_specs(value: paths.Json) -> list[str] | None:
     """Paths of all objects with a `containers` list, in the order of the document; those inside them left out.
 
-    None when the object is too large to be searched to its end: nobody knows what the rest holds.
+    None when the object is too large to be searched to its end.
     """
     return _all(value, _is_pod_spec)
 

@@ -1,4 +1,4 @@
-"""A shape is a TypedDict of what rules read of an object; everything else is left out, and wrong types are told."""
+"""A shape is a TypedDict of what rules read of an object; everything else is left out, and wrong types are recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -33,7 +33,7 @@ class Amount(TypedDict):
 
 @lru_cache(maxsize=1024)
 def amount_of(quantity: quantities.Quantity) -> Amount:
-    """The quantity as rules see it; not to be changed by whoever gets it."""
+    """The quantity as rules see it. It is shared: do not change it."""
     return {"text": str(quantity), "value": quantity.value, "milli": quantity.milli, "whole": quantity.is_whole}
 
 
@@ -69,7 +69,7 @@ class Metadata(TypedDict):
 
 
 def read(adapter: TypeAdapter[Any], value: object, path: str, unknown: Unknown) -> Mapping[str, Any]:
-    """The shape of a value; what has a wrong type is told at its place and left out.
+    """The shape of a value; what has a wrong type is recorded at its path and left out.
 
     Null is the same as missing, as everywhere in Kubernetes.
     """

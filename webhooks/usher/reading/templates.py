@@ -1,13 +1,14 @@
-"""What an adapter hands over: the parts of a pod template, each with its place in the object."""
+"""The parts of a pod template, each with its place in the object: what a kind hands over. Plain data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.reading.values import Reading
 
 ONE = model.Count(minimum=1, maximum=1)
+
+DEFAULT_SCHEDULER: Final = model.Scheduler(name="default-scheduler", reason="the template names none")
 
 FIRST = "*"
 """In place of a name: the first container does the work."""
@@ -40,11 +41,11 @@ class ContainerPlace(NamedTuple):
     environment: tuple[Place, ...] | None = None
     """Lists of variables in place of `env`; of several variables of one name the last one counts."""
     environment_path: str = ""
-    """The list that takes further variables, where that is none of its own."""
+    """The list that takes further variables, where that is not `env` of the container."""
     reserved_environment: frozenset[str] = frozenset()
     """Variables that must not be added there: as in `Traits`, of all operators that it could be."""
     resources_path: str = ""
-    """What takes further requests and limits, where that is nothing of its own."""
+    """What takes further requests and limits, where that is not `resources` of the container."""
 
 
 class Traits(NamedTuple):
@@ -57,7 +58,7 @@ class Traits(NamedTuple):
     ranks_inherit_environment: bool = True
     """Whether the ranks see the environment of their container."""
     scheduler: model.Scheduler | None = None
-    """Who places the pods where their template names nobody."""
+    """The scheduler of the pods where their template names none."""
     pod_group: str = ""
     """The scheduler for which the operator makes a PodGroup of the pods, where the kind can tell."""
     changeable: bool = True
@@ -114,43 +115,3 @@ LISTS: Final = (
     ("ephemeralContainers", model.ContainerType.EPHEMERAL),
 )
 """Init containers first: the order in which the kubelet starts them matters for the sums."""
-
-
-def listed(lists: Mapping[str, Place], reading: Reading) -> Iterator[ContainerPlace]:
-    """The containers of a pod spec, whose three lists are given by their names."""
-    for name, kind in LISTS:
-        if name not in lists:
-            continue
-        for path, value in reading.items(*lists[name]):
-            policy = value.get("restartPolicy")
-            if policy is not None:
-                policy = reading.text(policy, path + "/restartPolicy")
-            sidecar = kind is model.ContainerType.INIT and policy == "Always"
-            yield ContainerPlace(value=value, path=path, type=model.ContainerType.SIDECAR if sidecar else kind)
-
-
-def pod_template(
-    place: Place, reading: Reading, *, name: str = "", count: model.Count = ONE, traits: Traits = PLAIN
-) -> Template:
-    """A PodTemplateSpec: an object with `metadata` and `spec`."""
-    value, path = reading.mapping(*place), place.path
-    return Template(
-        name=name,
-        path=path,
-        spec=Place(value.get("spec"), path + "/spec"),
-        metadata=Place(value.get("metadata"), path + "/metadata"),
-        count=count,
-        traits=traits,
-    )
-
-
-def pod_spec(
-    place: Place,
-    *,
-    name: str = "",
-    metadata: Place = NOWHERE,
-    count: model.Count = ONE,
-    traits: Traits = PLAIN,
-) -> Template:
-    """A bare PodSpec, or an object in which the fields of one stand beside others (KServe's predictors)."""
-    return Template(name=name, path=place.path, spec=place, metadata=metadata, count=count, traits=traits)

@@ -2,18 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
 
 from usher import errors, model, paths, quantities
+from usher.reading import context as reading_context
 from usher.reading import lookup
-
-if TYPE_CHECKING:
-    from usher.kinds.kind import Kind
-    from usher.workloads.claim_specs import Claim
-
-MAX_DEPTH: Final = 4
-"""Workloads in workloads; an AppWrapper in an AppWrapper in an AppWrapper is none that anybody means."""
+from usher.reading.context import Context
 
 MAX_PODS = 10_000_000
 """More pods than any cluster holds: a count beyond it is a mistake, and would only make totals absurd."""
@@ -34,76 +27,52 @@ _parse_quantity = lru_cache(maxsize=4096)(quantities.parse)
 
 
 class Reading:
-    """Collects what could not be read while one object is normalised, and looks up what it refers to."""
+    """Typed values of one object; collects what could not be read, and looks up what the object refers to."""
 
-    __slots__ = ("_depth", "_objects", "claims", "kinds", "named", "namespace", "unknowns")
+    __slots__ = ("context", "references", "unknowns")
 
-    def __init__(
-        self,
-        *,
-        namespace: str = "",
-        objects: lookup.Lookup = lookup.NOTHING,
-        kinds: "Mapping[tuple[str, str], Kind]" = MappingProxyType({}),
-        depth: int = 0,
-    ) -> None:
+    def __init__(self, context: Context = reading_context.NOWHERE) -> None:
         self.unknowns: list[model.Unknown] = []
-        self.namespace = namespace
-        """Where names are looked up that come without a namespace."""
-        self.kinds = kinds
-        """The kinds that are known, for objects inside this one."""
-        self.named: dict[str, lookup.Reference] = {}
+        self.context = context
+        self.references: dict[str, lookup.Reference] = {}
         """Which objects names stand for, by the path of the name."""
-        self.claims: dict[lookup.Reference, Claim] = {}
-        """What the device claims ask for that have been read: many templates may name one."""
-        self._objects = objects
-        self._depth = depth
 
-    def inside(self) -> "Reading":
-        """A reading of an object inside this one, whose unknowns are its own; in too deep a one no kind is known."""
-        deeper = self._depth + 1
-        return Reading(
-            namespace=self.namespace,
-            objects=self._objects,
-            kinds=self.kinds if deeper < MAX_DEPTH else MappingProxyType({}),
-            depth=deeper,
-        )
+    def record_reference(self, path: str, reference: lookup.Reference) -> None:
+        """Lets the parts of a referenced object stand below the text that names it, where nothing else can stand.
 
-    def stands_for(self, path: str, reference: lookup.Reference) -> None:
-        """The parts of an object count as standing below the text that names it, where nothing else can stand.
-
-        What is wrong with one of them is told at the name.
+        What is wrong with one of them is reported at the name.
         """
-        self.named[path] = reference
+        self.references[path] = reference
 
     def unknown(self, path: str, reason: str) -> None:
-        holder = path if self.named else paths.ROOT
+        holder = path if self.references else paths.ROOT
         while holder:
             holder = holder.rpartition("/")[0]
-            if holder in self.named:
+            if holder in self.references:
                 within = paths.readable(path.removeprefix(holder))
-                path, reason = holder, f"{self.named[holder]}, {within}: {reason}"
+                path, reason = holder, f"{self.references[holder]}, {within}: {reason}"
         self.unknowns.append(model.Unknown(path=path, reason=reason))
 
-    def also_unknown(self, path: str, reason: str) -> None:
-        """As `unknown`, for a place that is read twice: what has been told there is enough."""
+    def unknown_once(self, path: str, reason: str) -> None:
+        """As `unknown`, for a place that is read twice: one reason for each path is enough."""
         if all(known.path != path for known in self.unknowns):
             self.unknown(path, reason)
 
     def found(self) -> tuple[model.Unknown, ...]:
-        """What could not be read, each once: some places are read for several ends."""
+        """What could not be read, each once: some places are read several times."""
         return tuple(dict.fromkeys(self.unknowns))
 
-    def referenced(self, reference: lookup.Reference, path: str, *, for_want: str) -> paths.Object | None:
-        """The object that stands behind a name at a path; None and recorded where it is not to be had.
+    def look_up(self, reference: lookup.Reference, path: str, *, consequence: str) -> paths.Object | None:
+        """The object that a name at a path stands for; None and recorded as unknown where it cannot be found.
 
         Args:
             reference: the object.
             path: where it is named.
-            for_want: what therefore cannot be told, as in `its pods are not judged`.
+            consequence: what cannot be told without it, as in `its pods are not judged`.
         """
-        found = self._objects.find(reference)
+        found = self.context.objects.find(reference)
         if isinstance(found, lookup.Absence):
-            self.unknown(path, f"{reference} {found.value}: {for_want}")
+            self.unknown(path, f"{reference} {found.value}: {consequence}")
             return None
         return found
 
@@ -124,23 +93,23 @@ class Reading:
         return ()
 
     def items(self, value: object, path: str) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
-        """The objects of a list, each with its path; whatever is no object is left out and recorded."""
+        """The objects of a list, each with its path; other items are recorded and left out."""
         if isinstance(value, list):
             for index, item in enumerate(value):
                 item_path = f"{path}/{index}"
                 if isinstance(item, dict):
                     yield item_path, item
                 else:
-                    self.no_object(item, item_path)
+                    self.not_an_object(item, item_path)
         elif value is not None:
             self.unknown(path, f"expected a list, found {_type_name(value)}")
 
-    def no_object(self, item: object, path: str) -> None:
-        """Records an item that had to be an object and is none; not even null may stand in a list."""
+    def not_an_object(self, item: object, path: str) -> None:
+        """Records an item that has to be an object and is not; even null is wrong in a list."""
         self.unknown(path, f"expected an object, found {_type_name(item)}")
 
     def entries(self, value: object, path: str) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
-        """The objects of an object, each with its path and key; whatever is no object is left out and recorded."""
+        """The objects of an object, each with its path and key; other items are recorded and left out."""
         for key, entry in self.mapping(value, path).items():
             entry_path = paths.join(path, key)
             if isinstance(entry, dict):
@@ -171,7 +140,7 @@ class Reading:
         return ""
 
     def texts(self, value: object, path: str) -> tuple[str, ...]:
-        """The strings of a list; whatever is none is left out and recorded."""
+        """The strings of a list; other items are recorded and left out."""
         if value is not None and not isinstance(value, list):
             self.unknown(path, f"expected a list, found {_type_name(value)}")
         items = value if isinstance(value, list) else []
@@ -199,7 +168,7 @@ class Reading:
         return value
 
     def resources(self, value: object, path: str) -> dict[str, quantities.Quantity]:
-        """`requests` or `limits`; what is no quantity of a resource is left out and recorded.
+        """`requests` or `limits`; what is no quantity of a resource is recorded and left out.
 
         A negative one in one container would otherwise hide what another asks for.
         """

@@ -8,7 +8,8 @@ from rich.text import Text
 from usher import model, quantities
 from usher.authorities import amount_texts
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.authorities.outlook import Answer, Balance, Holding, Outlook, Rank, Section
+from usher.authorities.outlook import Balance, Holding, Outlook, Rank, Section
+from usher.authorities.verdict import Answer
 from usher.reports import wording
 from usher.reports.amounts import number, span
 from usher.reports.lines import Lines, Row

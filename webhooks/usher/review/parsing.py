@@ -7,7 +7,7 @@ from typing import Final, cast
 import orjson
 
 from usher import errors, paths
-from usher.policy.evaluator import Operation, User
+from usher.policy.request import Operation, Request, User
 
 API_VERSION: Final = "admission.k8s.io/v1"
 
@@ -77,6 +77,18 @@ def parse(body: bytes) -> Review:
         user=_user(request),
         value=value,
         old_value=_object(request, "oldObject"),
+    )
+
+
+def request_of(review: Review) -> Request:
+    """What the evaluator is to decide about the object of a review; the object is empty where there is none."""
+    return Request(
+        value=review.value or {},
+        operation=review.operation,
+        namespace=review.namespace,
+        old_value=review.old_value if review.operation is Operation.UPDATE else None,
+        sub_resource=review.sub_resource,
+        user=review.user,
     )
 
 

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal, NotRequired
 
 import orjson
@@ -9,7 +10,7 @@ from typing_extensions import TypedDict
 
 from usher import model
 from usher.mutation.editing import Operation
-from usher.review.parsing import API_VERSION
+from usher.review.parsing import API_VERSION, Review
 
 MAX_MESSAGE: Final = 8 * 1024
 """Bytes. A denial of two hundred findings must still be an answer that people can read."""
@@ -36,6 +37,20 @@ class Response(TypedDict):
     auditAnnotations: NotRequired[dict[str, str]]
     patchType: NotRequired[Literal["JSONPatch"]]
     patch: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A response body and what is worth logging and counting about it; never the object itself."""
+
+    body: bytes
+    review: Review
+    allowed: bool
+    outcomes: dict[str, str] = field(default_factory=dict)
+    """Check name -> outcome, for findings."""
+    mutations: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    unknowns: int = 0
 
 
 def encode(response: Response) -> bytes:

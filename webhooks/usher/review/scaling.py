@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Final
 
 from usher import paths
-from usher.kinds import scales
+from usher.kinds import registry
+from usher.reading.growth import with_number
 from usher.review.parsing import Review
 
 SUB_RESOURCE: Final = "scale"
@@ -14,8 +15,8 @@ def field(review: Review) -> str:
     """JSON Pointer of the number that the request writes; empty where it is no scale of a kind that we know."""
     if review.sub_resource != SUB_RESOURCE or review.value is None:
         return ""
-    kind = scales.KINDS.get((review.resource.group, review.resource.plural))
-    return "" if kind is None else scales.FIELDS[review.resource.group, kind]
+    kind = registry.scaled(review.resource.group, review.resource.plural)
+    return "" if kind is None else kind.scale
 
 
 def applied(review: Review, scaled: paths.Object) -> Review:
@@ -25,7 +26,7 @@ def applied(review: Review, scaled: paths.Object) -> Review:
         review: of its scale; `field` knows where it keeps its number.
         scaled: the object as it is.
     """
-    value = scales.with_number(scaled, field(review), _replicas(review.value))
+    value = with_number(scaled, field(review), _replicas(review.value))
     return replace(review, kind=_text(scaled.get("kind")), sub_resource="", value=value, old_value=scaled)
 
 

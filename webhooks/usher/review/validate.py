@@ -1,79 +1,159 @@
-"""A validating review that may have to wait: for the object that is scaled, for the quota that is charged."""
+"""The validating review: body in, body with a verdict out.
+
+A server with a cluster also waits for the object that a request scales, and for the charge of a quota.
+"""
 
 import asyncio
 import time
-from typing import Final, Protocol, TypeVar
+from dataclasses import replace
+from typing import Final, Protocol
 
-from usher import errors, model
-from usher.authorities.gpu_quota.ledger import Full, Refused
-from usher.policy.evaluator import Evaluator
-from usher.policy.request import Refusal
-from usher.review import mutate
-from usher.review.parsing import Review, parse
+from usher import errors, model, paths
+from usher.authorities.authority import QuotaRefusal
+from usher.authorities.gpu_quota.charge_request import ChargeRequest
+from usher.authorities.gpu_quota.ledger import Full
+from usher.policy.evaluator import Evaluator, Operation
+from usher.review import response, scaling
+from usher.review.parsing import Review, parse, request_of
+from usher.review.response import Answer
 
 WITHIN: Final = 2.0
-"""Seconds in which all that a review waits for has to come; the API server waits for three."""
-
-_Bill = TypeVar("_Bill")
+"""Seconds in which a review must get all that it waits for; the API server waits for three."""
 
 
-class Gate(Protocol[_Bill]):
-    """What has to be asked of a cluster; `usher.charging.gate` asks a real one."""
+class Admission(Protocol):
+    """What a review asks of a cluster; `gpu_quota.live.admission` asks a real one.
 
-    async def prepared(self, review: Review, *, until: float) -> Review:
-        """The review; of a scale, that of the object which is scaled. Raises ClusterError, by then at the latest."""
+    Each method raises ClusterError at the time `until`, of `time.monotonic`, at the latest.
+    """
+
+    async def scaled(  # noqa: PLR0913 - what names an object
+        self, *, group: str, version: str, plural: str, namespace: str, name: str, until: float
+    ) -> paths.Object | None:
+        """The object that a request scales; None where it does not exist, or may not be read."""
         ...
 
-    def bill(self, review: Review, decision: model.Decision) -> _Bill | None:
-        """What there is to charge for what is let in; None where there is nothing."""
-        ...
-
-    async def charge(self, bill: _Bill, *, until: float, force: bool = False) -> Refused | Full | None:
-        """Charges a quota, or says what stands against it; `force` charges all the same.
-
-        Raises ClusterError, at the time `until` (of `time.monotonic`) at the latest.
-        """
-        ...
-
-    def refusal(self, bill: _Bill, refused: Refused) -> Refusal:
-        """What the policies are told."""
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
+        """Charges the quota of a workload; None where it is charged, or there is nothing to charge."""
         ...
 
 
-async def validate(body: bytes, evaluator: Evaluator, gate: Gate[_Bill]) -> mutate.Answer:
-    """Decides about the object of a review, and charges what is let in.
-
-    A quota that has nothing left is a finding as any other: the policies say it, and usher.yaml may let it only warn.
-    Then the workload is charged all the same.
+def validate(body: bytes, evaluator: Evaluator) -> Answer:
+    """Decides about the object of a review.
 
     Raises:
-        ReviewError: the body is no review that we answer.
+        ReviewError: the body is not a review that we answer.
+        EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
+    """
+    review = parse(body)
+    return _answer(review, decide(review, evaluator))
+
+
+def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
+    """The decision about the object of a review; an empty one where there is no object.
+
+    Args:
+        review: `prepared` has replaced a scale by the object that it scales. Without a cluster that object is unknown.
+        evaluator: what decides.
+        refusal: why a quota refused the charge.
+
+    Raises:
+        EngineError: no verdict.
+    """
+    if review.value is None:
+        return model.Decision(workload=None)
+    if scaling.field(review):
+        reason = "the object that it scales is not known here: no cluster is configured"
+        return model.Decision(workload=None, unknowns=(model.Unknown(path="", reason=reason),))
+    return evaluator.decide(replace(request_of(review), refusal=refusal))
+
+
+async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admission) -> Answer:
+    """Decides about the object of a review, and charges a workload that is let in.
+
+    A refused charge becomes a finding: the policies decide again, and usher.yaml may let the check only warn. Then the
+    workload is charged by force.
+
+    Raises:
+        ReviewError: the body is not a review that we answer.
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
         ClusterError: no verdict, because the quota could not be charged.
     """
     until = time.monotonic() + WITHIN
-    review = await gate.prepared(parse(body), until=until)
+    review = await prepared(parse(body), admission, until=until)
     decision = await _decision(review, evaluator)
-    bill = gate.bill(review, decision) if decision.allowed else None
-    if bill is not None:
-        found = _said(await gate.charge(bill, until=until))
-        if found is not None:
-            decision = await _decision(review, evaluator, refusal=gate.refusal(bill, found))
+    request = charge_request(review, decision) if decision.allowed else None
+    if request is not None:
+        refusal = _refusal(await admission.charge(request, until=until))
+        if refusal is not None:
+            decision = await _decision(review, evaluator, refusal=refusal)
             if decision.allowed:
-                _said(await gate.charge(bill, until=until, force=True))
-    return mutate.answered(review, decision)
+                _refusal(await admission.charge(request, until=until, force=True))
+    return _answer(review, decision)
 
 
-async def _decision(review: Review, evaluator: Evaluator, *, refusal: Refusal | None = None) -> model.Decision:
+async def prepared(review: Review, admission: Admission, *, until: float) -> Review:
+    """The review; for a scale, the review of an UPDATE of the object that it scales."""
+    if not scaling.field(review):
+        return review
+    resource = review.resource
+    scaled = await admission.scaled(
+        group=resource.group,
+        version=resource.version,
+        plural=resource.plural,
+        namespace=review.namespace,
+        name=review.name,
+        until=until,
+    )
+    return review if scaled is None else scaling.applied(review, scaled)
+
+
+def charge_request(review: Review, decision: model.Decision) -> ChargeRequest | None:
+    """What to charge for an object that is let in; None for an object that makes no pods."""
+    workload, value = decision.workload, review.value
+    if workload is None or value is None or decision.exemption or review.sub_resource or not workload.makes_pods:
+        return None
+    return ChargeRequest(
+        uid=review.uid,
+        workload=workload,
+        value=value,
+        old_value=review.old_value if review.operation is Operation.UPDATE else None,
+        creates=review.operation is Operation.CREATE,
+        dry_run=review.dry_run,
+    )
+
+
+async def _decision(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
     if evaluator.engine.waits:
-        return await asyncio.to_thread(mutate.decide, review, evaluator, refusal=refusal)
+        return await asyncio.to_thread(decide, review, evaluator, refusal=refusal)
     # The embedded engine takes less time than handing over to a thread would.
-    return mutate.decide(review, evaluator, refusal=refusal)
+    return decide(review, evaluator, refusal=refusal)
 
 
-def _said(found: Refused | Full | None) -> Refused | None:
+def _refusal(found: QuotaRefusal | Full | None) -> QuotaRefusal | None:
     if isinstance(found, Full):
         raise errors.ClusterError(
             f"the GPUQuota has no room for more than {found.entries} charges; divide its namespaces among several"
         )
     return found
+
+
+def _answer(review: Review, decision: model.Decision) -> Answer:
+    """The answer of the validating webhook to a decision."""
+    answer = response.validated(review.uid, decision, display_name=_display_name(review))
+    return Answer(
+        body=response.encode(answer),
+        review=review,
+        allowed=decision.allowed,
+        outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
+        unknowns=len(decision.unknowns),
+    )
+
+
+def _display_name(review: Review) -> str:
+    """As people know the object: it may have no name yet, and no namespace of its own."""
+    metadata = review.value.get("metadata") if review.value else None
+    generated = metadata.get("generateName") if isinstance(metadata, dict) else None
+    name = review.name or (f"{generated}*" if isinstance(generated, str) else "(unnamed)")
+    qualified = f"{review.namespace}/{name}" if review.namespace else name
+    return f"{review.kind[:63]} {qualified[:317]}"

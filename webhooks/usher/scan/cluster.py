@@ -9,44 +9,26 @@ from usher.cluster import listing
 from usher.cluster.api import Lists, root
 from usher.cluster.listing import Refused
 from usher.config.models import EXEMPTION_LABEL
-from usher.kinds import completion, registry
+from usher.kinds import registry
 from usher.kinds.kind import Kind
-from usher.kinds.view import View
 from usher.scan import findings
 from usher.scan.batches import Batch, Item
 
 PAGE: Final = 500
 """Objects per request, and so in memory at a time; kubectl asks for as many."""
 
-# Owners are listed before what they own, so that a page can tell what belongs to a workload that was seen
-# (docs/domain/kinds.md#owner-chains). The longest chain: NIMPipeline, NIMService, InferenceService, Service,
-# Configuration, Revision, Deployment, ReplicaSet, Pod.
-_OWNED_LATE: Final = {
-    # First of all, because their labels exempt objects.
-    "Namespace": -2,
-    "AppWrapper": -1,
-    **dict.fromkeys(("NIMService", "RayJob", "SparkApplication", "TaskRun", "Workflow"), 1),
-    **dict.fromkeys(("InferenceService", "JobSet", "LeaderWorkerSet", "RayCluster"), 2),
-    "Service": 3,
-    "Configuration": 4,
-    "Revision": 5,
-    **dict.fromkeys(("Deployment", "Job", "StatefulSet"), 6),
-    "ReplicaSet": 7,
-    "Pod": 8,
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """A kind in the version that the API server serves."""
 
-    kind: Kind | View
+    kind: Kind
     version: str
 
     @property
     def name(self) -> str:
         """As in `kubectl get`."""
-        return f"{self.kind.plural}.{self.kind.group}" if self.kind.group else self.kind.plural
+        return self.kind.resource
 
     def path(self, namespace: str) -> str:
         within = f"namespaces/{namespace}/" if namespace else ""
@@ -115,8 +97,13 @@ def _namespace(item: Item) -> object:
     return paths.metadata(item.value).get("namespace")
 
 
-def _owners_first(resource: Resource) -> tuple[int, str]:
-    return _OWNED_LATE.get(resource.kind.kind, 0), resource.name
+def _owners_first(resource: Resource) -> tuple[bool, int, str]:
+    """Owners come before what they own, so that a page can tell what belongs to a workload that was seen.
+
+    Namespaces come before everything: their labels say what is left out.
+    """
+    key = resource.kind.group_and_kind
+    return key != ("", "Namespace"), registry.owners_above(key), resource.name
 
 
 def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
@@ -150,7 +137,7 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
         fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
         seen.update(map(_uid, fresh))
         own = [item for item in fresh if not _owners(item) & uids]
-        live = [item for item in own if not completion.finished(item)]
+        live = [item for item in own if not resource.kind.finished(item)]
         yield Batch(
             source=resource.name,
             items=tuple(Item(value=item) for item in live),
@@ -158,7 +145,7 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
             finished=len(own) - len(live),
             is_file=False,
         )
-        if isinstance(resource.kind, Kind) and resource.kind.kind != "Pod":
+        if resource.kind.pods is not None and resource.kind.kind != "Pod":
             uids.update(map(_uid, fresh))
 
 

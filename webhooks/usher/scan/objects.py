@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from usher import paths
 from usher.config import models
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.reading import search
 
@@ -59,7 +59,7 @@ def is_own(value: paths.Object) -> bool:
     is.
     """
     group, _, kind = kubeflow_pipelines_compiled.group_version_kind(value)
-    return group == _OWN_GROUP and (group, kind) not in view_registry.BY_GROUP_AND_KIND
+    return group == _OWN_GROUP and (group, kind) not in registry.SHAPES
 
 
 def meant_as_workload(value: paths.Json) -> bool:

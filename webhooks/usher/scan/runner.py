@@ -138,7 +138,7 @@ def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluato
     intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
     intents += [intent for conflict in merged.conflicts for intent in conflict]
     keys = {*(intent.mutation for intent in intents), *(note.mutation for note in merged.warnings)}
-    names = {key: evaluator.mutation_name(key) for key in keys}
+    names = {key: evaluator.catalogue.mutation_name(key) for key in keys}
     places = {}
     for pod_set in workload.pod_sets:
         places[pod_set.path] = pod_set.name or "the pod"

@@ -7,13 +7,16 @@ from functools import partial
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
-from usher.kinds.autoscaling import autoscalers
+from usher.facts.store import Store
 from usher.policy.input.document import Documents
 from usher.reading import lookup
+from usher.reading.growth import Growth
 from usher.scan.batches import Batch
 from usher.workloads import grown_workloads
-from usher.workloads.grown_workloads import Growth, grown
+from usher.workloads.grown_workloads import grown
+from usher.workloads.growths import growth_of
 from usher.workloads.normalise import normalise
 
 
@@ -58,7 +61,7 @@ def workloads(
         vocabulary: which resources are accelerators.
         namespace: the namespace of objects without one.
     """
-    documents = Documents(config, vocabulary)
+    documents = Documents(Knowledge(facts=Store(), config=config, vocabulary=vocabulary))
     for batch in batches:
         objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
         read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects)
@@ -79,7 +82,7 @@ def workloads(
 
 def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, Sequence[Growth]]:
     """The scalers by the name of their target. A target that only passes on its scale is followed to its own target."""
-    found = [each for value in values if (each := autoscalers.of(value, namespace=namespace)) is not None]
+    found = [each for value in values if (each := growth_of(value, namespace=namespace)) is not None]
     by_source = {each.source: each for each in found}
     by_target: dict[str, list[Growth]] = defaultdict(list)
     for each in found:

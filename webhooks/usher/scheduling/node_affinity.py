@@ -31,15 +31,6 @@ def matches(pod_set: model.PodSet, *, labels: Labels, name: str) -> bool:
     return any(_term_matches(term, labels, name) for term in pod_set.required_terms)
 
 
-def has_unparsable_term(pod_set: model.PodSet) -> bool:
-    """Whether a term of required node affinity cannot be parsed; Kubernetes does not report that to the user."""
-    return any(
-        _parsed(term.get("matchExpressions"), requirements.is_for_labels) is None
-        or _parsed(term.get("matchFields"), requirements.is_for_fields) is None
-        for term in pod_set.required_terms
-    )
-
-
 def parsed(term: Mapping[str, paths.Json]) -> Term | None:
     """The requirements of a term; None where it matches no node, because it is empty or cannot be parsed."""
     on_labels = _parsed(term.get("matchExpressions"), requirements.is_for_labels)

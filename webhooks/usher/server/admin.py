@@ -1,30 +1,10 @@
-"""The two applications: reviews for the API server, and the admin side for people, probes and Prometheus."""
+"""The admin port: probes and metrics for people, kubelets and Prometheus."""
 
 from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Response
-from starlette.types import ASGIApp
 
-from usher.charging.gate import Gate
 from usher.server.metrics import Metrics
-from usher.server.reloading import Current
-from usher.server.reviews import Reviews
-
-
-def webhook_app(
-    current: Current, metrics: Metrics, *, stopping: Callable[[], bool], gate: Gate | None = None
-) -> ASGIApp:
-    """Answers reviews and nothing else: no documentation, no schema, no metrics on this port.
-
-    Args:
-        current: holds what decides.
-        metrics: where answers are counted.
-        stopping: whether this process will end, so that clients are to connect to another.
-        gate: what charges quotas; None without a cluster.
-    """
-    app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=None)
-    # Not by `add_middleware`: a review has no use for the layers that FastAPI puts around all middleware.
-    return Reviews(app, current=current, metrics=metrics, stopping=stopping, gate=gate)
 
 
 def admin_app(metrics: Metrics, *, ready: Callable[[], Awaitable[str]]) -> FastAPI:

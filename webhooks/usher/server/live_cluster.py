@@ -9,9 +9,10 @@ from typing import Final
 
 import structlog
 
-from usher.charging.charging import Charging
-from usher.charging.gate import Gate
-from usher.charging.meters import Meter
+from usher.authorities.gpu_quota.live.admission import Admission
+from usher.authorities.gpu_quota.live.metering import Meter
+from usher.authorities.gpu_quota.live.service import ChargingService
+from usher.authorities.knowledge import Knowledge
 from usher.cluster.live import LiveFacts
 from usher.policy.evaluator import Evaluator
 from usher.server.metrics import Metrics
@@ -50,24 +51,27 @@ class Watched:
     """The cluster that the server is for."""
 
     facts: LiveFacts
-    charging: Callable[[Callable[[], Evaluator], Meter], Charging]
-    """Makes what charges its quotas, from what gives the evaluator in service and what counts."""
+    charging: Callable[[Callable[[], Knowledge], Meter], ChargingService]
+    """Makes what charges its quotas, from what gives the knowledge in service and what counts."""
 
 
 class Cluster:
-    """A watched cluster while the server runs; without one there is nothing to wait for, and nobody to charge."""
+    """The watched cluster while the server runs; without one, quotas are not charged."""
 
     def __init__(self, watched: Watched | None, evaluator: Callable[[], Evaluator], metrics: Metrics) -> None:
         self.facts = watched.facts if watched is not None else None
-        self._charging = watched.charging(evaluator, metrics.of_quotas()) if watched is not None else None
+        self._evaluator = evaluator
+        self._charging = None
+        if watched is not None:
+            self._charging = watched.charging(lambda: evaluator().knowledge, metrics.of_quotas())
         self._log: asyncio.Task[None] | None = None
         if self.facts is not None:
             metrics.watch_facts(self.facts)
 
     @property
-    def gate(self) -> Gate | None:
+    def admission(self) -> Admission | None:
         """What charges quotas."""
-        return self._charging.gate if self._charging is not None else None
+        return self._charging.admission if self._charging is not None else None
 
     def start(self, *, interval: float) -> None:
         """Begins to watch, to charge, and to log problems, at which it looks each `interval` seconds."""
@@ -77,13 +81,15 @@ class Cluster:
             self._log = asyncio.create_task(_log(self.facts, interval))
         if self._charging is not None:
             self._charging.start()
+        elif self._evaluator().config.quotas:
+            structlog.get_logger().warning("quotas_not_charged", reason="no live cluster is watched; start with --live")
 
     def missing(self) -> str:
         """What keeps a server from being ready."""
         return missing(self.facts)
 
     def stop(self) -> None:
-        """Ends everything; charges before facts, of which they are made."""
+        """Stops charging, and then the facts on which charges rest."""
         if self._log is not None:
             self._log.cancel()
         if self._charging is not None:

@@ -9,8 +9,7 @@ import orjson
 import structlog
 
 from usher import errors
-from usher.review.mutate import Answer
-from usher.review.response import shown
+from usher.review.response import Answer, shown
 
 _LONGEST: Final = 253
 """Characters of a name that is logged: a Kubernetes name at its longest, and a bound for what strangers may send."""

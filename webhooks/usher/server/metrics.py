@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from usher import __version__
 from usher.cluster.live import LiveFacts
-from usher.review.mutate import Answer
+from usher.review.response import Answer
 from usher.server.quota_metrics import OfQuotas, QuotaMetrics
 
 # From well below a healthy review to the longest that an API server waits.

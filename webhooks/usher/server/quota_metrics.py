@@ -1,4 +1,4 @@
-"""What Prometheus sees of GPUQuotas. Series are bounded: by our own words, and by how many quotas are shown."""
+"""Metrics of GPUQuotas. The number of series is bounded, by fixed labels and by `MOST_QUOTAS`."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,33 +10,35 @@ from prometheus_client.registry import Collector
 from usher import errors, paths, quantities
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.charging.meters import Action, Result
+from usher.authorities.gpu_quota.live.metering import Action, Result
 from usher.facts.store import Store
 from usher.reading.lookup import Absence
 
 MOST_QUOTAS: Final = 200
-"""Of a cluster with more the first by name are shown."""
+"""Quotas that are shown, the first by name."""
 
-# A charge is a write of the API server's: from some milliseconds to the longest that a review waits.
+# A charge is one write to the API server: from some milliseconds to the longest that a review waits.
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0)
 
 
 class QuotaMetrics:
-    """Counts what is charged; see `charging.meters.Meter`."""
+    """Counts what is charged; see `gpu_quota.live.metering.Meter`."""
 
     def __init__(self, registry: prometheus.CollectorRegistry) -> None:
         """Takes where the metrics are shown."""
         self._charges = prometheus.Counter(
-            "usher_quota_charges", "Charges of GPUQuotas, by what came of them.", ["result"], registry=registry
+            "usher_quota_charges", "Charges of GPUQuotas, by result.", ["result"], registry=registry
         )
         self._seconds = prometheus.Histogram(
             "usher_quota_charge_seconds", "Time that a review waited for a charge.", buckets=_BUCKETS, registry=registry
         )
         self._conflicts = prometheus.Counter(
-            "usher_quota_conflicts", "Writes that another replica overtook; each is made again.", registry=registry
+            "usher_quota_conflicts",
+            "Writes that another replica came before; each is repeated.",
+            registry=registry,
         )
         self._reconciled = prometheus.Counter(
-            "usher_quota_reconciled", "What was changed so that ledgers say what there is.", ["action"],
+            "usher_quota_reconciled", "Corrections of accounts and conditions, by action.", ["action"],
             registry=registry,
         )  # fmt: skip
         for result in Result:
@@ -56,7 +58,7 @@ class QuotaMetrics:
 
 
 class OfQuotas(Collector):
-    """What quotas have and what is used of them, asked when Prometheus asks."""
+    """Limits and what is used of them, read when Prometheus scrapes."""
 
     def __init__(self, facts: Store) -> None:
         self._facts = facts
@@ -76,7 +78,7 @@ class OfQuotas(Collector):
 
 
 def _amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, float, bool]]:
-    """Classes of a limit, unit, amount, and whether it is what is used; of equal classes the first limit is shown."""
+    """Classes of a limit, unit, amount, and whether the amount is used; of limits with equal classes only the first."""
     status = value.get("status")
     said = status.get("used") if isinstance(status, dict) else None
     of_limits = said if isinstance(said, list) else []
@@ -93,7 +95,7 @@ def _amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, floa
 
 
 def _number(value: paths.Json) -> float:
-    """An amount as the status has it; what nobody wrote is 0."""
+    """An amount in the status; 0 where it is missing."""
     try:
         return quantities.parse(value).nanos / quantities.NANO if isinstance(value, str | int) else 0.0
     except errors.QuantityError:

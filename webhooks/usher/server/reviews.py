@@ -1,8 +1,7 @@
-"""The hot path: `POST /mutate` and `POST /validate` as plain ASGI, before any routing.
+"""The webhook port, as a plain ASGI application: `POST /mutate`, `POST /validate`, and nothing else.
 
-What each failure is answered with decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a
-request that is no review of ours, 5xx without a review body for a fault of ours, so that failurePolicy decides and
-never we.
+The status of an answer decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a request that is
+not a review, 5xx without a review body for a fault of ours. Then failurePolicy decides, and not we.
 """
 
 import asyncio
@@ -10,13 +9,14 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from usher import errors
-from usher.charging.gate import Gate
+from usher.authorities.gpu_quota.live.admission import Admission
 from usher.policy.evaluator import Evaluator
-from usher.review import mutate as review_mutate
-from usher.review import validate as review_validate
+from usher.review.mutate import mutate
+from usher.review.response import Answer
+from usher.review.validate import validate, validate_and_charge
 from usher.server import logs
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
@@ -24,13 +24,14 @@ from usher.server.reloading import Current
 MAX_BODY: Final = 8 * 2**20
 """Bytes. Two objects of at most 3 MiB and their envelope fit; anything larger is not from an API server."""
 
-Review = Callable[[bytes, Evaluator], review_mutate.Answer]
+Review = Callable[[bytes, Evaluator], Answer]
 
-_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": review_mutate.mutate, "/validate": review_mutate.validate}
+_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": mutate, "/validate": validate}
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _CLOSE: Final = (b"connection", b"close")
+_NOT_FOUND: Final = b"reviews are answered at /mutate and /validate\n"
 _TOO_LARGE: Final = f"the body is larger than {MAX_BODY} bytes\n"
 
 
@@ -43,27 +44,28 @@ class _RefusedError(Exception):
 
 
 class Reviews:
-    """ASGI middleware that answers reviews itself and hands everything else on."""
+    """Answers reviews, and 404 on every other path."""
 
     def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        current: Current,
-        metrics: Metrics,
-        stopping: Callable[[], bool],
-        gate: Gate | None = None,
+        self, *, current: Current, metrics: Metrics, stopping: Callable[[], bool], admission: Admission | None = None
     ) -> None:
-        self._app = app
-        self._gate = gate
+        """Prepares to answer.
+
+        Args:
+            current: holds the evaluator in service.
+            metrics: where answers are counted.
+            stopping: whether this process will end, so that clients are to connect to another.
+            admission: what charges quotas; None without a cluster.
+        """
+        self._admission = admission
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        review = _ENDPOINTS.get(scope["path"]) if scope["type"] == "http" else None
+        review = _ENDPOINTS.get(scope["path"])
         if review is None:
-            await self._app(scope, receive, send)
+            await _send(send, 404, _NOT_FOUND, _TEXT, close=self._stopping())
             return
         endpoint = scope["path"][1:]
         try:
@@ -90,10 +92,10 @@ class Reviews:
             self._metrics.answered(endpoint, answer, seconds=seconds)
             logs.decision(endpoint, answer, seconds=seconds)
 
-    async def _review(self, review: Review, body: bytes) -> review_mutate.Answer:
+    async def _review(self, review: Review, body: bytes) -> Answer:
         evaluator = self._current.evaluator
-        if self._gate is not None and review is review_mutate.validate:
-            return await review_validate.validate(body, evaluator, self._gate)
+        if self._admission is not None and review is validate:
+            return await validate_and_charge(body, evaluator, self._admission)
         if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
         # The embedded engine takes less time than handing over to a thread would.

@@ -20,11 +20,12 @@ from starlette.types import ASGIApp
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
 from usher.policy.evaluator import Evaluator, Request
-from usher.server.admin import admin_app, webhook_app
+from usher.server.admin import admin_app
 from usher.server.live_cluster import Cluster, Watched
 from usher.server.metrics import Metrics
 from usher.server.protocol import BoundedProtocol
 from usher.server.reloading import Current, Looked
+from usher.server.reviews import Reviews
 
 KEEP_ALIVE: Final = 120
 """Seconds. The API server keeps idle connections for 90; it must close first (docs/domain/webhooks.md#connections)."""
@@ -114,7 +115,8 @@ async def _serve(
     stopping = asyncio.Event()
     watched = Cluster(cluster, lambda: current.evaluator, metrics)
     watched.start(interval=settings.reload_interval)
-    webhook = _server(webhook_app(current, metrics, stopping=stopping.is_set, gate=watched.gate), reloader=reloader)
+    reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, admission=watched.admission)
+    webhook = _server(reviews, reloader=reloader)
 
     async def missing() -> str:
         expires = reloader.leaf.not_valid_after_utc

@@ -27,7 +27,7 @@ _DRIVER: Final = re.compile(r"""device\.driver\s*==\s*["']([a-z0-9.-]{1,253})["'
 
 
 def gives_accelerators(name: str, *, path: str, reading: Reading, vocabulary: Vocabulary) -> bool:
-    """False and recorded where nobody says it.
+    """Whether the devices of a class are accelerators; false and recorded where that is unknown.
 
     What is said of the class by its name decides; or else its object, by the extended resource that its devices serve
     and by the drivers that its expressions ask for.
@@ -44,7 +44,7 @@ def gives_accelerators(name: str, *, path: str, reading: Reading, vocabulary: Vo
     reference = Reference(group=GROUP, kind="DeviceClass", name=name)
     remedy = "usher.yaml can name it under accelerators.deviceClasses"
     want = f"whether its devices are accelerators is not known; {remedy}"
-    found = reading.referenced(reference, path, for_want=want)
+    found = reading.look_up(reference, path, consequence=want)
     if found is None:
         return False
     inner = Reading()
@@ -154,9 +154,9 @@ def _sum(requests: Sequence[Asked]) -> Asked:
 def _of_request(
     path: str, request: Mapping[str, paths.Json], inner: Reading, accelerates: Callable[[str], bool]
 ) -> Iterator[Asked]:
-    """By device class the most that any alternative takes, for nobody knows which of them will be there.
+    """By device class the most that any alternative takes: which of them a pod gets is unknown.
 
-    Admin access is access to devices that others have, of which it takes none.
+    Admin access uses devices that other pods have, and takes none.
     """
     alternatives = tuple(_alternatives(path, request, inner))
     # The API server knows no such field in an alternative.
@@ -185,7 +185,7 @@ def _of_request(
 
 
 def _alternatives(path: str, request: Mapping[str, paths.Json], inner: Reading) -> Iterator[Entry]:
-    """What a request asks for, or the alternatives of which it gets the first that is to be had.
+    """What a request asks for, or its alternatives, of which it gets the first available one.
 
     Version v1beta1 wrote the fields of `exactly` into the request.
     """
@@ -223,7 +223,7 @@ def _span(request: Mapping[str, paths.Json], path: str, inner: Reading) -> tuple
 
 
 def at_most(most: int, value: paths.Json, path: str, reading: Reading) -> Iterator[Entry]:
-    """The entries of a list that Kubernetes bounds; those of a longer one are nobody's, and are not walked."""
+    """The entries of a list that Kubernetes bounds; a longer list is recorded and not read."""
     if isinstance(value, list) and len(value) > most:
         reading.unknown(path, f"it has {len(value)} entries, of which Kubernetes takes {most}")
         return

@@ -34,8 +34,18 @@ _NOTHING: Final = Claimed()
 _UNKNOWN: Final = Claim()
 
 
-def of_pod(
-    entries: Sequence[Entry], *, group: str, group_path: str, reading: Reading, vocabulary: Vocabulary
+Claims = dict[Reference, Claim]
+"""What the device claims that have been read ask for: many templates of one object may name the same claim."""
+
+
+def of_pod(  # noqa: PLR0913 - what names claims, and what they are read with
+    entries: Sequence[Entry],
+    *,
+    group: str,
+    group_path: str,
+    reading: Reading,
+    vocabulary: Vocabulary,
+    known: Claims,
 ) -> Claimed:
     """What the entries of `spec.resourceClaims` ask for.
 
@@ -45,6 +55,7 @@ def of_pod(
         group_path: where the object names it.
         reading: looks the claims up; one that is not known is recorded as unknown.
         vocabulary: which device classes are accelerators.
+        known: the claims of other pods of the object, to which those of this pod are added.
     """
     if not entries:
         return _NOTHING
@@ -54,13 +65,13 @@ def of_pod(
     giving: dict[str, frozenset[str]] = {}
     counted: set[str] = set()
     for entry in named:
-        claim = _claim(entry, reading, vocabulary)
+        claim = _claim(entry, reading, vocabulary, known)
         giving[entry.name] = claim.giving
         shared_by = ""
         if entry.reference.kind == "ResourceClaim":
             shared_by = str(entry.reference)
         elif (entry.name, entry.reference.name) in shared:
-            shared_by = f"claim {entry.name} of PodGroup {reading.namespace}/{group}"
+            shared_by = f"claim {entry.name} of PodGroup {reading.context.namespace}/{group}"
         if not shared_by or shared_by not in counted:
             requests += claim_specs.requests(claim, path=entry.path, shared_by=shared_by)
             counted.add(shared_by)
@@ -88,16 +99,16 @@ def _named(path: str, entry: Mapping[str, paths.Json], reading: Reading) -> _Nam
     given = [field for field, text in texts.items() if text]
     if len(given) == 1:
         (field,) = given
-        reference = Reference(group=GROUP, kind=_KINDS[field], name=texts[field], namespace=reading.namespace)
+        reference = Reference(group=GROUP, kind=_KINDS[field], name=texts[field], namespace=reading.context.namespace)
         return _Named(name=name, reference=reference, path=path, name_path=f"{holder_path}/{field}")
-    # Of a name that is no text it has been said already that it is none.
+    # A name of a wrong type has been recorded already.
     if given or all(holder.get(field) in (None, "") for field in _KINDS):
         reading.unknown(path, "it has to name either a resourceClaimName or a resourceClaimTemplateName")
     return None
 
 
 def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Reading) -> frozenset[tuple[str, str]]:
-    """Name and template of the claims of which the PodGroup has one for all its pods.
+    """Name and template of the claims that the PodGroup has once, for all its pods.
 
     Pods have to name them alike. Only claims made from templates can belong to the group: those that have a name are
     shared anyhow. A PodGroup holds claims only where the feature gate DRAWorkloadResourceClaims is on, for the API
@@ -105,8 +116,8 @@ def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Re
     """
     if all(claim.reference.kind == "ResourceClaim" for claim in named):
         return frozenset()
-    reference = Reference(group=POD_GROUPS, kind="PodGroup", name=group, namespace=reading.namespace)
-    found = reading.referenced(reference, path, for_want="whether its pods share their device claims is not known")
+    reference = Reference(group=POD_GROUPS, kind="PodGroup", name=group, namespace=reading.context.namespace)
+    found = reading.look_up(reference, path, consequence="whether its pods share their device claims is not known")
     if found is None:
         return frozenset()
     inner = Reading()
@@ -124,12 +135,12 @@ def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Re
     return of_group
 
 
-def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary) -> Claim:
-    """What a claim asks for, however many entries name it; what is wrong in it is told at the first of them."""
+def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: Claims) -> Claim:
+    """What a claim asks for. Several entries may name it; its faults are recorded at the first."""
     reference, path = entry.reference, entry.name_path
-    if reference in reading.claims:
-        return reading.claims[reference]
-    found = reading.referenced(reference, path, for_want="which devices the pod gets is not known")
+    if reference in known:
+        return known[reference]
+    found = reading.look_up(reference, path, consequence="which devices the pod gets is not known")
     if found is None:
         return _UNKNOWN
     inner = Reading()
@@ -138,11 +149,11 @@ def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary) -> Claim:
         spec = Place(inner.mapping(*spec).get("spec"), "/spec/spec")
     claim = claim_specs.read(spec, inner, reading=reading, vocabulary=vocabulary, path=path)
     _tell(inner, reference, path, reading)
-    reading.claims[reference] = claim
+    known[reference] = claim
     return claim
 
 
 def _tell(inner: Reading, reference: Reference, path: str, reading: Reading) -> None:
-    """What is wrong in an object is told where ours names it."""
+    """Records faults of another object at the path that names it."""
     for unknown in inner.found():
         reading.unknown(path, f"{reference}, {paths.readable(unknown.path)}: {unknown.reason}")

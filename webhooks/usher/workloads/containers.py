@@ -15,7 +15,7 @@ from usher.reading.values import Reading
 from usher.workloads import launching
 
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-"""What nearly every container asks for, and nobody would take for an accelerator."""
+"""Resources that nearly every container asks for; none is an accelerator."""
 
 
 _NOTHING: Final[Mapping[str, paths.Json]] = MappingProxyType({})
@@ -99,7 +99,7 @@ def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, fro
 def giving_to(
     containers: tuple[model.Container, ...], names: frozenset[str], template: Template, *, first: bool
 ) -> Iterator[model.Container]:
-    """The containers, of which those of some names, or the first, get accelerators by a route that they do not name."""
+    """All containers; those with these names, or the first, get accelerators by a route that they do not name."""
     first_app = next((found for found in containers if found.type is model.ContainerType.APP), None)
     for found in containers:
         gets = found.name in names or (first and found is first_app)

@@ -1,20 +1,58 @@
-"""When two Pods are one to every rule and mutation, and the digests by which answers are remembered.
+"""The digests by which answers about Pods are remembered.
 
-The pods of a ReplicaSet or a Job differ in name, token volume and index labels only.
+Two Pods with one digest are the same to every rule, mutation and fact. The pods of a Job or a ReplicaSet have one
+digest: they differ in name, uid, token volume, and the labels and variables with their number.
 """
 
 import hashlib
 import re
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Final
 
 import orjson
 
 from usher import model, paths
 
-SIZE: Final = 20
+SIZE: Final = 32
+"""Bytes. Nobody can find two Pods with one digest of this size."""
 
 _PIECE: Final = 2000
 """Bytes. For more at once hashlib lets other threads run, and then waits for its turn, up to 5 ms."""
+
+LARGEST: Final = 8192
+"""Bytes of a Pod that is worth remembering."""
+
+_NAMES: Final = ("name", "generateName", "uid")
+"""Texts in a Pod's metadata that differ from pod to pod. Rules see only whether there is a uid."""
+
+_UNREAD: Final = frozenset({*_NAMES, "creationTimestamp", "resourceVersion", "managedFields"})
+"""What neither rules nor mutations read of a Pod's metadata."""
+
+NUMBERS: Final = frozenset(
+    {
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+        "jobset.sigs.k8s.io/job-global-index",
+        "jobset.sigs.k8s.io/job-index",
+        "jobset.sigs.k8s.io/job-key",
+        "statefulset.kubernetes.io/pod-name",
+        "training.kubeflow.org/replica-index",
+    }
+)
+"""Labels and annotations that hold the number of a pod within its workload. Rules do not see them."""
+
+RANKS: Final = frozenset({"GROUP_RANK", "JOB_COMPLETION_INDEX", "NODE_RANK", "PET_NODE_RANK", "RANK", "TF_CONFIG"})
+"""Variables that hold it. Rules do not see them, and no mutation of ours sets them."""
+
+_LOOKED_UP: Final = frozenset({"resourceClaims", "schedulingGroup"})
+"""Fields of a pod spec that name device claims, whose contents are not in the Pod."""
+
+# The API server mounts a token into every pod from a volume with a random name.
+_TOKEN: Final = re.compile(
+    rb'"name":"(kube-api-access-[a-z0-9]{5})"'
+    rb'(?=,"projected":\{|,(?:"readOnly":true,)?"mountPath":"/var/run/secrets/kubernetes\.io/serviceaccount")'
+)
 
 
 def of(text: bytes) -> bytes:
@@ -25,84 +63,70 @@ def of(text: bytes) -> bytes:
     return found.digest()
 
 
-LARGEST: Final = 8192
-"""Bytes of a key that is worth keeping."""
+def of_pod(pod: paths.Object, *, ranks: AbstractSet[str] = RANKS) -> bytes | None:
+    """The digest of a Pod; None for one that is not worth remembering, or whose answers depend on other objects.
 
-_OF_EACH: Final = ("name", "generateName", "uid", "creationTimestamp", "resourceVersion", "managedFields")
-"""What no mutation reads of an object's metadata, and what differs from pod to pod."""
-
-# The API server mounts a token into every pod, under a name of its own. Only where it is a whole name: within a text it
-# may be part of what a mutation writes.
-_TOKEN: Final = re.compile(rb'"name":"kube-api-access-[a-z0-9]{5}"')
-
-
-def key(pod: paths.Object) -> bytes | None:
-    """What tells a Pod from others; None for one that is too large to be remembered."""
-    metadata = pod.get("metadata")
-    if not isinstance(metadata, dict):
-        return None
-    kept = {name: value for name, value in metadata.items() if name not in _OF_EACH}
-    text = orjson.dumps({**pod, "metadata": kept})
-    return _TOKEN.sub(b'"name":"kube-api-access"', text) if len(text) <= LARGEST else None
-
-
-_INDEXES: Final = frozenset(
-    {
-        "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-completion-index",
-        "jobset.sigs.k8s.io/job-global-index",
-        "jobset.sigs.k8s.io/job-index",
-        "jobset.sigs.k8s.io/job-key",
-        "leaderworkerset.sigs.k8s.io/worker-index",
-        "statefulset.kubernetes.io/pod-name",
-        "training.kubeflow.org/replica-index",
-    }
-)
-"""Labels and annotations that differ from pod to pod of one workload, and that say nothing of the cluster."""
-
-
-def of_pod(value: paths.Object, workload: model.Workload) -> bytes | None:
-    """A digest of all by which what is known of the cluster matters to a Pod; None for one with device claims.
-
-    Its variables are left out, in which each pod of a job has a rank: what it gets by them is in its requests.
+    Args:
+        pod: the object.
+        ranks: variables whose values nobody reads.
     """
-    spec, metadata = value.get("spec"), value.get("metadata")
-    if not workload.is_pod or not isinstance(spec, dict) or not isinstance(metadata, dict) or "resourceClaims" in spec:
+    metadata, spec = pod.get("metadata"), pod.get("spec")
+    if not isinstance(metadata, dict) or not isinstance(spec, dict) or not _LOOKED_UP.isdisjoint(spec):
         return None
-    asked = [
-        (request.name, request.route.value, request.path, str(request.minimum), str(request.maximum))
-        for pod_set in workload.pod_sets
-        for request in pod_set.requests
-    ]
-    told = (
-        workload.namespace,
-        workload.role.value,
-        workload.exists,
-        workload.owner is None,
-        [pod_set.whole for pod_set in workload.pod_sets],
-        [pod_set.placed for pod_set in workload.pod_sets],
-        asked,
-        {key: _without_variables(item) for key, item in spec.items()},
-        _without_indexes(metadata.get("labels")),
-        _without_indexes(metadata.get("annotations")),
-    )
+    if not all(isinstance(metadata.get(name, ""), str) for name in _NAMES):
+        return None  # a name of a wrong type is reported
+    kept = {key: value for key, value in metadata.items() if key not in _UNREAD}
+    for field in ("labels", "annotations"):
+        if field in kept:
+            kept[field] = _without_numbers(kept[field])
     try:
-        text = orjson.dumps(told)
-    except orjson.JSONEncodeError:  # of what Python's own parser took: half surrogates, very large integers
+        text = orjson.dumps((bool(metadata.get("uid")), {**pod, "metadata": kept, "spec": _without_ranks(spec, ranks)}))
+    except orjson.JSONEncodeError:  # Python's own parser accepts half surrogates and very large integers
         return None
-    return of(_TOKEN.sub(b'"name":"kube-api-access"', text))
+    return of(_without_token(text)) if len(text) <= LARGEST else None
 
 
-def _without_variables(item: paths.Json) -> paths.Json:
-    if not isinstance(item, list):
-        return item
-    return [
-        {key: each for key, each in entry.items() if key != "env"}
-        if isinstance(entry, dict) and "env" in entry
-        else entry
-        for entry in item
-    ]
+def renamed(workload: model.Workload, value: paths.Object) -> model.Workload:
+    """The workload of an object; that of a Pod with the same digest gets the Pod's own name."""
+    metadata = value.get("metadata")
+    if not workload.is_pod or not isinstance(metadata, dict):
+        return workload
+    prefix = metadata.get("generateName")
+    name = metadata.get("name") or (f"{prefix}*" if prefix and isinstance(prefix, str) else "")
+    return replace(workload, name=name) if isinstance(name, str) and name != workload.name else workload
 
 
-def _without_indexes(item: paths.Json) -> paths.Json:
-    return {key: each for key, each in item.items() if key not in _INDEXES} if isinstance(item, dict) else item
+def _without_numbers(entries: paths.Json) -> paths.Json:
+    if not isinstance(entries, dict) or NUMBERS.isdisjoint(entries):
+        return entries
+    return {key: "" if key in NUMBERS and isinstance(value, str) else value for key, value in entries.items()}
+
+
+def _without_ranks(spec: paths.Object, ranks: AbstractSet[str]) -> paths.Object:
+    changed = {
+        field: [_without_ranks_of_container(each, ranks) for each in containers]
+        for field in ("initContainers", "containers")
+        if isinstance(containers := spec.get(field), list)
+    }
+    return {**spec, **changed}
+
+
+def _without_ranks_of_container(container: paths.Json, ranks: AbstractSet[str]) -> paths.Json:
+    environment = container.get("env") if isinstance(container, dict) else None
+    if not isinstance(container, dict) or not isinstance(environment, list):
+        return container
+    return {**container, "env": [_without_rank(each, ranks) for each in environment]}
+
+
+def _without_rank(variable: paths.Json, ranks: AbstractSet[str]) -> paths.Json:
+    if not isinstance(variable, dict) or not isinstance(variable.get("value"), str):
+        return variable
+    name = variable.get("name")
+    return {**variable, "value": ""} if isinstance(name, str) and name in ranks else variable
+
+
+def _without_token(text: bytes) -> bytes:
+    # With two such names, which of them is mounted where makes a difference.
+    if len(set(_TOKEN.findall(text))) != 1:
+        return text
+    return _TOKEN.sub(b'"name":"kube-api-access"', text)

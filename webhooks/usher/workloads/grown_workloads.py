@@ -4,38 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from usher import model, paths
-from usher.kinds import scales
-from usher.reading import lookup
+from usher.kinds import registry
+from usher.reading.growth import Growth, with_number
 from usher.workloads import totals
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
-    """How many replicas one object lets another one have: pods, groups or Workers, as the target counts them."""
-
-    source: lookup.Reference
-    version: str
-    """The API version of the source, without its group."""
-    target: lookup.Reference
-    """Kind and name are empty where the source does not tell them. No version: an autoscaler looks at none."""
-    minimum: int
-    maximum: int | None
-    """None where nothing bounds it or the bound could not be read, which `unknowns` then tells."""
-    reason: str = ""
-    """Why that is the maximum, where the source does not plainly say it."""
-    maximum_path: str = paths.ROOT
-    """What says the maximum, or what lacks it where a default applies. Like all paths here it leads into the source."""
-    target_path: str = paths.ROOT
-    role: str = ""
-    """Which role of the target grows, where it is not the whole of it (DisaggregatedSet)."""
-    held: bool = False
-    """True while the target keeps the number that it has, whatever the bounds are (a paused ScaledObject)."""
-    unknowns: tuple[model.Unknown, ...] = ()
-
-    @property
-    def field(self) -> str:
-        """JSON Pointer, into the target, of the number that is set; empty where we know of no scale of its kind."""
-        return scales.FIELDS.get((self.target.group, self.target.kind), "")
 
 
 def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
@@ -65,7 +36,7 @@ def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Obje
         return value
     if growth.role:
         return _with_role(value, growth.role, replicas)
-    return scales.with_number(value, growth.field, replicas)
+    return with_number(value, registry.SCALES.get((growth.target.group, growth.target.kind), ""), replicas)
 
 
 def passed_on(growth: Growth, through: Growth) -> Growth:
@@ -78,55 +49,6 @@ def passed_on(growth: Growth, through: Growth) -> Growth:
         through: what the target lets grow.
     """
     return replace(growth, target=through.target, role=through.role, held=growth.held or through.held)
-
-
-def range_of(
-    value: paths.Object,
-    growths: Iterable[Growth],
-    *,
-    normalise: Callable[[paths.Object], model.Workload | None],
-    namespace: str = "",
-) -> model.Count | None:
-    """How many pods an object makes over all that lets it grow; None if it makes none that we know of.
-
-    Of several growths the widest counts: which autoscaler wins is a matter of chance. Without any that can change the
-    object, its own pods count; with one, its own number is but where it starts.
-
-    Args:
-        value: the object.
-        growths: of this object or of any others, which are left out.
-        normalise: the workload of an object.
-        namespace: the namespace to assume where the object names none.
-    """
-    workload = normalise(value)
-    if workload is None or not workload.pod_sets:
-        return None
-    ranges = [
-        _range(value, growth, normalise=normalise, own=workload.pods)
-        for growth in growths
-        if matches(growth, value, namespace=namespace)
-    ]
-    if not ranges:
-        return workload.pods
-    widest = max(ranges, key=lambda count: (count.maximum is None, count.maximum or 0))
-    return replace(widest, minimum=min(count.minimum for count in ranges))
-
-
-def _range(
-    value: paths.Object, growth: Growth, *, normalise: Callable[[paths.Object], model.Workload | None], own: model.Count
-) -> model.Count:
-    smallest = applied(value, growth, replicas=growth.minimum)
-    least = normalise(smallest)
-    if smallest is value or least is None:
-        return own
-    if growth.maximum is None:
-        return model.Count(minimum=least.pods.minimum, maximum=None, reason=f"{growth.source}: {growth.reason}")
-    most = normalise(applied(value, growth, replicas=growth.maximum))
-    pods = own if most is None else most.pods
-    because = f"{growth.source} allows {growth.maximum} replicas"
-    return model.Count(
-        minimum=least.pods.minimum, maximum=pods.maximum, reason=f"{because}; {pods.reason}" if pods.reason else because
-    )
 
 
 def _with_role(value: paths.Object, name: str, replicas: int) -> paths.Object:
@@ -156,7 +78,7 @@ def _static(role: paths.Json, replicas: int) -> paths.Json:
     if not isinstance(role, dict) or not isinstance(role.get("spec", {}), dict):
         return role
     without_scaling = {key: field for key, field in role.items() if key != "scaling"}
-    return scales.with_number({"spec": {}, **without_scaling}, "/spec/replicas", replicas)
+    return with_number({"spec": {}, **without_scaling}, "/spec/replicas", replicas)
 
 
 Normalise = Callable[[paths.Object], model.Workload | None]
@@ -191,8 +113,7 @@ def grown(
 ) -> model.Workload | None:
     """The workload of an object with the pods, the totals and the wish for a gang that growths give it.
 
-    All else is as the object says. The pods together are those of `growth.range_of`: of several growths the widest
-    counts.
+    All else is as the object says. Of several growths the widest counts: which autoscaler wins is a matter of chance.
 
     Args:
         value: the object.

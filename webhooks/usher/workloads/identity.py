@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind
+from usher.kinds.kind import MINIMUM_OF_OWNER, Pods
 from usher.reading.values import Reading
 
 ROLE_LABEL: Final = "gpu-usher.io/role"
@@ -15,9 +15,6 @@ _NOTEBOOK_LABELS: Final[Mapping[str, str | None]] = {
 }
 """Labels of notebooks' pods, with their value where it matters: Kubeflow's notebook-controller
 (controllers/notebook_controller.go) and JupyterHub's kubespawner (docs, "common labels")."""
-
-MINIMUM_OF_OWNER: Final = "scheduling.volcano.sh/group-min-member"
-"""Volcano's default is 1, and makes no gang (docs/domain/volcano.md#the-schedulers-name-alone)."""
 
 _GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
@@ -36,7 +33,7 @@ _GANG_LABELS: Final[Mapping[str, str]] = {
 
 
 def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
-    """The controlling owner; nobody has verified that it is one."""
+    """The controlling owner. It is not verified: anybody can write an owner reference."""
     found = None
     for path, reference in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
         kind = reading.text(reference.get("kind"), path + "/kind")
@@ -46,7 +43,7 @@ def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner |
     return found
 
 
-def role(labels: Mapping[str, str], kind: Kind, owning: Kind | None, reading: Reading) -> model.Role:
+def role(labels: Mapping[str, str], own: Pods, owning: Pods | None, reading: Reading) -> model.Role:
     """What the label says; or else what notebooks say of themselves, the kind, or for pods the kind of their owner.
 
     Anybody can write any of them, an owner no less than a label: a role tells what is meant, and is never a reason to
@@ -61,14 +58,15 @@ def role(labels: Mapping[str, str], kind: Kind, owning: Kind | None, reading: Re
             reading.unknown(paths.join("/metadata/labels", ROLE_LABEL), f"no such role; the roles are {roles}")
     if any(key in labels and value in (None, labels[key]) for key, value in _NOTEBOOK_LABELS.items()):
         return model.Role.INTERACTIVE
-    if kind.role is model.Role.UNKNOWN and owning is not None:
+    if own.role is model.Role.UNKNOWN and owning is not None:
         return owning.role
-    return kind.role
+    return own.role
 
 
 def gang(  # noqa: PLR0913 - all that can make a gang
-    kind: Kind,
+    kind: str,
     *,
+    own: Pods,
     role: model.Role,
     pod_sets: tuple[model.PodSet, ...],
     labels: Mapping[str, str],
@@ -77,11 +75,11 @@ def gang(  # noqa: PLR0913 - all that can make a gang
     priority_class: str,
 ) -> model.Gang:
     """Pods that wait for each other want one, formed or not; what the object says of one is wanted by its author."""
-    formed_by = f"its kind, {kind.kind}" if kind.gang_native else _formed_by(pod_sets, labels, annotations)
+    formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, labels, annotations)
     if not formed_by and minimum is not None:
         formed_by = "its operator, where it is told to"
     several = sum(2 if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets) > 1
-    waiting = kind.needs_gang or role is model.Role.TRAINING
+    waiting = own.needs_gang or role is model.Role.TRAINING
     return model.Gang(
         wanted=bool(formed_by) or (several and waiting),
         formed_by=formed_by,

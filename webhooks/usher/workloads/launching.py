@@ -1,4 +1,4 @@
-"""What a container is told to start: how many processes on its node, and whether it only waits.
+"""What a container starts: how many processes on its node, and whether it only waits.
 
 A command is a program, which nobody can read for certain. Only the plainest forms are, and whatever is not plain says
 nothing.
@@ -52,7 +52,7 @@ def read(
     environment: Sequence[model.EnvironmentVariable],
     reading: Reading,
 ) -> Launch:
-    """What the container at a path is told to start; `environment` are its variables that rules read."""
+    """What the container at a path starts; `environment` are its variables that rules read."""
     command, args = container.get("command") or [], container.get("args") or []
     if not isinstance(command, list) or not isinstance(args, list):
         return _unreadable(command, args, path, reading)

@@ -1,34 +1,37 @@
 """Any object -> Workload. Pure, never raises on what a manifest holds, never changes it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.kinds import view_registry
-from usher.kinds.kind import Kind
+from usher.kinds import registry
+from usher.kinds.kind import Kind, Pods
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
-from usher.kinds.registry import BY_GROUP_AND_KIND
 from usher.reading import lookup, search
 from usher.reading import shapes as reading_shapes
+from usher.reading.context import Context
 from usher.reading.values import Reading
-from usher.workloads import identity, totals
+from usher.workloads import identity, inner_objects, totals
+from usher.workloads.claims import Claims
 from usher.workloads.pod_sets import pod_set
+
+_FIND_INNER: Final = inner_objects.finder(registry.WORKLOADS)
 
 
 def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
-    """The shape of an object below the key of its kind; empty for a kind of which rules read nothing else."""
-    known = view_registry.BY_GROUP_AND_KIND.get((group, kind))
+    """The shape of an object below the key of its kind; empty for a kind without a shape."""
+    known = registry.SHAPES.get((group, kind))
     if known is None:
         return {}
-    return {known.key: reading_shapes.read(known.shape, value, paths.ROOT, reading.also_unknown)}
+    return {known.key: reading_shapes.read(known.adapter, value, paths.ROOT, reading.unknown_once)}
 
 
 def read(value: paths.Object, *, namespace: str) -> model.Workload:
     """An object without pods, of a kind that has a shape."""
     group, version, kind = group_version_kind(value)
-    known = view_registry.BY_GROUP_AND_KIND[group, kind]
+    known = registry.BY_KEY[group, kind]
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     if version not in known.versions:
@@ -72,17 +75,21 @@ def normalise(
         objects: where to look up what the object refers to by name.
     """
     group, version, kind_name = group_version_kind(value)
-    known = BY_GROUP_AND_KIND.get((group, kind_name))
-    if known is None and (group, kind_name) in view_registry.BY_GROUP_AND_KIND:
+    if (group, kind_name) in registry.OBJECTS:
         return read(value, namespace=namespace)
-    if known is None or version not in known.versions:
+    known = registry.WORKLOADS.get((group, kind_name))
+    pods = None if known is None else known.pods
+    if known is None or pods is None or version not in known.versions:
         return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
-    reading = Reading(objects=objects, kinds=BY_GROUP_AND_KIND)
+    reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
-    namespace = reading.namespace = "" if known.cluster_scoped else within
+    namespace = "" if known.cluster_scoped else within
+    reading.context = Context(namespace, objects, _FIND_INNER)
+    claims: Claims = {}
     pod_sets = tuple(
-        pod_set(template, reading=reading, vocabulary=vocabulary) for template in known.templates(value, reading)
+        pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims)
+        for template in pods.templates(value, reading)
     )
     _find_misplaced(value, pod_sets, known, reading)
     if pod_sets and pod_sets[0].path == paths.ROOT:
@@ -92,8 +99,8 @@ def normalise(
         labels = reading.strings(metadata.get("labels"), "/metadata/labels")
         annotations = reading.strings(metadata.get("annotations"), "/metadata/annotations")
     owner = identity.owner(metadata, reading)
-    owning = BY_GROUP_AND_KIND.get((owner.group, owner.kind)) if owner is not None else None
-    role = identity.role(labels, known, owning, reading)
+    owning = registry.PODS.get((owner.group, owner.kind)) if owner is not None else None
+    role = identity.role(labels, pods, owning, reading)
     return model.Workload(
         group=group,
         version=version,
@@ -105,25 +112,26 @@ def normalise(
         role=role,
         owner=owner,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
-        suspended=_suspended(value, known, reading),
+        suspended=_suspended(value, pods, reading),
         pod_sets=pod_sets,
         gang=identity.gang(
-            known,
+            kind_name,
+            own=pods,
             role=role,
             pod_sets=pod_sets,
             labels=labels,
             annotations=annotations,
-            minimum=_gang_minimum(value, known, reading),
-            priority_class=_gang_class(value, known, reading),
+            minimum=_gang_minimum(value, pods, reading),
+            priority_class=_gang_class(value, pods, reading),
         ),
         totals=totals.of_pod_sets(pod_sets),
-        is_template=known.is_template,
-        queue_label_path=known.queue_label_path,
-        queue_labels=_queue_labels(value, labels, known, reading),
+        is_template=pods.is_template,
+        queue_label_path=pods.queue_label_path,
+        queue_labels=_queue_labels(value, labels, pods, reading),
         view=view(value, group, kind_name, reading),
-        gang_places=known.gang_places,
+        gang_places=pods.gang_places,
         exists=bool(metadata.get("uid")),
-        gang_native=known.gang_native,
+        gang_native=pods.gang_native,
         unknowns=reading.found(),
     )
 
@@ -131,7 +139,7 @@ def normalise(
 def _unrecognised(
     value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
 ) -> model.Workload | None:
-    """An unknown kind is judged by nobody, so one that holds pod templates or asks for accelerators is named.
+    """No rule judges an unknown kind, so usher names one that holds pod templates or asks for accelerators.
 
     So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
     """
@@ -199,8 +207,8 @@ def _name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
     return name or (f"{prefix}*" if prefix else "")
 
 
-def _queue_labels(value: paths.Object, labels: Mapping[str, str], kind: Kind, reading: Reading) -> Mapping[str, str]:
-    path = kind.queue_label_path
+def _queue_labels(value: paths.Object, labels: Mapping[str, str], pods: Pods, reading: Reading) -> Mapping[str, str]:
+    path = pods.queue_label_path
     if path is None:
         return {}
     if path == "/metadata":
@@ -209,15 +217,15 @@ def _queue_labels(value: paths.Object, labels: Mapping[str, str], kind: Kind, re
     return reading.strings(metadata.get("labels"), path + "/labels")
 
 
-def _suspended(value: paths.Object, kind: Kind, reading: Reading) -> bool:
-    if kind.suspend_path is None:
+def _suspended(value: paths.Object, pods: Pods, reading: Reading) -> bool:
+    if pods.suspend_path is None:
         return False
-    parent, _, field = kind.suspend_path.rpartition("/")
-    return reading.flag(_descend(value, parent, reading).get(field), kind.suspend_path)
+    parent, _, field = pods.suspend_path.rpartition("/")
+    return reading.flag(_descend(value, parent, reading).get(field), pods.suspend_path)
 
 
-def _gang_minimum(value: paths.Object, kind: Kind, reading: Reading) -> int | None:
-    path = kind.gang_minimum_path or kind.gang_places.minimum
+def _gang_minimum(value: paths.Object, pods: Pods, reading: Reading) -> int | None:
+    path = pods.gang_minimum_path or pods.gang_places.minimum
     # A number in an annotation is a text, which makes a gang of itself (`identity`).
     if path is None or path.startswith("/metadata/annotations/"):
         return None
@@ -229,8 +237,8 @@ def _gang_minimum(value: paths.Object, kind: Kind, reading: Reading) -> int | No
     return None if found == unusable else found
 
 
-def _gang_class(value: paths.Object, kind: Kind, reading: Reading) -> str:
-    path = kind.gang_places.priority_class
+def _gang_class(value: paths.Object, pods: Pods, reading: Reading) -> str:
+    path = pods.gang_places.priority_class
     return "" if path is None else reading.text(_at(value, path, reading), path)
 
 
@@ -240,7 +248,7 @@ def _at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json:
 
 
 def _descend(value: Mapping[str, paths.Json], pointer: str, reading: Reading) -> Mapping[str, paths.Json]:
-    """The object at a pointer, empty where there is none."""
+    """The object at a pointer; empty where it is missing."""
     path = paths.ROOT
     for key in paths.split(pointer):
         path = paths.join(path, key)

@@ -8,7 +8,8 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reading import annotated_requests, pod_shapes
 from usher.reading import shapes as reading_shapes
-from usher.reading.templates import LISTS, TERMS, ClaimPlace, ContainerPlace, Place, Template, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import DEFAULT_SCHEDULER, LISTS, TERMS, ClaimPlace, ContainerPlace, Place, Template
 from usher.reading.values import Reading
 from usher.workloads import claim_specs, claims, containers, requests
 
@@ -101,7 +102,7 @@ class PodSpec:
         """What else rules read, as it is written."""
         found: Mapping[str, Any] = _EMPTY
         if not pod_shapes.POD_SPEC_FIELDS.isdisjoint(self._spec):
-            found = reading_shapes.read(pod_shapes.POD_SPEC, self._spec, self._spec_path, self._reading.also_unknown)
+            found = reading_shapes.read(pod_shapes.POD_SPEC, self._spec, self._spec_path, self._reading.unknown_once)
         if not self._elsewhere:
             return found
         moved = {name: place for name, place in self._elsewhere.items() if name in pod_shapes.POD_SPEC_FIELDS}
@@ -116,17 +117,16 @@ class PodSpec:
 
     def _told_at(self, field: str, path: str) -> Callable[[str, str], None]:
         """Tells what is unknown in a field at the place where the field stands."""
-        return lambda found, reason: self._reading.also_unknown(path + found.removeprefix(f"/{field}"), reason)
+        return lambda found, reason: self._reading.unknown_once(path + found.removeprefix(f"/{field}"), reason)
 
     def _moved(self, field: str) -> object:
         return self._elsewhere[field].value if field in self._elsewhere else self._spec.get(field)
 
 
-DEFAULT_SCHEDULER: Final = model.Scheduler(name="default-scheduler", reason="the template names none")
-
-
-def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> model.PodSet:
-    """The normalised pod set of one template."""
+def pod_set(
+    template: Template, *, reading: Reading, vocabulary: Vocabulary, known_claims: claims.Claims
+) -> model.PodSet:
+    """The normalised pod set of one template; the device claims that it names are added to those that are known."""
     spec = PodSpec(template, reading)
     metadata_path = template.metadata.path
     metadata = reading.mapping(template.metadata.value, metadata_path)
@@ -134,7 +134,14 @@ def pod_set(template: Template, *, reading: Reading, vocabulary: Vocabulary) -> 
     group_path = spec.path("schedulingGroup") + "/podGroupName"
     group_name = reading.text(spec.mapping("schedulingGroup").get("podGroupName"), group_path)
     entries = tuple(spec.items("resourceClaims"))
-    claimed = claims.of_pod(entries, group=group_name, group_path=group_path, reading=reading, vocabulary=vocabulary)
+    claimed = claims.of_pod(
+        entries,
+        group=group_name,
+        group_path=group_path,
+        reading=reading,
+        vocabulary=vocabulary,
+        known=known_claims,
+    )
     giving = claimed.giving
     places = spec.containers() if template.containers is None else template.containers
     found = tuple(

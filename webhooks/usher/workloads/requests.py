@@ -148,7 +148,7 @@ def requests(
     """What one pod asks for, by name, each with the place that names it first.
 
     A resource that devices of a DeviceClass serve counts as the resource alone: the claim behind it is the scheduler's.
-    A resource that stands for a class nobody has described is looked up, and recorded as unknown if that fails.
+    A resource that stands for an undescribed class is looked up, and recorded as unknown if that fails.
     """
     if not of_one_pod:
         return

@@ -3,9 +3,11 @@
 from typing import Any
 
 from usher import paths
+from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 
@@ -19,10 +21,14 @@ def namespace(**labels: str) -> paths.Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": {**labels}}}
 
 
+def knowledge(facts: Store, config: models.Config) -> Knowledge:
+    return Knowledge(facts=facts, config=config, vocabulary=Vocabulary(config.accelerators))
+
+
 def of_ml(facts: Store, config: models.Config) -> str:
-    found = assignment.of_namespace("ml", facts, config)
+    found = assignment.read(knowledge(facts, config), "ml")
     assert not isinstance(found, Undecided)
-    assert found == assignment.of_namespace("ml", facts, config)
+    assert found == assignment.read(knowledge(facts, config), "ml")
     return "" if found is None else found.name
 
 
@@ -55,12 +61,12 @@ def test_a_charge_makes_no_other_quota_of_it() -> None:
     """Charges are written many times in a second."""
     quota = gpu_quota("all", namespaces=["*"])
     config, facts = models.Config(), Store.of([{**quota, "status": {"charges": []}}])
-    before = assignment.of_namespace("ml", facts, config)
+    before = assignment.read(knowledge(facts, config), "ml")
 
     facts.put({**quota, "status": {"charges": [{}]}})
 
     assert isinstance(before, Quota)
-    assert assignment.of_namespace("ml", facts, config) is before
+    assert assignment.read(knowledge(facts, config), "ml") is before
 
 
 def test_pods_that_name_no_class_have_that_of_the_cluster() -> None:
@@ -69,6 +75,6 @@ def test_pods_that_name_no_class_have_that_of_the_cluster() -> None:
     facts = Store.of([{**made, "value": 10, "globalDefault": True}])
     declared = models.Config.model_validate({"priorities": {"globalDefault": "mine"}})
 
-    assert assignment.default_class(facts, declared) == "low"
-    assert assignment.default_class(Store(), declared) == "mine"
-    assert assignment.default_class(Store(), models.Config()) == ""
+    assert assignment.default_class(knowledge(facts, declared)) == "low"
+    assert assignment.default_class(knowledge(Store(), declared)) == "mine"
+    assert assignment.default_class(knowledge(Store(), models.Config())) == ""

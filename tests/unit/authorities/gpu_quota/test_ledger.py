@@ -233,21 +233,21 @@ GOOD: dict[str, Any] = {"object": "Job.batch/ml/good", "amounts": {"gpus": 8}}
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ("text", "it is no object"),
+        ("text", "it is not an object"),
         ({"amounts": {"gpus": 8}}, "object is not written as Kind.group/namespace/name"),
         ({**GOOD, "object": "Job/ml"}, "object is not written as Kind.group/namespace/name"),
         ({**GOOD, "object": "Job.batch/ml/"}, "it has neither a name nor a uid"),
         ({**GOOD, "amount": 1}, "it has a field 'amount', which no entry has"),
-        ({**GOOD, "amounts": {"gpu": 8}}, "'gpu' is no unit of a quota"),
-        ({**GOOD, "amounts": {"gpus": -8}}, "gpus: -8 is no amount that anything is charged"),
+        ({**GOOD, "amounts": {"gpu": 8}}, "'gpu' is not a unit of a quota"),
+        ({**GOOD, "amounts": {"gpus": -8}}, "gpus: -8 is not an amount that can be charged"),
         ({**GOOD, "amounts": {"gpus": "x"}}, "gpus: 'x' is not a quantity; write a number, such as 1, 500m or 16Gi"),
-        ({**GOOD, "classes": 8}, "classes is no object"),
-        ({**GOOD, "classes": {"high": 8}}, "amounts are no object"),
-        ({**GOOD, "until": "soon"}, "until is no number of seconds"),
-        ({**GOOD, "until": -1}, "until is no number of seconds"),
-        ({**GOOD, "until": True}, "until is no number of seconds"),
+        ({**GOOD, "classes": 8}, "classes is not an object"),
+        ({**GOOD, "classes": {"high": 8}}, "amounts is not an object"),
+        ({**GOOD, "until": "soon"}, "until is not a number of seconds"),
+        ({**GOOD, "until": -1}, "until is not a number of seconds"),
+        ({**GOOD, "until": True}, "until is not a number of seconds"),
         ({**GOOD, "object": "/ml/good"}, "object is not written as Kind.group/namespace/name"),
-        ({**GOOD, "uid": 8}, "uid is no text"),
+        ({**GOOD, "uid": 8}, "uid is not a text"),
         ({**GOOD, "forced": 1}, "forced is neither true nor false"),
     ],
 )
@@ -261,7 +261,7 @@ def test_an_entry_that_cannot_be_read_is_named_and_all_others_are_kept(wrong: An
 def test_of_two_entries_of_one_object_the_more_counts() -> None:
     decoded = gpu_quota_status.decode({"charges": [GOOD, {**GOOD, "amounts": {"gpus": 3}, "until": 7}]})
 
-    assert decoded.problems == (("/status/charges/1", "Job.batch/ml/good is charged twice; the more of both counts"),)
+    assert decoded.problems == (("/status/charges/1", "Job.batch/ml/good is charged twice; the larger charge counts"),)
     assert used(decoded.ledger) == [8, 0]
 
 

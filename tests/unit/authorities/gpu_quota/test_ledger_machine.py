@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -25,6 +26,8 @@ from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Granted, Ledger, Limit
 from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.quantities import NANO
+
+pytestmark = pytest.mark.thorough
 
 HARD: Final = 10
 HIGH: Final = 4

@@ -61,7 +61,7 @@ def test_labels_that_are_not_known_matter_only_where_they_decide() -> None:
     quotas = [quota("gold", namespaces=["ml-*"], **selecting(tier="gold"))]
 
     assert assignment.select(quotas, "ml-a", None) == Undecided(
-        reason="GPUQuota gold selects namespaces by labels, and those of ml-a are not known"
+        reason="GPUQuota gold selects namespaces by labels, and the labels of ml-a are not known"
     )
     assert named(assignment.select(quotas, "web", None)) is None
     assert named(assignment.select([quota("all", namespaceSelector={})], "web", None)) == "all"
@@ -71,7 +71,7 @@ def test_of_two_quotas_none_is_guessed() -> None:
     quotas = [quota("first", namespaces=["ml-*"]), quota("second", **selecting(tier="gold"))]
 
     assert assignment.select(quotas, "ml-a", {"tier": "gold"}) == Undecided(
-        reason="GPUQuota first and GPUQuota second all hold for namespace ml-a, and only one may"
+        reason="GPUQuota first and GPUQuota second hold for namespace ml-a, but only one quota may"
     )
 
 
@@ -90,7 +90,7 @@ def test_all_quotas_that_hold_are_named_and_of_very_many_reasons_the_first() -> 
 
     found = assignment.select(several, "ml", {})
     assert isinstance(found, Undecided)
-    assert found.reason.startswith("GPUQuota a, GPUQuota b and GPUQuota c all hold")
+    assert found.reason.startswith("GPUQuota a, GPUQuota b and GPUQuota c hold")
     found = assignment.select(broken, "ml", {})
     assert isinstance(found, Undecided)
     assert found.reason.count("cannot be read") == 5

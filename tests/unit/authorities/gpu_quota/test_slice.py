@@ -7,13 +7,15 @@ import orjson
 import builders
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Limit
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
+from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
-from usher.policy.request import Refusal
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise
 
@@ -30,15 +32,17 @@ def quota(**spec: Any) -> Quota:
 
 
 def seen(
-    value: paths.Object, *facts: paths.Object, config: models.Config | None = None, refusal: Refusal | None = None
+    value: paths.Object, *facts: paths.Object, config: models.Config | None = None, refusal: QuotaRefusal | None = None
 ) -> Any:
     """What the document of an object says of its quota."""
     config = config or models.Config()
     vocabulary = Vocabulary(config.accelerators)
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
-    built = document.Documents(config, vocabulary).build(workload, facts=Store.of(facts), refusal=refusal)
-    return orjson.loads(built).get("cluster", {}).get("gpuQuota")
+    known = Knowledge(facts=Store.of(facts), config=config, vocabulary=vocabulary)
+    documents = document.Documents(known)
+    cluster = input_cluster.of(Case(workload=workload, refusal=refusal), known)
+    return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 
 def job(gpus: int, *, pods: int = 1) -> paths.Object:
@@ -55,7 +59,6 @@ def test_nothing_is_said_of_what_fits_or_of_what_no_quota_holds_for() -> None:
 def test_what_a_quota_can_never_give_is_said_without_asking_what_is_left() -> None:
     assert seen(job(8, pods=3), gpu_quota()) == {
         "name": "GPUQuota research",
-        "declared": False,
         "excesses": [{"asks": "24 GPUs", "hard": "16", "classes": [], "never": True}],
         "unclear": [],
     }
@@ -69,7 +72,6 @@ def test_a_quota_of_usher_yaml_holds_without_a_cluster() -> None:
     found = seen(job(8), config=config)
 
     assert found["name"] == "quota ci of usher.yaml"
-    assert found["declared"]
     assert found["excesses"] == [{"asks": "56 slices", "hard": "14", "classes": [], "never": True}]
 
 
@@ -93,7 +95,7 @@ def test_a_refusal_says_what_is_left() -> None:
         limit=limit, unit="gpus", asks=24 * NANO, held=8 * NANO, more=16 * NANO, used=96 * NANO, hard=100 * NANO
     )
 
-    found = seen(job(24), gpu_quota(), refusal=Refusal(quota=quota(), excesses=(excess,)))
+    found = seen(job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
 
     assert found["excesses"] == [
         {"asks": "24 GPUs", "hard": "100", "classes": [], "never": False, "free": "4", "used": "96", "more": "16"}
@@ -112,7 +114,7 @@ def test_a_refusal_says_what_pods_of_an_earlier_workload_of_this_name_hold() -> 
         ending=16 * NANO,
     )
 
-    found = seen(job(24), gpu_quota(), refusal=Refusal(quota=quota(), excesses=(excess,)))
+    found = seen(job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
 
     assert found["excesses"] == [
         {
@@ -141,7 +143,7 @@ def test_only_what_a_limit_looks_at_is_unclear() -> None:
 def test_of_several_quotas_that_may_hold_none_is_chosen() -> None:
     found = seen(job(8), gpu_quota("a"), gpu_quota("b"))
 
-    assert found["undecided"] == "GPUQuota a and GPUQuota b all hold for namespace ml-research, and only one may"
+    assert found["undecided"] == "GPUQuota a and GPUQuota b hold for namespace ml-research, but only one quota may"
     broken = seen(job(8), gpu_quota(limits=[{"hard": {"gpu": 1}}]))
     assert broken["undecided"].startswith("GPUQuota research cannot be read: /spec/limits/0/hard/gpu: ")
 

@@ -11,7 +11,7 @@ from unit.authorities.kueue_objects import cluster_queue, cohort, group, quota
 from usher import paths
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities
-from usher.authorities.kueue.queues import UNLIMITED, ClusterQueue, Cohort, Quota, Quotas, ResourceGroup
+from usher.authorities.kueue.queues import UNLIMITED, ClusterQueue, Cohort, FlavorQuota, FlavorQuotas, ResourceGroup
 
 A100_GPU = ("a100", GPU)
 
@@ -188,10 +188,10 @@ def trees(draw: st.DrawFn) -> tuple[list[ClusterQueue], list[Cohort]]:
     return queues, cohorts
 
 
-def _quotas(draw: st.DrawFn) -> Quotas:
-    found = Quota(nominal=draw(st.integers(0, 6)), borrowing=draw(_LIMITS), lending=draw(_LIMITS))
+def _quotas(draw: st.DrawFn) -> FlavorQuotas:
+    found = FlavorQuota(nominal=draw(st.integers(0, 6)), borrowing=draw(_LIMITS), lending=draw(_LIMITS))
     groups = (ResourceGroup(resources=frozenset({GPU}), flavors=("a100",)),)
-    return Quotas(groups=groups, by_flavor={A100_GPU: found})
+    return FlavorQuotas(groups=groups, by_flavor={A100_GPU: found})
 
 
 @given(trees())
@@ -214,12 +214,12 @@ def test_more_quota_anywhere_never_gives_less(
     before = [Capacities(queues, cohorts).of(queue, A100_GPU) for queue in queues]
     index = data.draw(st.integers(0, len(queues) - 1))
     old = queues[index].quotas.by_flavor[A100_GPU]
-    more = Quota(nominal=old.nominal + 1, borrowing=old.borrowing, lending=old.lending)
+    more = FlavorQuota(nominal=old.nominal + 1, borrowing=old.borrowing, lending=old.lending)
     changed = ClusterQueue(
         name=queues[index].name,
         cohort=queues[index].cohort,
         namespace_selector={},
-        quotas=Quotas(groups=(), by_flavor={A100_GPU: more}),
+        quotas=FlavorQuotas(groups=(), by_flavor={A100_GPU: more}),
         state=kueue_queues.State(),
     )
     queues = [*queues[:index], changed, *queues[index + 1 :]]

@@ -16,9 +16,10 @@ from usher import paths
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge as kueue_judge
 from usher.authorities.kueue import read as kueue_read
-from usher.authorities.kueue.demand import Asked
+from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.flavor_choice import assigned
-from usher.authorities.kueue.judge import FlavorCapacity, Outcome, Verdict
+from usher.authorities.kueue.verdict import FlavorCapacity, KueueVerdict
+from usher.authorities.verdict import Answer
 from usher.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job]}")
@@ -27,10 +28,10 @@ RACK = "cloud.provider.com/topology-rack"
 REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 
 
-def judged(value: paths.Object, *facts: paths.Object, queue: str = "research") -> Verdict:
+def judged(value: paths.Object, *facts: paths.Object, queue: str = "research") -> KueueVerdict:
     """The verdict about the only workload that Kueue makes of an object, on a queue among the facts."""
     store = Store.of([CONFIGURED, *facts])
-    cluster, configured = kueue_read.of(store), kueue_read.configuration(store)
+    cluster, configured = kueue_read.cluster(store), kueue_read.configuration(store)
     assert cluster.queues is not None
     (demand,) = kueue_demand.of(workload(value), configured)
     return kueue_judge.judge(demand, cluster.queues[queue], cluster, configured)
@@ -51,7 +52,7 @@ def of_gpus(nominal: paths.Json, *, borrowing: paths.Json = None, lending: paths
 A100 = flavor("a100")
 
 
-def capacities(verdict: Verdict) -> list[tuple[str, int, list[FlavorCapacity]]]:
+def capacities(verdict: KueueVerdict) -> list[tuple[str, int, list[FlavorCapacity]]]:
     return [(each.resource, each.total, list(each.flavors)) for each in verdict.shortages]
 
 
@@ -65,7 +66,7 @@ class TestTheAcceptanceCases:
 
         verdict = judged(value, research, others, A100)
 
-        assert verdict.outcome is Outcome.NEVER
+        assert verdict.answer is Answer.NEVER
         assert capacities(verdict) == [(GPU, 64, [FlavorCapacity(flavor="a100", own=16, most=48)])]
 
     def test_a_cohort_that_is_smaller_than_nominal_and_borrowed(self) -> None:
@@ -73,7 +74,7 @@ class TestTheAcceptanceCases:
         others = cluster_queue("production", of_gpus(8), cohort="shared-gpus")
         facts = (research, others, cohort("shared-gpus"), A100)
 
-        assert judged(job(pods=3), *facts).outcome is Outcome.ADMISSIBLE
+        assert judged(job(pods=3), *facts).answer is Answer.COULD
         assert capacities(judged(job(pods=4), *facts)) == [(GPU, 32, [FlavorCapacity(flavor="a100", own=16, most=24)])]
 
     def test_a_lending_limit_of_others(self) -> None:
@@ -81,50 +82,48 @@ class TestTheAcceptanceCases:
         others = cluster_queue("production", of_gpus(64, lending=8), cohort="shared-gpus")
         facts = (research, others, cohort("shared-gpus"), A100)
 
-        assert judged(job(pods=3), *facts).outcome is Outcome.ADMISSIBLE
-        assert judged(job(pods=4), *facts).outcome is Outcome.NEVER
+        assert judged(job(pods=3), *facts).answer is Answer.COULD
+        assert judged(job(pods=4), *facts).answer is Answer.NEVER
 
     def test_no_borrowing_limit_is_no_limit(self) -> None:
         research = cluster_queue("research", of_gpus(0), cohort="shared-gpus")
         others = cluster_queue("production", of_gpus(64), cohort="shared-gpus")
         facts = (research, others, cohort("shared-gpus"), A100)
 
-        assert judged(job(pods=8), *facts).outcome is Outcome.ADMISSIBLE
-        assert judged(job(pods=9), *facts).outcome is Outcome.NEVER
+        assert judged(job(pods=8), *facts).answer is Answer.COULD
+        assert judged(job(pods=9), *facts).answer is Answer.NEVER
 
     def test_a_queue_that_is_stopped_does_not_mean_never(self) -> None:
-        assert (
-            judged(job(), cluster_queue("research", of_gpus(8), stopPolicy="Hold"), A100).outcome is Outcome.ADMISSIBLE
-        )
+        assert judged(job(), cluster_queue("research", of_gpus(8), stopPolicy="Hold"), A100).answer is Answer.COULD
 
     def test_an_object_of_v1beta1(self) -> None:
         old = cluster_queue("research", of_gpus(16, borrowing=32), cohort="shared-gpus", version="v1beta1")
         others = cluster_queue("production", of_gpus(100), cohort="shared-gpus", version="v1beta2")
         facts = (old, others, cohort("shared-gpus"), A100)
 
-        assert judged(job(pods=6), *facts).outcome is Outcome.ADMISSIBLE
-        assert judged(job(pods=7), *facts).outcome is Outcome.NEVER
+        assert judged(job(pods=6), *facts).answer is Answer.COULD
+        assert judged(job(pods=7), *facts).answer is Answer.NEVER
 
 
 def test_a_resource_that_no_group_covers_is_never_given() -> None:
     value = builders.job(template(container(gpus=1, requests={"cpu": 4, "memory": 0})))
     verdict = judged(value, cluster_queue("research", of_gpus(8)), A100)
 
-    assert (verdict.outcome, verdict.uncovered) == (Outcome.NEVER, ("cpu",))
+    assert (verdict.answer, verdict.uncovered) == (Answer.NEVER, ("cpu",))
 
 
 def test_it_is_let_through_where_kueue_is_told_so() -> None:
     value = builders.job(template(container(gpus=1, requests={"cpu": 4})))
     lenient = configuration("resources: {quotaCheckStrategy: IgnoreUndeclared}")
 
-    assert judged(value, cluster_queue("research", of_gpus(8)), A100, lenient).outcome is Outcome.ADMISSIBLE
+    assert judged(value, cluster_queue("research", of_gpus(8)), A100, lenient).answer is Answer.COULD
 
 
 def test_pods_may_have_a_quota_themselves() -> None:
     queue = cluster_queue("research", of_gpus(64), group(("any", [quota(4, resource="pods")])))
     facts = (queue, A100, flavor("any"))
 
-    assert judged(job(gpus=1, pods=4), *facts).outcome is Outcome.ADMISSIBLE
+    assert judged(job(gpus=1, pods=4), *facts).answer is Answer.COULD
     assert capacities(judged(job(gpus=1, pods=5), *facts)) == [
         ("pods", 5, [FlavorCapacity(flavor="any", own=4, most=4)])
     ]
@@ -135,7 +134,7 @@ def test_pod_sets_may_have_different_flavors_but_each_only_one() -> None:
     facts = (queue, A100, flavor("h100"))
     parts = [builders.replicated_job(name, template(container(gpus=8)), replicas=count) for name, count in SPLIT]
 
-    assert judged(builders.job_set(*parts), *facts).outcome is Outcome.ADMISSIBLE
+    assert judged(builders.job_set(*parts), *facts).answer is Answer.COULD
     verdict = judged(job(pods=3), *facts)
     assert capacities(verdict) == [
         (GPU, 24, [FlavorCapacity(flavor="h100", own=16, most=16), FlavorCapacity(flavor="a100", own=8, most=8)])
@@ -150,7 +149,7 @@ def test_what_lands_on_one_flavor_is_added_up() -> None:
     verdict = judged(value, cluster_queue("research", of_gpus(16)), A100)
 
     assert capacities(verdict) == [(GPU, 24, [FlavorCapacity(flavor="a100", own=16, most=16)])]
-    assert [asked.pod_set.name for asked in verdict.shortages[0].asked] == ["Master", "Worker"]
+    assert [each.pod_set.name for each in verdict.shortages[0].pods] == ["Master", "Worker"]
 
 
 def test_pod_sets_that_are_placed_together_have_one_flavor() -> None:
@@ -161,7 +160,7 @@ def test_pod_sets_that_are_placed_together_have_one_flavor() -> None:
         for name, count in SPLIT
     ]
 
-    assert judged(builders.job_set(*parts), queue, A100, flavor("h100")).outcome is Outcome.NEVER
+    assert judged(builders.job_set(*parts), queue, A100, flavor("h100")).answer is Answer.NEVER
 
 
 def test_all_resources_of_a_group_come_from_one_flavor() -> None:
@@ -178,20 +177,20 @@ def test_different_groups_may_come_from_different_flavors() -> None:
     queue = cluster_queue("research", of_gpus(8), group(("any", [quota(64, resource="cpu")])))
     value = builders.job(template(container(gpus=8, requests={"cpu": 64})))
 
-    assert judged(value, queue, A100, flavor("any")).outcome is Outcome.ADMISSIBLE
+    assert judged(value, queue, A100, flavor("any")).answer is Answer.COULD
 
 
 TAINTED: paths.Json = [{"key": GPU, "value": "present", "effect": "NoSchedule"}]
 
 
-def reasons(verdict: Verdict) -> list[str]:
+def reasons(verdict: KueueVerdict) -> list[str]:
     return [f"{refusal.flavor}: {refusal.reason}" for each in verdict.unmatched for refusal in each.refusals]
 
 
 def test_a_taint_of_the_flavor_keeps_pods_out() -> None:
     verdict = judged(job(), cluster_queue("research", of_gpus(8)), flavor("a100", nodeTaints=TAINTED))
 
-    assert verdict.outcome is Outcome.NEVER
+    assert verdict.answer is Answer.NEVER
     assert reasons(verdict) == ["a100: its taint nvidia.com/gpu=present:NoSchedule is not tolerated"]
 
 
@@ -203,22 +202,22 @@ def test_it_is_tolerated_by_the_pods_or_by_the_flavor(by: str) -> None:
 
     verdict = judged(value, cluster_queue("research", of_gpus(8)), a100)
 
-    assert verdict.outcome is Outcome.ADMISSIBLE
+    assert verdict.answer is Answer.COULD
 
 
 ZONE_A = flavor("a100", labels={"pool": "a100"})
 
 
 @pytest.mark.parametrize(
-    ("spec", "outcome"),
+    ("spec", "answer"),
     [
-        ({"nodeSelector": {"pool": "a100"}}, Outcome.ADMISSIBLE),
-        ({"nodeSelector": {"pool": "h100"}}, Outcome.NEVER),
-        ({"nodeSelector": {"zone": "b"}}, Outcome.ADMISSIBLE),
-        ({"affinity": builders.node_affinity(builders.term(builders.expression("pool", "In", "h100")))}, Outcome.NEVER),
+        ({"nodeSelector": {"pool": "a100"}}, Answer.COULD),
+        ({"nodeSelector": {"pool": "h100"}}, Answer.NEVER),
+        ({"nodeSelector": {"zone": "b"}}, Answer.COULD),
+        ({"affinity": builders.node_affinity(builders.term(builders.expression("pool", "In", "h100")))}, Answer.NEVER),
         (
             {"affinity": builders.node_affinity(builders.term(builders.expression("zone", "In", "b")))},
-            Outcome.ADMISSIBLE,
+            Answer.COULD,
         ),
         (
             {
@@ -227,12 +226,12 @@ ZONE_A = flavor("a100", labels={"pool": "a100"})
                     builders.term(builders.expression("zone", "In", "b")),
                 )
             },
-            Outcome.ADMISSIBLE,
+            Answer.COULD,
         ),
     ],
 )
-def test_only_labels_that_the_flavor_declares_are_looked_at(spec: dict[str, paths.Json], outcome: Outcome) -> None:
-    assert judged(job(spec=spec), cluster_queue("research", of_gpus(8)), ZONE_A).outcome is outcome
+def test_only_labels_that_the_flavor_declares_are_looked_at(spec: dict[str, paths.Json], answer: Answer) -> None:
+    assert judged(job(spec=spec), cluster_queue("research", of_gpus(8)), ZONE_A).answer is answer
 
 
 def placed(level: str) -> paths.Object:
@@ -242,7 +241,7 @@ def placed(level: str) -> paths.Object:
 def test_a_level_must_be_one_of_the_topology_of_the_flavor() -> None:
     facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
 
-    assert judged(placed(RACK), *facts).outcome is Outcome.ADMISSIBLE
+    assert judged(placed(RACK), *facts).answer is Answer.COULD
     (refusal,) = judged(placed("rack"), *facts).unmatched[0].refusals
     assert (refusal.level, refusal.levels, refusal.by_topology) == ("rack", (RACK,), True)
 
@@ -251,8 +250,8 @@ def test_pods_that_ask_for_topology_and_flavors_that_have_one_belong_together() 
     both = cluster_queue("research", group(("a100", [quota(8)]), ("plain", [quota(0)])))
     facts = (both, flavor("a100", topologyName="racks"), flavor("plain"), topology("racks", RACK))
 
-    assert judged(placed(RACK), *facts).outcome is Outcome.ADMISSIBLE
-    assert judged(job(), *facts).outcome is Outcome.NEVER
+    assert judged(placed(RACK), *facts).answer is Answer.COULD
+    assert judged(job(), *facts).answer is Answer.NEVER
     plain = cluster_queue("research", group(("plain", [quota(8)])))
     assert reasons(judged(placed(RACK), plain, flavor("plain"))) == ["plain: it has no topology"]
 
@@ -260,7 +259,7 @@ def test_pods_that_ask_for_topology_and_flavors_that_have_one_belong_together() 
 def test_where_all_flavors_have_a_topology_pods_need_not_ask_for_one() -> None:
     facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
 
-    assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
+    assert judged(job(), *facts).answer is Answer.COULD
 
 
 def test_a_flavor_of_any_group_without_a_topology_leaves_those_that_have_one_to_pods_that_ask() -> None:
@@ -272,7 +271,7 @@ def test_a_flavor_of_any_group_without_a_topology_leaves_those_that_have_one_to_
     assert reasons(judged(job(), *facts, flavor("plain"))) == [
         "a100: it takes only pods that ask to be placed by topology"
     ]
-    assert judged(job(), *facts, flavor("plain", topologyName="racks")).outcome is Outcome.ADMISSIBLE
+    assert judged(job(), *facts, flavor("plain", topologyName="racks")).answer is Answer.COULD
 
 
 @pytest.mark.parametrize("others", [[], [flavor("plain", topologyName=7)]], ids=["not there", "cannot be read"])
@@ -281,7 +280,7 @@ def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[pat
     queue = cluster_queue("research", of_gpus(8), group(("plain", [quota(64, resource="cpu")])))
     facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK), *others)
 
-    assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
+    assert judged(job(), *facts).answer is Answer.COULD
 
 
 def test_labels_that_do_not_fit_are_told_with_their_values() -> None:
@@ -300,7 +299,7 @@ def test_only_resources_that_the_pods_ask_for_are_said_to_have_no_flavor() -> No
 
     verdict = judged(job(), cluster_queue("research", both), flavor("a100", nodeTaints=TAINTED))
 
-    assert [(unmatched.asked.pods, unmatched.resources) for unmatched in verdict.unmatched] == [(1, (GPU,))]
+    assert [(unmatched.pods.pods, unmatched.resources) for unmatched in verdict.unmatched] == [(1, (GPU,))]
 
 
 def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alone() -> None:
@@ -326,9 +325,9 @@ def test_room_that_kueue_does_not_find_is_told() -> None:
 
     lost, found = judged(value, queue, *flavors), judged(swapped, queue, *flavors)
 
-    assert (lost.outcome, lost.takes_all, lost.taken) == (Outcome.ADMISSIBLE, False, ())
-    assert (found.outcome, found.takes_all) == (Outcome.ADMISSIBLE, True)
-    assert [(each.asked.pod_set.name, each.flavor) for each in found.taken] == [
+    assert (lost.answer, lost.takes_all, lost.choices) == (Answer.COULD, False, ())
+    assert (found.answer, found.takes_all) == (Answer.COULD, True)
+    assert [(each.pods.pod_set.name, each.flavor) for each in found.choices] == [
         ("Master", "any"),
         ("Master", "a100"),
         ("Worker", "h100"),
@@ -341,8 +340,8 @@ class TestWhatIsNotKnown:
     def test_flavors_that_are_not_known(self) -> None:
         verdict = judged(job(), cluster_queue("research", of_gpus(8)))
 
-        assert (verdict.outcome, verdict.unknowns) == (Outcome.UNKNOWN, ("the ResourceFlavors are not known",))
-        assert judged(job(gpus=9), cluster_queue("research", of_gpus(8))).outcome is Outcome.NEVER
+        assert (verdict.answer, verdict.unknowns) == (Answer.UNKNOWN, ("the ResourceFlavors are not known",))
+        assert judged(job(gpus=9), cluster_queue("research", of_gpus(8))).answer is Answer.NEVER
 
     def test_a_flavor_that_is_not_there(self) -> None:
         verdict = judged(job(), cluster_queue("research", of_gpus(8)), flavor("h100"))
@@ -373,7 +372,7 @@ class TestWhatIsNotKnown:
     def test_a_quota_that_cannot_be_read(self) -> None:
         verdict = judged(job(), cluster_queue("research", of_gpus("eight")), A100)
 
-        assert verdict.outcome is Outcome.UNKNOWN
+        assert verdict.answer is Answer.UNKNOWN
         assert verdict.unknowns[0].startswith("ClusterQueue research, spec.resourceGroups[0]")
 
     def test_a_number_that_cannot_be_read_beside_those_that_are_enough(self) -> None:
@@ -381,12 +380,12 @@ class TestWhatIsNotKnown:
 
         verdict = judged(job(), cluster_queue("research", beside), A100, flavor("h100"))
 
-        assert verdict.outcome is Outcome.ADMISSIBLE
+        assert verdict.answer is Answer.COULD
 
     def test_a_cohort_that_is_its_own_ancestor(self) -> None:
         facts = (cluster_queue("research", of_gpus(8), cohort="a"), cohort("a", parent="a"), A100)
 
-        assert judged(job(), *facts).outcome is Outcome.ADMISSIBLE
+        assert judged(job(), *facts).answer is Answer.COULD
         assert judged(job(gpus=9), *facts).unknowns == (
             "cohort a is its own ancestor (a -> a), so Kueue cannot count what there is to borrow",
         )
@@ -394,7 +393,7 @@ class TestWhatIsNotKnown:
     def test_a_configuration_of_kueue_that_cannot_be_read(self) -> None:
         verdict = judged(job(gpus=9), cluster_queue("research", of_gpus(8)), A100, configuration("{"))
 
-        assert verdict.outcome is Outcome.UNKNOWN
+        assert verdict.answer is Answer.UNKNOWN
         assert verdict.unknowns[0].startswith("kueue-manager-config:")
 
     @pytest.mark.parametrize(
@@ -423,7 +422,7 @@ class TestWhatIsNotKnown:
 
         verdict = judged(value, cluster_queue("research", of_gpus(8)), A100)
 
-        assert (verdict.outcome, verdict.unknowns) == (Outcome.UNKNOWN, ())
+        assert (verdict.answer, verdict.unknowns) == (Answer.UNKNOWN, ())
 
 
 @given(
@@ -434,7 +433,7 @@ def test_a_choice_of_flavors_is_found_if_there_is_one(
     wanted: list[tuple[int, int, set[str]]], room: dict[tuple[str, str], int]
 ) -> None:
     pod_set = workload(builders.pod()).pod_sets[0]
-    units = [[Asked(pod_set=pod_set, pods=1, each={"cpu": cpu, "gpu": gpu})] for cpu, gpu, _ in wanted]
+    units = [[CountedPods(pod_set=pod_set, pods=1, each={"cpu": cpu, "gpu": gpu})] for cpu, gpu, _ in wanted]
     allowed = [sorted(flavors) for _, _, flavors in wanted]
 
     found = assigned(units, allowed, ["cpu", "gpu"], room.__getitem__)
@@ -454,7 +453,7 @@ def _all_fit(
 
 def test_thousands_of_pod_sets_are_not_gone_through() -> None:
     pod_set = workload(builders.pod()).pod_sets[0]
-    units = [[Asked(pod_set=pod_set, pods=1, each={"gpu": 1})] for _ in range(5000)]
+    units = [[CountedPods(pod_set=pod_set, pods=1, each={"gpu": 1})] for _ in range(5000)]
 
     assert assigned(units, [["a", "b"]] * 5000, ["gpu"], lambda _: 2500) is None
     assert assigned(units, [["a"]] * 5000, ["gpu"], lambda _: 4999) is False
@@ -462,6 +461,6 @@ def test_thousands_of_pod_sets_are_not_gone_through() -> None:
 
 def test_choices_that_never_come_out_are_given_up() -> None:
     pod_set = workload(builders.pod()).pod_sets[0]
-    units = [[Asked(pod_set=pod_set, pods=1, each={"gpu": 2})] for _ in range(40)]
+    units = [[CountedPods(pod_set=pod_set, pods=1, each={"gpu": 2})] for _ in range(40)]
 
     assert assigned(units, [["a", "b", "c"]] * 40, ["gpu"], lambda _: 26) is None

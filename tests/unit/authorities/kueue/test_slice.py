@@ -4,11 +4,13 @@ import pytest
 
 import builders
 from builders import GPU, container, template
+from unit.authorities.knowing import case, knowing
 from unit.authorities.kueue_objects import NAMESPACE, cluster_queue, configuration, flavor, group, local_queue, quota
 from unit.workloads.normalised import workload
 from usher import paths
+from usher.authorities.authority import Case
 from usher.authorities.kueue import slice as kueue_slice
-from usher.authorities.kueue.slice import Kueue, LocalQueueState
+from usher.authorities.kueue.slice import ClaimedClassInput, KueueInput, LocalQueueInput
 from usher.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job, pod]}")
@@ -33,11 +35,11 @@ def job(*, queue: str | None = "research", gpus: int = 8, owner_kind: str = "") 
     )
 
 
-def seen(value: paths.Object, *facts: paths.Object) -> Kueue | None:
-    return kueue_slice.of(workload(value), Store.of(facts))
+def seen(value: paths.Object, *facts: paths.Object) -> KueueInput | None:
+    return kueue_slice.of(case(value), knowing(Store.of(facts)))
 
 
-def queue_of(value: paths.Object, *facts: paths.Object) -> LocalQueueState:
+def queue_of(value: paths.Object, *facts: paths.Object) -> LocalQueueInput:
     found = seen(value, CONFIGURED, namespace(), *facts)
     assert found is not None
     return found["queue"]
@@ -246,10 +248,10 @@ def claiming(class_name: str) -> tuple[paths.Object, paths.Object]:
     )
 
 
-def claimed_classes(class_name: str, *facts: paths.Object) -> list[kueue_slice.ClaimedClass] | None:
+def claimed_classes(class_name: str, *facts: paths.Object) -> list[ClaimedClassInput] | None:
     value, claim_template = claiming(class_name)
     store = Store.of([*facts, claim_template])
-    found = kueue_slice.of(workload(value, objects=store), store)
+    found = kueue_slice.of(Case(workload=workload(value, objects=store)), knowing(store))
     return None if found is None else found.get("claimedClasses")
 
 

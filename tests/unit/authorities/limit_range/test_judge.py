@@ -8,16 +8,19 @@ import builders
 from builders import GPU
 from unit.workloads.normalised import workload
 from usher import model, paths
+from usher.authorities.limit_range import defaults
 from usher.authorities.limit_range import judge as limit_range_judge
-from usher.authorities.limit_range.judge import Rule, Said
+from usher.authorities.limit_range import read as limit_range_read
+from usher.authorities.limit_range.judge import Violating
+from usher.authorities.limit_range.read import LimitRanges, Rule
 
 
 def limit_range(kind: str = "Container", name: str = "limits", **limits: Mapping[str, str]) -> paths.Object:
     return builders.custom("v1", "LimitRange", {"limits": [{"type": kind, **limits}]}, name=name)
 
 
-def read(*objects: paths.Object) -> limit_range_judge.LimitRanges:
-    return limit_range_judge.read({f"{index}": value for index, value in enumerate(objects)})
+def read(*objects: paths.Object) -> LimitRanges:
+    return limit_range_read.read({f"{index}": value for index, value in enumerate(objects)})
 
 
 def pod_set(*containers: paths.Object, **spec: builders.JsonValue) -> model.PodSet:
@@ -27,17 +30,17 @@ def pod_set(*containers: paths.Object, **spec: builders.JsonValue) -> model.PodS
 
 def filled(container: paths.Object, *objects: paths.Object) -> tuple[dict[str, str], dict[str, str]]:
     """Requests and limits of a container with all defaults."""
-    (found,) = limit_range_judge.with_defaults(pod_set(container).containers, read(*objects))
+    (found,) = defaults.with_defaults(pod_set(container).containers, read(*objects))
     return (
         {name: str(amount) for name, amount in found.requests.items()},
         {name: str(amount) for name, amount in found.limits.items()},
     )
 
 
-def refusals(of: model.PodSet, *objects: paths.Object) -> list[tuple[Rule, str, str, str | None]]:
-    found = limit_range_judge.refusals(of, read(*objects))
+def violations(of: model.PodSet, *objects: paths.Object) -> list[tuple[Rule, str, str, str | None]]:
+    found = limit_range_judge.of_pod_set(of, read(*objects))
     return [
-        (each.bound.rule, each.path, str(each.said), None if each.amount is None else str(each.amount))
+        (each.bound.rule, each.path, str(each.violating), None if each.amount is None else str(each.amount))
         for each in found
     ]
 
@@ -70,11 +73,11 @@ def test_the_largest_holds_for_limits_and_for_requests() -> None:
     limited = pod_set(builders.container(limits={"cpu": "16"}, requests={"cpu": "1"}))
     path = "/spec/containers/0/resources/limits/cpu"
 
-    assert refusals(limited, largest) == [(Rule.MAXIMUM, path, "limit", "16")]
+    assert violations(limited, largest) == [(Rule.MAXIMUM, path, "limit", "16")]
     # The default limit is the largest, below the request.
     asking = pod_set(builders.container(requests={"cpu": "16"}))
-    assert refusals(asking, largest) == [(Rule.MAXIMUM, "/spec/containers/0/resources/requests/cpu", "request", "16")]
-    assert refusals(pod_set(builders.container()), largest) == []
+    assert violations(asking, largest) == [(Rule.MAXIMUM, "/spec/containers/0/resources/requests/cpu", "request", "16")]
+    assert violations(pod_set(builders.container()), largest) == []
 
 
 def test_the_smallest_holds_for_init_containers_too() -> None:
@@ -84,7 +87,7 @@ def test_the_smallest_holds_for_init_containers_too() -> None:
         initContainers=[builders.container("prepare", requests={"memory": "64Mi"})],
     )
 
-    assert refusals(both, smallest) == [
+    assert violations(both, smallest) == [
         (Rule.MINIMUM, "/spec/initContainers/0/resources/requests/memory", "request", "67108864")
     ]
 
@@ -92,27 +95,27 @@ def test_the_smallest_holds_for_init_containers_too() -> None:
 @pytest.mark.parametrize(
     ("requests", "limits", "said"),
     [
-        ({"cpu": "1"}, {"cpu": "4"}, Said.RATIO),
+        ({"cpu": "1"}, {"cpu": "4"}, Violating.RATIO),
         ({"cpu": "2"}, {"cpu": "4"}, None),
         ({"cpu": "1500m"}, {"cpu": "3"}, None),
-        ({"cpu": "1499m"}, {"cpu": "3"}, Said.RATIO),
-        ({"cpu": "1"}, None, Said.LIMIT),
-        (None, None, Said.REQUEST),
+        ({"cpu": "1499m"}, {"cpu": "3"}, Violating.RATIO),
+        ({"cpu": "1"}, None, Violating.LIMIT),
+        (None, None, Violating.REQUEST),
     ],
 )
 def test_a_limit_is_at_most_so_many_times_the_request(
-    requests: Mapping[str, str] | None, limits: Mapping[str, str] | None, said: Said | None
+    requests: Mapping[str, str] | None, limits: Mapping[str, str] | None, said: Violating | None
 ) -> None:
     of = pod_set(builders.container(requests=requests, limits=limits))
-    found = limit_range_judge.refusals(of, read(limit_range(maxLimitRequestRatio={"cpu": "2"})))
+    found = limit_range_judge.of_pod_set(of, read(limit_range(maxLimitRequestRatio={"cpu": "2"})))
 
-    assert [each.said for each in found] == ([] if said is None else [said])
+    assert [each.violating for each in found] == ([] if said is None else [said])
 
 
 def test_a_limit_that_is_refused_for_its_ratio_is_told_with_the_request() -> None:
     four = pod_set(builders.container(requests={"cpu": "1"}, limits={"cpu": "4"}))
     ratio, largest = limit_range(maxLimitRequestRatio={"cpu": "2"}), limit_range(max={"cpu": "3"})
-    found = [limit_range_judge.refusals(four, read(each))[0].request for each in (ratio, largest)]
+    found = [limit_range_judge.of_pod_set(four, read(each))[0].request for each in (ratio, largest)]
 
     assert [None if each is None else str(each) for each in found] == ["1", None]
 
@@ -120,18 +123,18 @@ def test_a_limit_that_is_refused_for_its_ratio_is_told_with_the_request() -> Non
 def test_just_as_much_as_a_bound_is_within_it() -> None:
     four = pod_set(builders.container(requests={"cpu": "4"}, limits={"cpu": "4"}))
 
-    assert refusals(four, limit_range(min={"cpu": "4"}, max={"cpu": "4"})) == []
+    assert violations(four, limit_range(min={"cpu": "4"}, max={"cpu": "4"})) == []
 
 
 def test_a_pod_is_looked_at_as_a_whole_without_its_overhead() -> None:
     largest = limit_range("Pod", max={"cpu": "4"})
     four = builders.container("a", limits={"cpu": "3"}), builders.container("b", limits={"cpu": "1"})
 
-    assert refusals(pod_set(*four, overhead={"cpu": "1"}), largest) == []
-    assert refusals(pod_set(*four, builders.container("c", limits={"cpu": "1"})), largest) == [
+    assert violations(pod_set(*four, overhead={"cpu": "1"}), largest) == []
+    assert violations(pod_set(*four, builders.container("c", limits={"cpu": "1"})), largest) == [
         (Rule.MAXIMUM, "/spec", "limit", "5")
     ]
-    assert refusals(pod_set(builders.container(requests={"cpu": "1"})), largest) == [
+    assert violations(pod_set(builders.container(requests={"cpu": "1"})), largest) == [
         (Rule.MAXIMUM, "/spec", "limit", None)
     ]
 
@@ -140,7 +143,7 @@ def test_limits_of_the_whole_pod_take_the_place_of_those_of_its_containers() -> 
     largest = limit_range("Pod", max={"cpu": "4"})
     whole = pod_set(builders.container(limits={"cpu": "1"}), resources={"limits": {"cpu": "5"}})
 
-    assert [each[2:] for each in refusals(whole, largest)] == [("limit", "5")]
+    assert [each[2:] for each in violations(whole, largest)] == [("limit", "5")]
 
 
 def test_what_the_whole_pod_requests_is_settled_before_any_default_of_its_containers() -> None:
@@ -148,11 +151,11 @@ def test_what_the_whole_pod_requests_is_settled_before_any_default_of_its_contai
     small = limit_range(defaultRequest={"cpu": "500m"})
     largest = limit_range("Pod", max={"cpu": "4"})
     whole = pod_set(builders.container(), resources={"limits": {"cpu": "4"}})
-    (container,) = limit_range_judge.with_defaults(whole.containers, read(small))
+    (container,) = defaults.with_defaults(whole.containers, read(small))
 
-    found = limit_range_judge.requests_of_pod(whole, [container], overhead={})
+    found = defaults.requests_of_pod(whole, [container], overhead={})
     assert {name: str(amount) for name, amount in found.items()} == {"cpu": "4"}
-    assert refusals(whole, small, largest) == []
+    assert violations(whole, small, largest) == []
 
 
 def test_of_different_defaults_nobody_knows_which_counts() -> None:
@@ -160,8 +163,8 @@ def test_of_different_defaults_nobody_knows_which_counts() -> None:
     one, other = limit_range(default={"cpu": "1"}), limit_range(default={"cpu": "2"}, max={"cpu": "1"})
     ranges = read(one, other)
 
-    assert ranges.doubtful == {"cpu"}
-    assert limit_range_judge.refusals(pod_set(builders.container()), ranges) == ()
+    assert ranges.ambiguous == {"cpu"}
+    assert limit_range_judge.of_pod_set(pod_set(builders.container()), ranges) == ()
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,7 @@ ODD = limit_range(default={"memory": "7 apples"})
 def test_beside_a_limit_range_that_cannot_be_read_a_limit_that_is_written_is_refused_all_the_same() -> None:
     limited = pod_set(builders.container(limits={"cpu": "16"}))
 
-    assert refusals(limited, limit_range(max={"cpu": "8"}), ODD) == [
+    assert violations(limited, limit_range(max={"cpu": "8"}), ODD) == [
         (Rule.MAXIMUM, "/spec/containers/0/resources/limits/cpu", "limit", "16")
     ]
 
@@ -200,10 +203,10 @@ def test_beside_a_limit_range_that_cannot_be_read_nobody_is_refused_for_what_it_
         limit_range(min={"memory": "1Gi"}),
     )
 
-    assert [each[2:] for each in refusals(silent, largest)] == [("limit", "2147483648")]
-    assert refusals(silent, largest, ODD) == []
-    assert refusals(asking, smallest) != []
-    assert refusals(asking, smallest, ODD) == []
+    assert [each[2:] for each in violations(silent, largest)] == [("limit", "2147483648")]
+    assert violations(silent, largest, ODD) == []
+    assert violations(asking, smallest) != []
+    assert violations(asking, smallest, ODD) == []
 
 
 def test_beside_a_limit_range_that_cannot_be_read_no_pod_is_judged_as_a_whole() -> None:
@@ -211,8 +214,8 @@ def test_beside_a_limit_range_that_cannot_be_read_no_pod_is_judged_as_a_whole() 
     two = pod_set(builders.container("a", limits={"cpu": "8"}), builders.container("b"))
     largest = limit_range("Pod", max={"cpu": "4"})
 
-    assert refusals(two, largest) == [(Rule.MAXIMUM, "/spec", "limit", "8")]
-    assert refusals(two, largest, ODD) == []
+    assert violations(two, largest) == [(Rule.MAXIMUM, "/spec", "limit", "8")]
+    assert violations(two, largest, ODD) == []
 
 
 def test_ephemeral_containers_are_bounded_by_nothing() -> None:
@@ -221,7 +224,7 @@ def test_ephemeral_containers_are_bounded_by_nothing() -> None:
         builders.container(limits={"cpu": "1"}), ephemeralContainers=[{"name": "debug", "image": "busybox"}]
     )
 
-    assert refusals(debugging, limit_range(min={"cpu": "500m"})) == []
+    assert violations(debugging, limit_range(min={"cpu": "500m"})) == []
 
 
 def test_what_is_refused_is_told_where_it_is_written_or_else_of_the_container() -> None:
@@ -229,10 +232,12 @@ def test_what_is_refused_is_told_where_it_is_written_or_else_of_the_container() 
     limited = pod_set(builders.container(limits={"cpu": "1"}))
     sparse = limit_range(defaultRequest={"cpu": "1"}, default={"cpu": "4"}, maxLimitRequestRatio={"cpu": "2"})
 
-    assert [each[1:3] for each in refusals(limited, limit_range(min={"cpu": "2"}))] == [
+    assert [each[1:3] for each in violations(limited, limit_range(min={"cpu": "2"}))] == [
         ("/spec/containers/0/resources/limits/cpu", "request")
     ]
-    assert [each[1:3] for each in refusals(pod_set(builders.container()), sparse)] == [("/spec/containers/0", "ratio")]
+    assert [each[1:3] for each in violations(pod_set(builders.container()), sparse)] == [
+        ("/spec/containers/0", "ratio")
+    ]
 
 
 def test_a_limit_below_the_smallest_is_refused_although_the_request_is_not() -> None:
@@ -240,8 +245,8 @@ def test_a_limit_below_the_smallest_is_refused_although_the_request_is_not() -> 
     smallest = limit_range("Pod", min={"cpu": "2"})
     whole = pod_set(builders.container("a", requests={"cpu": "3"}), builders.container("b", limits={"cpu": "1"}))
 
-    assert [each[2:] for each in refusals(whole, smallest)] == [("limit", "1")]
-    assert [each[2:] for each in refusals(pod_set(builders.container()), smallest)] == [("request", None)]
+    assert [each[2:] for each in violations(whole, smallest)] == [("limit", "1")]
+    assert [each[2:] for each in violations(pod_set(builders.container()), smallest)] == [("request", None)]
 
 
 def test_claims_for_volumes_are_another_matter() -> None:

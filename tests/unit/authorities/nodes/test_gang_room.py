@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import builders
-from unit.authorities.clusters import ask, cluster
+from unit.authorities.clusters import cluster, demand
 from usher import paths
 from usher.authorities.nodes import gang_room
 from usher.authorities.nodes.gang_room import Member, Room
@@ -18,7 +18,7 @@ def room(
     *members: tuple[int, int], nodes: Sequence[paths.Object] = NODES, pools: Sequence[models.Pool] = (FIXED,)
 ) -> Room | None:
     """Of pod sets, given as how many pods and how many GPUs each of them asks for."""
-    asked = [Member(ask=ask(builders.pod(builders.container(gpus=gpus))), pods=pods) for pods, gpus in members]
+    asked = [Member(demand=demand(builders.pod(builders.container(gpus=gpus))), pods=pods) for pods, gpus in members]
     return gang_room.room(asked, cluster(*nodes, pools=pools))
 
 
@@ -72,7 +72,7 @@ def test_hosts_that_are_chosen_by_name_are_counted_one_by_one() -> None:
     names = builders.expression("kubernetes.io/hostname", "In", "gpu-1", "gpu-2")
     pod = builders.pod(builders.container(gpus=8), affinity=builders.node_affinity(builders.term(names)))
 
-    found = gang_room.room([Member(ask=ask(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    found = gang_room.room([Member(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
     assert found == Room(most=2, sure=True)
 
 
@@ -86,7 +86,10 @@ def test_what_a_pod_of_a_gang_asks_for_that_is_not_known_leaves_all_open() -> No
     claiming = builders.pod(
         builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}]
     )
-    members = [Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=9), Member(ask=ask(claiming), pods=1)]
+    members = [
+        Member(demand=demand(builders.pod(builders.container(gpus=8))), pods=9),
+        Member(demand=demand(claiming), pods=1),
+    ]
 
     assert gang_room.room(members[:1], cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
     assert gang_room.room(members, cluster(*NODES, pools=[FIXED])) is None
@@ -94,8 +97,8 @@ def test_what_a_pod_of_a_gang_asks_for_that_is_not_known_leaves_all_open() -> No
 
 def test_nodes_that_hold_only_some_of_the_pods_give_only_these_what_they_have() -> None:
     """Eight nodes without GPUs hold the launcher, and no Worker."""
-    launcher = Member(ask=ask(builders.pod(builders.container(requests={"cpu": "1"}))), pods=1)
-    workers = Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=2)
+    launcher = Member(demand=demand(builders.pod(builders.container(requests={"cpu": "1"}))), pods=1)
+    workers = Member(demand=demand(builders.pod(builders.container(gpus=8))), pods=2)
     there = [*NODES[:2], *(builders.node(f"cpu-{index}") for index in range(8))]
 
     found = gang_room.room([launcher, workers, workers], cluster(*there, pools=[FIXED]))
@@ -104,7 +107,10 @@ def test_nodes_that_hold_only_some_of_the_pods_give_only_these_what_they_have() 
 
 def test_pods_that_select_one_host_take_nothing_from_the_number_of_the_others() -> None:
     on_one = builders.pod(builders.container(gpus=8), nodeSelector={"kubernetes.io/hostname": "gpu-0"})
-    members = [Member(ask=ask(builders.pod(builders.container(gpus=8))), pods=4), Member(ask=ask(on_one), pods=1)]
+    members = [
+        Member(demand=demand(builders.pod(builders.container(gpus=8))), pods=4),
+        Member(demand=demand(on_one), pods=1),
+    ]
 
     for each in (members, members[::-1]):
         assert gang_room.room(each, cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
@@ -115,18 +121,18 @@ def test_a_host_that_two_alternatives_name_is_one_host() -> None:
     affinity = builders.node_affinity(*(builders.term(each) for each in names))
     pod = builders.pod(builders.container(gpus=8), affinity=affinity)
 
-    found = gang_room.room([Member(ask=ask(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    found = gang_room.room([Member(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
     assert found == Room(most=2, sure=True)
 
 
 def test_nobody_counts_what_a_device_class_may_serve() -> None:
-    served = ask(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
+    served = demand(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
 
-    assert gang_room.room([Member(ask=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
+    assert gang_room.room([Member(demand=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
 
 
 def test_what_a_pool_does_not_say_of_its_nodes_bounds_nothing() -> None:
     pool = POOL.model_copy(update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}})
-    worker = Member(ask=ask(builders.pod(builders.container(gpus=8, requests={"cpu": "64"}))), pods=7)
+    worker = Member(demand=demand(builders.pod(builders.container(gpus=8, requests={"cpu": "64"}))), pods=7)
 
     assert gang_room.room([worker], cluster(builders.node(), pools=[pool])) == Room(most=3, sure=True)

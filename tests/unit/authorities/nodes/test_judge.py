@@ -8,11 +8,12 @@ import pytest
 
 import builders
 from builders import expression, node_affinity, term, toleration
-from unit.authorities.clusters import ask, cluster, judge
+from unit.authorities.clusters import cluster, demand, judge
 from usher import paths
 from usher.authorities.nodes import judge as nodes_judge
-from usher.authorities.nodes.judge import Feasibility, Verdict
-from usher.authorities.nodes.obstacles import Obstacles, Shortage
+from usher.authorities.nodes.judge import NodeVerdict
+from usher.authorities.nodes.obstacles import MissingAmount, Obstacles
+from usher.authorities.verdict import Answer
 from usher.config import models
 from usher.facts.node_reading import Taint
 from usher.scheduling.requirements import Requirement
@@ -36,26 +37,26 @@ def asking(**limits: Any) -> paths.Object:
     return builders.pod(builders.container(limits={name.replace("_", "-"): text for name, text in limits.items()}))
 
 
-def obstacles(found: Feasibility) -> Obstacles:
-    assert found.verdict is Verdict.NEVER
+def obstacles(found: NodeVerdict) -> Obstacles:
+    assert found.answer is Answer.NEVER
     assert found.nearest is not None
     return found.nearest.obstacles
 
 
-def place(found: Feasibility) -> str:
+def place(found: NodeVerdict) -> str:
     assert found.nearest is not None
     return "" if found.nearest.place is None else found.nearest.place.name
 
 
 def test_a_pod_fits_a_node_that_has_all_it_asks_for() -> None:
-    assert judge(gpu_pod(8), GPU_NODE, CPU_NODE) == Feasibility(verdict=Verdict.FITS)
+    assert judge(gpu_pod(8), GPU_NODE, CPU_NODE) == NodeVerdict(answer=Answer.COULD)
 
 
 def test_more_of_a_resource_than_any_node_has_never_fits() -> None:
     found = judge(gpu_pod(16), GPU_NODE, CPU_NODE)
 
     assert place(found) == "nodes such as gpu-0"
-    assert obstacles(found) == Obstacles(shortages=(Shortage(resource="nvidia.com/gpu", asked=16, most=8),))
+    assert obstacles(found) == Obstacles(amounts=(MissingAmount(resource="nvidia.com/gpu", asked=16, most=8),))
 
 
 def test_a_class_of_a_declared_pool_is_called_by_its_name() -> None:
@@ -73,14 +74,14 @@ def test_a_class_of_a_declared_pool_is_called_by_its_name() -> None:
     ],
 )
 def test_every_resource_counts(pod: paths.Object, resource: str) -> None:
-    assert [each.resource for each in obstacles(judge(pod, CPU_NODE)).shortages] == [resource]
+    assert [each.resource for each in obstacles(judge(pod, CPU_NODE)).amounts] == [resource]
 
 
 def test_init_containers_sidecars_and_overhead_count_as_the_scheduler_counts_them() -> None:
     containers = [builders.container(gpus=6)]
     peak = builders.pod(*containers, initContainers=[builders.sidecar(gpus=2), builders.container("load", gpus=7)])
 
-    assert [each.asked for each in obstacles(judge(peak, builders.node(gpus=8))).shortages] == [9]
+    assert [each.asked for each in obstacles(judge(peak, builders.node(gpus=8))).amounts] == [9]
 
 
 def test_resources_of_several_nodes_are_not_added_together() -> None:
@@ -88,7 +89,7 @@ def test_resources_of_several_nodes_are_not_added_together() -> None:
     wide = builders.node("wide", allocatable={"cpu": "200", "memory": "16Gi"})
     deep = builders.node("deep", allocatable={"cpu": "8", "memory": "2Ti"})
 
-    assert judge(asking(cpu="100", memory="64Gi"), wide, deep).verdict is Verdict.NEVER
+    assert judge(asking(cpu="100", memory="64Gi"), wide, deep).answer is Answer.NEVER
 
 
 def test_nor_are_those_of_several_nodes_of_one_class() -> None:
@@ -97,8 +98,8 @@ def test_nor_are_those_of_several_nodes_of_one_class() -> None:
     both = asking(memory=str(2**40 + 2), ephemeral_storage=str(2**41 + 2))
 
     assert len(cluster(one, other).nodes.classes) == 1
-    assert [each.resource for each in obstacles(judge(both, one, other)).shortages] == ["ephemeral-storage"]
-    assert judge(asking(memory=str(2**40 + 2), ephemeral_storage=str(2**41 + 1)), one, other).verdict is Verdict.FITS
+    assert [each.resource for each in obstacles(judge(both, one, other)).amounts] == ["ephemeral-storage"]
+    assert judge(asking(memory=str(2**40 + 2), ephemeral_storage=str(2**41 + 1)), one, other).answer is Answer.COULD
 
 
 def test_a_taint_that_is_not_tolerated_keeps_the_pod_off() -> None:
@@ -106,7 +107,7 @@ def test_a_taint_that_is_not_tolerated_keeps_the_pod_off() -> None:
 
     assert place(found) == "nodes such as gpu-0", "a node without GPUs is farther away than one with a taint"
     assert [str(taint) for taint in obstacles(found).taints] == [GPU_TAINT]
-    assert obstacles(found).shortages == ()
+    assert obstacles(found).amounts == ()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_a_taint_that_is_not_tolerated_keeps_the_pod_off() -> None:
     [{"taints": ["node.kubernetes.io/not-ready:NoSchedule"]}, {"unschedulable": True}],
 )
 def test_the_state_of_the_moment_decides_nothing(spec: Any) -> None:
-    assert judge(builders.pod(), builders.node(**spec)).verdict is Verdict.FITS
+    assert judge(builders.pod(), builders.node(**spec)).answer is Answer.COULD
 
 
 def test_a_label_value_that_no_node_has_never_fits() -> None:
@@ -157,7 +158,7 @@ HOSTS = [builders.node(f"n-{index}", labels={"zone": f"z{index % 2}"}) for index
 def test_selecting_by_the_name_of_a_host_is_exact(requirements: list[paths.Object], fits: bool) -> None:
     found = judge(builders.pod(affinity=node_affinity(term(*requirements))), *HOSTS)
 
-    assert found.verdict is (Verdict.FITS if fits else Verdict.NEVER)
+    assert found.answer is (Answer.COULD if fits else Answer.NEVER)
 
 
 @pytest.mark.parametrize(("name", "fits"), [("n-3", True), ("n-9", False)])
@@ -165,14 +166,14 @@ def test_so_is_selecting_by_the_field(name: str, fits: bool) -> None:
     affinity = node_affinity(term(fields=[expression("metadata.name", "In", name)]))
 
     found = judge(builders.pod(affinity=affinity), *HOSTS)
-    assert found.verdict is (Verdict.FITS if fits else Verdict.NEVER)
+    assert found.answer is (Answer.COULD if fits else Answer.NEVER)
     if not fits:
         assert [each.values for each in obstacles(found).names] == [("n-9",)]
 
 
 class TestAPodThatNamesItsNode:
     def test_fits_where_no_scheduler_looks_at_taints(self) -> None:
-        assert judge(gpu_pod(tolerations=[], nodeName="gpu-0"), GPU_NODE).verdict is Verdict.FITS
+        assert judge(gpu_pod(tolerations=[], nodeName="gpu-0"), GPU_NODE).answer is Answer.COULD
 
     def test_is_evicted_by_a_taint_all_the_same(self) -> None:
         node = builders.node("gpu-0", gpus=8, taints=["dedicated=a:NoExecute"])
@@ -183,7 +184,7 @@ class TestAPodThatNamesItsNode:
         found = judge(gpu_pod(nodeName="cpu-0"), GPU_NODE, CPU_NODE)
 
         assert place(found) == "node cpu-0"
-        assert obstacles(found).shortages == (Shortage(resource="nvidia.com/gpu", asked=1, most=0),)
+        assert obstacles(found).amounts == (MissingAmount(resource="nvidia.com/gpu", asked=1, most=0),)
 
     def test_never_starts_where_there_is_no_such_node(self) -> None:
         found = judge(builders.pod(nodeName="gone"), CPU_NODE)
@@ -206,23 +207,23 @@ class TestPools:
     def test_that_scale_from_zero_count_without_a_node(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"nvidia.com/gpu": "8", "cpu": "192"}})
 
-        assert judge(gpu_pod(8), CPU_NODE, pools=[pool]).verdict is Verdict.FITS
+        assert judge(gpu_pod(8), CPU_NODE, pools=[pool]).answer is Answer.COULD
         found = judge(gpu_pod(16), CPU_NODE, pools=[pool])
-        assert (place(found), obstacles(found).shortages) == (
+        assert (place(found), obstacles(found).amounts) == (
             "pool h100",
-            (Shortage(resource="nvidia.com/gpu", asked=16, most=8),),
+            (MissingAmount(resource="nvidia.com/gpu", asked=16, most=8),),
         )
 
     def test_may_have_any_amount_of_what_nobody_says(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True})
 
-        assert judge(gpu_pod(16), CPU_NODE, pools=[pool]).verdict is Verdict.FITS
+        assert judge(gpu_pod(16), CPU_NODE, pools=[pool]).answer is Answer.COULD
 
     def test_have_no_accelerators_but_those_that_they_offer(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True})
         amd = builders.pod(builders.container(limits={"amd.com/gpu": 1}), tolerations=[TOLERATION])
 
-        assert judge(amd, CPU_NODE, pools=[pool]).verdict is Verdict.NEVER
+        assert judge(amd, CPU_NODE, pools=[pool]).answer is Answer.NEVER
 
     def test_keep_off_whom_their_taints_keep_off(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True, "taints": [models.Taint(key="team", value="a")]})
@@ -233,15 +234,15 @@ class TestPools:
         one = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "1"}})
         none = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "0"}})
 
-        assert judge(gpu_pod(), CPU_NODE, pools=[one]).verdict is Verdict.FITS
+        assert judge(gpu_pod(), CPU_NODE, pools=[one]).answer is Answer.COULD
         found = judge(gpu_pod(), pools=[none])
-        assert obstacles(found).shortages == (Shortage(resource="pods", asked=1, most=0),)
+        assert obstacles(found).amounts == (MissingAmount(resource="pods", asked=1, most=0),)
 
     def test_keep_nobody_off_by_a_taint_that_only_prefers(self) -> None:
         preferring = models.Taint(key="team", value="a", effect="PreferNoSchedule")
         pool = H100.model_copy(update={"scales_from_zero": True, "taints": [preferring]})
 
-        assert judge(gpu_pod(), CPU_NODE, pools=[pool]).verdict is Verdict.FITS
+        assert judge(gpu_pod(), CPU_NODE, pools=[pool]).answer is Answer.COULD
 
     def test_that_are_divided_alike_have_more_instances_than_gpus(self) -> None:
         """Under the strategy single nvidia.com/gpu counts instances, so that `gpu.perNode` is no bound of it."""
@@ -249,34 +250,34 @@ class TestPools:
         pool = H100.model_copy(update={"scales_from_zero": True, "gpu": gpus})
         whole = pool.model_copy(update={"gpu": gpus.model_copy(update={"mig_strategy": "none"})})
 
-        assert judge(gpu_pod(7), CPU_NODE, pools=[pool]).verdict is Verdict.FITS
-        assert judge(gpu_pod(7), CPU_NODE, pools=[whole]).verdict is Verdict.NEVER
+        assert judge(gpu_pod(7), CPU_NODE, pools=[pool]).answer is Answer.COULD
+        assert judge(gpu_pod(7), CPU_NODE, pools=[whole]).answer is Answer.NEVER
 
     def test_may_carry_labels_that_are_not_declared(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True})
 
-        assert judge(gpu_pod(nodeSelector={"zone": "a"}), CPU_NODE, pools=[pool]).verdict is Verdict.FITS
+        assert judge(gpu_pod(nodeSelector={"zone": "a"}), CPU_NODE, pools=[pool]).answer is Answer.COULD
         other = gpu_pod(nodeSelector={"nvidia.com/gpu.product": "A100"})
-        assert judge(other, CPU_NODE, pools=[pool]).verdict is Verdict.NEVER
+        assert judge(other, CPU_NODE, pools=[pool]).answer is Answer.NEVER
 
     def test_without_nodes_of_which_nobody_says_that_they_scale_are_unknown(self) -> None:
         found = judge(gpu_pod(), CPU_NODE, pools=[H100])
 
-        assert found == Feasibility(
-            verdict=Verdict.UNKNOWN,
+        assert found == NodeVerdict(
+            answer=Answer.UNKNOWN,
             reason="it fits pool h100 alone, which has no node, and usher.yaml does not say scalesFromZero of it",
         )
 
     def test_that_do_not_scale_are_the_nodes_that_are_there(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": False, "allocatable": {"nvidia.com/gpu": "16"}})
 
-        assert judge(gpu_pod(), CPU_NODE, pools=[pool]).verdict is Verdict.NEVER
-        assert judge(gpu_pod(16), GPU_NODE, pools=[pool]).verdict is Verdict.NEVER
+        assert judge(gpu_pod(), CPU_NODE, pools=[pool]).answer is Answer.NEVER
+        assert judge(gpu_pod(16), GPU_NODE, pools=[pool]).answer is Answer.NEVER
 
     def test_that_scale_may_have_larger_nodes_than_are_there(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"nvidia.com/gpu": "16"}})
 
-        assert judge(gpu_pod(16), GPU_NODE, pools=[pool]).verdict is Verdict.FITS
+        assert judge(gpu_pod(16), GPU_NODE, pools=[pool]).answer is Answer.COULD
 
 
 class TestSlices:
@@ -295,7 +296,7 @@ class TestSlices:
         limits = {"nvidia.com/mig-3g.40gb": large, "nvidia.com/mig-1g.10gb": small}
 
         found = judge(builders.pod(builders.container(limits=limits)), CPU_NODE, pools=[self.POOL])
-        assert found.verdict is (Verdict.FITS if fits else Verdict.NEVER)
+        assert found.answer is (Answer.COULD if fits else Answer.NEVER)
 
     @pytest.mark.parametrize(
         ("profile", "gpus", "asked", "most"),
@@ -309,19 +310,19 @@ class TestSlices:
         pool = self.POOL.model_copy(update={"resources": [resource], "gpu": board, "allocatable": {"cpu": "64"}})
 
         found = judge(builders.pod(builders.container(limits={resource: asked})), pools=[pool])
-        assert obstacles(found).shortages == (Shortage(resource=resource, asked=asked, most=most),)
+        assert obstacles(found).amounts == (MissingAmount(resource=resource, asked=asked, most=most),)
 
     def test_are_on_no_pool_of_which_nobody_knows_the_board(self) -> None:
         pool = self.POOL.model_copy(update={"resources": [], "gpu": models.Gpus(per_node=1, mig_strategy="mixed")})
         small = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
 
-        assert judge(small, CPU_NODE, pools=[pool]).verdict is Verdict.NEVER
+        assert judge(small, CPU_NODE, pools=[pool]).answer is Answer.NEVER
 
     def test_count_as_a_node_advertises_them(self) -> None:
         node = builders.node("mig-0", allocatable={"nvidia.com/mig-1g.10gb": "7", "nvidia.com/mig-3g.40gb": "0"})
         large = builders.pod(builders.container(limits={"nvidia.com/mig-3g.40gb": 1}))
 
-        assert judge(large, node).verdict is Verdict.NEVER
+        assert judge(large, node).answer is Answer.NEVER
 
 
 def test_claims_are_not_decided_by_what_nodes_advertise() -> None:
@@ -329,30 +330,30 @@ def test_claims_are_not_decided_by_what_nodes_advertise() -> None:
         builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}]
     )
 
-    assert judge(claiming, CPU_NODE).verdict is Verdict.UNKNOWN
+    assert judge(claiming, CPU_NODE).answer is Answer.UNKNOWN
     large = builders.replaced(claiming, "/spec/nodeSelector", {"zone": "x"})
-    assert judge(large, CPU_NODE).verdict is Verdict.NEVER
+    assert judge(large, CPU_NODE).answer is Answer.NEVER
 
 
 def test_a_resource_that_a_device_class_serves_may_be_on_nodes_that_do_not_advertise_it() -> None:
-    served = ask(gpu_pod(), from_classes=["nvidia.com/gpu"])
+    served = demand(gpu_pod(), from_classes=["nvidia.com/gpu"])
 
-    assert nodes_judge.judge(served, cluster(CPU_NODE)).verdict is Verdict.UNKNOWN
-    assert nodes_judge.judge(served, cluster(CPU_NODE, GPU_NODE)).verdict is Verdict.FITS
+    assert nodes_judge.judge(served, cluster(CPU_NODE)).answer is Answer.UNKNOWN
+    assert nodes_judge.judge(served, cluster(CPU_NODE, GPU_NODE)).answer is Answer.COULD
 
 
 @pytest.mark.parametrize("name", ["", "gpu-0"])
 def test_none_that_a_node_advertises_may_be_there_by_a_device_class_all_the_same(name: str) -> None:
     """Its device plugin has gone, and the resource stays listed."""
-    served = ask(gpu_pod(nodeName=name or None), from_classes=["nvidia.com/gpu"])
+    served = demand(gpu_pod(nodeName=name or None), from_classes=["nvidia.com/gpu"])
 
-    assert nodes_judge.judge(served, cluster(builders.node("gpu-0", gpus=0))).verdict is Verdict.UNKNOWN
+    assert nodes_judge.judge(served, cluster(builders.node("gpu-0", gpus=0))).answer is Answer.UNKNOWN
 
 
 def test_nodes_that_advertise_a_resource_have_no_more_of_it_by_a_device_class() -> None:
-    served = ask(gpu_pod(16), from_classes=["nvidia.com/gpu"])
+    served = demand(gpu_pod(16), from_classes=["nvidia.com/gpu"])
 
-    assert nodes_judge.judge(served, cluster(GPU_NODE)).verdict is Verdict.NEVER
+    assert nodes_judge.judge(served, cluster(GPU_NODE)).answer is Answer.NEVER
 
 
 def test_the_memory_of_a_share_is_on_no_node() -> None:
@@ -361,19 +362,19 @@ def test_the_memory_of_a_share_is_on_no_node() -> None:
         builders.container(limits={"nvidia.com/gpu": 1, "nvidia.com/gpumem": 4000}), tolerations=[TOLERATION]
     )
 
-    assert judge(sharing, GPU_NODE).verdict is Verdict.FITS
+    assert judge(sharing, GPU_NODE).answer is Answer.COULD
     turn = builders.pod(builders.container(limits={"nvidia.com/gpu.shared": 1}), tolerations=[TOLERATION])
-    assert judge(turn, GPU_NODE).verdict is Verdict.NEVER
+    assert judge(turn, GPU_NODE).answer is Answer.NEVER
 
 
 def test_a_node_that_cannot_be_read_might_do() -> None:
     broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
 
     found = judge(gpu_pod(), CPU_NODE, broken)
-    assert found.verdict is Verdict.UNKNOWN
+    assert found.answer is Answer.UNKNOWN
     assert found.reason.startswith("Node broken cannot be read: cpu in status.allocatable")
-    assert judge(builders.pod(), CPU_NODE, broken).verdict is Verdict.FITS
-    assert judge(builders.pod(nodeName="broken"), CPU_NODE, broken).verdict is Verdict.UNKNOWN
+    assert judge(builders.pod(), CPU_NODE, broken).answer is Answer.COULD
+    assert judge(builders.pod(nodeName="broken"), CPU_NODE, broken).answer is Answer.UNKNOWN
     ill = builders.replaced(builders.node("an-ill-one"), "/status/allocatable/cpu", "many")
     assert judge(builders.pod(nodeName="broken"), broken, ill).reason.startswith("Node broken cannot be read")
     either = judge(gpu_pod(), broken, ill).reason
@@ -388,16 +389,16 @@ def test_a_cluster_without_nodes_holds_nothing() -> None:
 def test_more_terms_than_anybody_means_are_not_looked_through() -> None:
     affinity = node_affinity(*(term(expression("a", "In", str(index))) for index in range(100)))
 
-    assert judge(builders.pod(affinity=affinity), CPU_NODE).verdict is Verdict.UNKNOWN
+    assert judge(builders.pod(affinity=affinity), CPU_NODE).answer is Answer.UNKNOWN
     values = node_affinity(term(expression("a", "In", *map(str, range(5000)))))
-    assert judge(builders.pod(affinity=values), CPU_NODE).verdict is Verdict.UNKNOWN
+    assert judge(builders.pod(affinity=values), CPU_NODE).answer is Answer.UNKNOWN
 
 
 def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() -> None:
     pool = H100.model_copy(update={"gpu": models.Gpus(per_node=8, per_numa_node=4)})
 
     found = judge(gpu_pod(8), GPU_NODE, pools=[pool])
-    assert found.verdict is Verdict.FITS
+    assert found.answer is Answer.COULD
     assert found.crowded is not None
     assert found.crowded.name == "pool h100"
     assert judge(gpu_pod(4), GPU_NODE, pools=[pool]).crowded is None
@@ -437,13 +438,13 @@ def test_of_alternatives_that_hosts_lack_the_one_that_lacks_least_is_told() -> N
 BY_ZONE = Requirement(key="zone", operator="In", values=("a",))
 
 
-@pytest.mark.parametrize("kind", ["taints", "labels", "names", "shortages"])
+@pytest.mark.parametrize("kind", ["taints", "labels", "names", "amounts"])
 def test_each_obstacle_more_makes_a_place_farther_away(kind: str) -> None:
     one: Any = {
         "taints": Taint("dedicated", "a", "NoSchedule"),
         "labels": BY_ZONE,
         "names": Requirement(key="metadata.name", operator="In", values=("a",)),
-        "shortages": Shortage(resource="cpu", asked=4, most=2),
+        "amounts": MissingAmount(resource="cpu", asked=4, most=2),
     }[kind]
     several = [replace(Obstacles(), **{kind: (one,) * number}).weight for number in range(3)]  # type: ignore[arg-type]  # each field is a tuple
 
@@ -453,6 +454,6 @@ def test_each_obstacle_more_makes_a_place_farther_away(kind: str) -> None:
 
 
 def test_the_more_of_a_resource_is_there_the_nearer_is_a_place() -> None:
-    weights = [Obstacles(shortages=(Shortage(resource="cpu", asked=8, most=most),)).weight for most in (6, 2, 0)]
+    weights = [Obstacles(amounts=(MissingAmount(resource="cpu", asked=8, most=most),)).weight for most in (6, 2, 0)]
 
     assert weights == [(1, Fraction(1, 4)), (1, Fraction(3, 4)), (1, 2)]

@@ -8,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import builders
-from unit.authorities.clusters import ask
+from unit.authorities.clusters import demand
 from unit.scheduling import node_matching
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.judge import Verdict
+from usher.authorities.verdict import Answer
 from usher.facts import node_classes
 from usher.facts.node_table import NodeTable
+
+pytestmark = pytest.mark.thorough
 
 _VALUES = st.sampled_from(["a", "b", "c"])
 _KEYS = st.sampled_from(["zone", "kind", "rack", "kubernetes.io/hostname"])
@@ -104,10 +106,10 @@ def test_classes_say_what_their_nodes_say(most_classes: int, cluster: list[paths
         table.replace(cluster)
     by_name: dict[str, Any] = {str(node["metadata"]["name"]): node for node in cluster}  # type: ignore[index,call-overload]  # built above
 
-    found = nodes_judge.judge(ask(pod), nodes_places.of_cluster(table.now, [], VOCABULARY))
+    found = nodes_judge.judge(demand(pod), nodes_places.of_cluster(table.now, [], VOCABULARY))
 
     fitting = any(fits(pod, node) for node in by_name.values())
-    assert found.verdict is (Verdict.FITS if fitting else Verdict.NEVER)
+    assert found.answer is (Answer.COULD if fitting else Answer.NEVER)
     assert (found.nearest is None) is fitting
     if by_name and found.nearest is not None:
         assert found.nearest.obstacles, "whatever never fits lacks something"

@@ -1,24 +1,24 @@
 """What boards could hold if they were divided anew."""
 
 import builders
-from unit.authorities.clusters import ask, cluster
+from unit.authorities.clusters import cluster, demand
 from usher import paths
 from usher.authorities.nodes import mig_repartitioning
-from usher.authorities.nodes.mig_repartitioning import Divided
+from usher.authorities.nodes.mig_repartitioning import Repartitioning
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "2"}
 
 
-def holding(labels: dict[str, str] | None = None, **slices: int) -> Divided | None:
+def holding(labels: dict[str, str] | None = None, **slices: int) -> Repartitioning | None:
     limits: dict[str, paths.Json] = {
         f"nvidia.com/mig-{name[1:].replace('_', '.')}": count for name, count in slices.items()
     }
     pod = builders.pod(builders.container(limits=limits))
-    return mig_repartitioning.holding(ask(pod), cluster(builders.node("mig-0", labels=labels or H100)).all)
+    return mig_repartitioning.holding(demand(pod), cluster(builders.node("mig-0", labels=labels or H100)).all)
 
 
 def test_a_mix_that_fits_is_told_with_the_gpus_that_it_takes() -> None:
-    assert holding(_3g_40gb=1, _1g_10gb=4) == Divided(
+    assert holding(_3g_40gb=1, _1g_10gb=4) == Repartitioning(
         place="nodes such as mig-0", board="H100-80", gpus=1, per_node=2, mix="4 x 1g.10gb + 3g.40gb"
     )
 
@@ -48,7 +48,7 @@ def test_gpus_behind_a_taint_that_is_not_tolerated_are_for_others() -> None:
     pod = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
     guarded = cluster(builders.node("mig-0", labels=H100, taints=["dedicated=a:NoSchedule"]))
 
-    assert mig_repartitioning.holding(ask(pod), guarded.all) is None
+    assert mig_repartitioning.holding(demand(pod), guarded.all) is None
 
 
 def test_gpus_that_are_all_divided_alike_count_their_instances() -> None:

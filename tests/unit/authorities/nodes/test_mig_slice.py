@@ -7,7 +7,9 @@ import pytest
 
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
+from usher.facts.store import Store
 from usher.policy.input import document
 from usher.workloads.normalise import normalise
 
@@ -32,7 +34,8 @@ def facts(
     }
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
-    (pod_set,) = orjson.loads(document.Documents(config, vocabulary).build(workload))["podSets"]
+    known = Knowledge(facts=Store(), config=config, vocabulary=vocabulary)
+    (pod_set,) = orjson.loads(document.Documents(known).build(workload))["podSets"]
     return pod_set.get("mig")
 
 

@@ -6,7 +6,7 @@ import builders
 from builders import expression, node_affinity, term, toleration
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
-from usher.authorities.nodes.pool_slice import NOWHERE, AllNodes, Nodes
+from usher.authorities.nodes.pool_slice import NOWHERE, PoolPlacements, PoolsInput
 from usher.config import models
 
 GUARDED = models.Pool(
@@ -27,10 +27,10 @@ OF_A_TEAM = models.Pool(
 COUNT = "nvidia.com/gpu.count"
 
 
-def seen(value: paths.Object, *pools: models.Pool) -> Nodes:
+def seen(value: paths.Object, *pools: models.Pool) -> PoolsInput:
     config = models.Config(pools=list(pools))
     (pod_set,) = workload(value).pod_sets
-    return AllNodes(config, VOCABULARY).of(pod_set)
+    return PoolPlacements(config, VOCABULARY).of(pod_set)
 
 
 def tolerated(
@@ -96,7 +96,7 @@ def test_without_pools_the_usual_taints_count_with_their_usual_effect() -> None:
 def test_pods_of_which_a_part_is_not_known_may_ask_for_accelerators() -> None:
     guard = toleration("nvidia.com/gpu", operator="Exists")
     (pod_set,) = workload(builders.pod(tolerations=[guard], nodeSelector={"pool": "h100"})).pod_sets
-    nodes = AllNodes(models.Config(pools=[GUARDED]), VOCABULARY)
+    nodes = PoolPlacements(models.Config(pools=[GUARDED]), VOCABULARY)
 
     assert nodes.of(pod_set)["tolerated"] != []
     assert nodes.of(replace(pod_set, whole=False)) == NOWHERE

@@ -7,11 +7,12 @@ import pytest
 
 import builders
 from builders import toleration
-from unit.workloads.normalised import VOCABULARY, workload
+from unit.authorities.knowing import case, knowing
 from usher import paths
 from usher.authorities import amount_texts
-from usher.authorities.nodes.pool_slice import AllNodes
-from usher.authorities.nodes.slice import FeasibleNodes, Nodes
+from usher.authorities.nodes import slice as nodes_slice
+from usher.authorities.nodes import texts
+from usher.authorities.nodes.slice import NodesInput
 from usher.config import models
 from usher.facts.store import Store
 from usher.scheduling.requirements import Requirement
@@ -23,25 +24,20 @@ POOL = models.Pool(
 )
 
 
-def feasible(*pools: models.Pool) -> FeasibleNodes:
-    config = models.Config(pools=list(pools))
-    return FeasibleNodes(config, VOCABULARY, AllNodes(config, VOCABULARY))
-
-
-def of(value: paths.Object, *facts: paths.Object, pools: Sequence[models.Pool] = ()) -> Nodes | None:
-    return feasible(*pools).of(workload(value), Store.of(facts))
+def of(value: paths.Object, *facts: paths.Object, pools: Sequence[models.Pool] = ()) -> NodesInput | None:
+    return nodes_slice.of(case(value), knowing(Store.of(facts), models.Config(pools=list(pools))))
 
 
 def gpu_pod(gpus: int = 1, **spec: Any) -> paths.Object:
     return builders.pod(builders.container(gpus=gpus), **spec)
 
 
-def verdict(found: Nodes | None, path: str = "") -> str:
+def verdict(found: NodesInput | None, path: str = "") -> str:
     assert found is not None
     return found["pods"][path]["verdict"]
 
 
-def obstacles(found: Nodes | None) -> dict[str, Any]:
+def obstacles(found: NodesInput | None) -> dict[str, Any]:
     assert found is not None
     return dict(found["pods"][""]["nearest"])
 
@@ -168,18 +164,17 @@ def test_a_gang_is_told_how_many_of_it_could_run() -> None:
         builders.container(gpus=8), tolerations=[toleration("nvidia.com/gpu", operator="Exists")]
     )
 
-    expected: Nodes = {"pods": {}, "gang": {"wanted": 3, "most": 1, "sure": False}}
+    expected: NodesInput = {"pods": {}, "gang": {"wanted": 3, "most": 1, "sure": False}}
     assert of(builders.pytorch_job(template, workers=3), GPU_NODE) == expected
     assert of(builders.pytorch_job(template, workers=1), GPU_NODE) is None
 
 
 def test_answers_are_of_the_nodes_that_there_are_now() -> None:
-    asking, store = feasible(), Store.of([GPU_NODE])
-    pod = workload(gpu_pod(16))
-    assert verdict(asking.of(pod, store)) == "never"
+    known, pod = knowing(Store.of([GPU_NODE])), case(gpu_pod(16))
+    assert verdict(nodes_slice.of(pod, known)) == "never"
 
-    store.put(builders.node("gpu-1", gpus=16))
-    assert asking.of(pod, store) is None
+    known.facts.put(builders.node("gpu-1", gpus=16))
+    assert nodes_slice.of(pod, known) is None
 
 
 @pytest.mark.parametrize(
@@ -213,4 +208,4 @@ def test_amounts_are_rounded_so_that_what_is_too_much_never_looks_equal(
     ],
 )
 def test_requirements_are_told_as_people_write_them(operator: str, values: tuple[str, ...], text: str) -> None:
-    assert amount_texts.requirement(Requirement(key="zone", operator=operator, values=values)) == text
+    assert texts.requirement(Requirement(key="zone", operator=operator, values=values)) == text

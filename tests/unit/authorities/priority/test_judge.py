@@ -16,27 +16,32 @@ def pair(in_queue: int, of_pods: int) -> Pair:
     return Pair(in_queue=of("queue", in_queue), of_pods=of("pods", of_pods))
 
 
+def contradicting(own: Pair, *others: Pair) -> Pair | None:
+    found = priority_judge.contradiction([own], others)
+    return None if found is None else found.other
+
+
 def test_two_orders_are_at_odds_where_one_goes_up_and_the_other_down() -> None:
     other = pair(10, 1000)
 
-    assert priority_judge.contradiction(pair(20, 500), [pair(10, 100), other]) is other
-    assert priority_judge.contradiction(pair(5, 2000), [other]) is other
-    assert priority_judge.contradiction(pair(10, 5), [other]) is None
-    assert priority_judge.contradiction(pair(20, 1000), [other]) is None
+    assert contradicting(pair(20, 500), pair(10, 100), other) is other
+    assert contradicting(pair(5, 2000), other) is other
+    assert contradicting(pair(10, 5), other) is None
+    assert contradicting(pair(20, 1000), other) is None
 
 
 @given(st.integers(), st.integers(), st.integers(), st.integers(), st.integers(0, 10**9))
 def test_the_numbers_of_the_two_kinds_are_never_compared_with_each_other(
     one: int, pods: int, other: int, others: int, shift: int
 ) -> None:
-    found = priority_judge.contradiction(pair(one, pods), [pair(other, others)])
-    shifted = priority_judge.contradiction(pair(one + shift, pods), [pair(other + shift, others)])
+    found = contradicting(pair(one, pods), pair(other, others))
+    shifted = contradicting(pair(one + shift, pods), pair(other + shift, others))
 
     assert (found is None) is (shifted is None)
 
 
-def test_a_name_of_both_kinds_stands_for_one_rank() -> None:
+def test_a_name_namesakes_stands_for_one_rank() -> None:
     in_queue = {"a": of("a", 1), "b": of("b", 2)}
     of_pods = {"b": of("b", 20), "c": of("c", 30)}
 
-    assert list(priority_judge.of_both_kinds(in_queue, of_pods)) == [Pair(in_queue=in_queue["b"], of_pods=of_pods["b"])]
+    assert list(priority_judge.namesakes(in_queue, of_pods)) == [Pair(in_queue=in_queue["b"], of_pods=of_pods["b"])]

@@ -44,7 +44,9 @@ def test_where_a_class_may_be_the_default_and_nobody_can_read_it_none_is_known(o
     ("policy", "preempts"), [(None, True), ("PreemptLowerPriority", True), ("Never", False), ({"a": 1}, False)]
 )
 def test_only_what_a_class_says_readably_evicts_others(policy: paths.Json, preempts: bool) -> None:
-    assert priority_read.preempts({"preemptionPolicy": policy}) is preempts
+    found = priority_read.read({"a": {"value": 1, "preemptionPolicy": policy}})
+
+    assert found["a"].preempts is preempts
 
 
 def test_the_default_class_is_that_of_the_cluster_or_else_the_one_that_is_declared() -> None:

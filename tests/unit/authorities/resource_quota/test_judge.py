@@ -12,33 +12,44 @@ from builders import GPU
 from unit.authorities.namespaces import of_class, quota
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.authorities.limit_range import judge as limit_range_judge
+from usher.authorities.limit_range import read as limit_range_read
+from usher.authorities.limit_range.read import NO_RANGES, LimitRanges
 from usher.authorities.resource_quota import counting
 from usher.authorities.resource_quota import judge as resource_quota_judge
-from usher.authorities.resource_quota.judge import Verdict
+from usher.authorities.resource_quota import read as resource_quota_read
+from usher.authorities.resource_quota.read import NamespaceLimits
+from usher.authorities.resource_quota.verdict import QuotaVerdict
+from usher.authorities.slice_parts import REACHES
+from usher.authorities.verdict import Reach
 from usher.reading.lookup import Objects
 
 GPUS = f"requests.{GPU}"
 
 
-def assess(
+def judged(
+    value: model.Workload, *quotas: paths.Object, default_class: str | None, ranges: LimitRanges
+) -> QuotaVerdict:
+    found = resource_quota_read.read({f"quota-{index}": each for index, each in enumerate(quotas)})
+    assert found.unreadable == ()
+    limits = NamespaceLimits(quotas=found, ranges=ranges, default_class=default_class)
+    verdict = resource_quota_judge.judge(value, limits)
+    assert verdict is not None
+    return verdict
+
+
+def judge(
     value: paths.Object,
     *quotas: paths.Object,
     default_class: str | None = "",
-    ranges: limit_range_judge.LimitRanges = limit_range_judge.NONE,
-    resource: str = "",
-) -> resource_quota_judge.Assessment:
-    found = resource_quota_judge.read({f"quota-{index}": each for index, each in enumerate(quotas)})
-    assert found.unreadable == ()
-    return resource_quota_judge.assess(
-        workload(value), found.all, ranges, default_class=default_class, resource=resource
-    )
+    ranges: LimitRanges = NO_RANGES,
+) -> QuotaVerdict:
+    return judged(workload(value), *quotas, default_class=default_class, ranges=ranges)
 
 
 def verdicts(value: paths.Object, *quotas: paths.Object, default_class: str | None = "") -> list[tuple[str, str, str]]:
     """Key, verdict and need of every shortage."""
-    found = assess(value, *quotas, default_class=default_class).shortages
-    return [(each.resource, each.verdict.value, str(each.needs)) for each in found]
+    found = judge(value, *quotas, default_class=default_class).shortages
+    return [(each.resource, REACHES[each.reach], str(each.needs)) for each in found]
 
 
 def training(workers: int, *, gpus: int = 8, **run_policy: builders.JsonValue) -> paths.Object:
@@ -51,11 +62,11 @@ def service(replicas: int, *containers: paths.Object) -> paths.Object:
 
 
 def test_a_gang_that_needs_more_than_is_allowed_never_starts() -> None:
-    (found,) = assess(training(8), quota({GPUS: "32"})).shortages
+    (found,) = judge(training(8), quota({GPUS: "32"})).shortages
 
-    assert (found.verdict, str(found.needs), str(found.hard)) == (Verdict.NEVER, "64", "32")
+    assert (found.reach, str(found.needs), str(found.most)) == (Reach.START, "64", "32")
     assert [(part.pod_set, part.pods, str(part.each)) for part in found.parts] == [("Worker", 8, "8")]
-    assert assess(training(4), quota({GPUS: "32"})).shortages == ()
+    assert judge(training(4), quota({GPUS: "32"})).shortages == ()
 
 
 def test_a_gang_starts_with_as_many_pods_as_it_says() -> None:
@@ -81,11 +92,11 @@ def test_a_quota_below_what_a_workload_may_grow_to_is_told_apart() -> None:
 
 
 def test_what_others_use_is_in_the_way_only_now() -> None:
-    (found,) = assess(training(4), quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+    (found,) = judge(training(4), quota({GPUS: "32"}, used={GPUS: "8"})).shortages
 
-    assert (found.verdict, str(found.needs), str(found.used)) == (Verdict.NOT_NOW, "32", "8")
-    assert assess(training(3), quota({GPUS: "32"}, used={GPUS: "8"})).shortages == ()
-    assert assess(training(4), quota({GPUS: "32"})).shortages == ()
+    assert (found.reach, str(found.needs), str(found.used)) == (Reach.NOW, "32", "8")
+    assert judge(training(3), quota({GPUS: "32"}, used={GPUS: "8"})).shortages == ()
+    assert judge(training(4), quota({GPUS: "32"})).shortages == ()
 
 
 def test_pods_that_do_not_wait_for_each_other_need_room_for_all_of_them_now() -> None:
@@ -97,11 +108,11 @@ def test_pods_that_do_not_wait_for_each_other_need_room_for_all_of_them_now() ->
 
 def test_what_is_needed_now_is_made_of_all_pods_only_where_all_of_them_start_together() -> None:
     whole, elastic = training(4), training(4, schedulingPolicy={"minAvailable": 2})
-    (all_of_them,) = assess(whole, quota({GPUS: "32"}, used={GPUS: "8"})).shortages
-    (some,) = assess(elastic, quota({GPUS: "32"}, used={GPUS: "24"})).shortages
+    (all_of_them,) = judge(whole, quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+    (some,) = judge(elastic, quota({GPUS: "32"}, used={GPUS: "24"})).shortages
 
     assert [part.pods for part in all_of_them.parts] == [4]
-    assert (some.verdict, str(some.needs), some.parts) == (Verdict.NOT_NOW, "16", ())
+    assert (some.reach, str(some.needs), some.parts) == (Reach.NOW, "16", ())
 
 
 def test_extended_resources_are_counted_by_their_requests_alone() -> None:
@@ -130,17 +141,15 @@ def test_pods_are_counted_and_the_object_itself() -> None:
     job = builders.job(builders.template(builders.container(gpus=1)), parallelism=3)
 
     assert verdicts(job, quota({"pods": "2"})) == [("pods", "not all", "3")]
-    found = assess(job, quota({"count/jobs.batch": "0"}), resource="jobs.batch").shortages
-    assert [(each.resource, each.verdict) for each in found] == [("count/jobs.batch", Verdict.NEVER)]
-    assert assess(job, quota({"count/jobs.batch": "1"}), resource="jobs.batch").shortages == ()
+    found = judge(job, quota({"count/jobs.batch": "0"})).shortages
+    assert [(each.resource, each.reach) for each in found] == [("count/jobs.batch", Reach.START)]
+    assert judge(job, quota({"count/jobs.batch": "1"})).shortages == ()
 
 
 def test_a_quota_with_a_scope_counts_no_objects_but_pods() -> None:
     job = builders.job(builders.template(builders.container(gpus=1)))
 
-    assert (
-        assess(job, quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"]), resource="jobs.batch").shortages == ()
-    )
+    assert judge(job, quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"])).shortages == ()
 
 
 @pytest.mark.parametrize("key", ["hugepages-2Mi", "requests.hugepages-2Mi"])
@@ -162,9 +171,9 @@ def test_what_may_run_one_after_the_other_rests_on_an_assumption() -> None:
     pods = builders.template(builders.container(gpus=4))
     both = builders.job_set(builders.replicated_job("train", pods), builders.replicated_job("evaluate", pods))
 
-    (found,) = assess(both, quota({GPUS: "4"})).shortages
+    (found,) = judge(both, quota({GPUS: "4"})).shortages
     assert found.assumption == "its parts run at the same time"
-    (found,) = assess(both, quota({GPUS: "3"})).shortages
+    (found,) = judge(both, quota({GPUS: "3"})).shortages
     assert found.assumption == "its parts run at the same time"
 
 
@@ -203,32 +212,32 @@ def test_a_quota_counts_the_pods_of_all_its_scopes(
     scoped = quota({GPUS: "1"}, scopes=scopes, selector=selector)
 
     assert bool(verdicts(value, scoped)) is counted
-    assert (assess(value, scoped).uncounted == ()) is counted
+    assert (judge(value, scoped).uncounted == ()) is counted
 
 
 def test_pods_without_a_class_have_that_of_the_cluster() -> None:
     batch = quota({GPUS: "1"}, selector=[of_class("In", "batch")])
 
     assert verdicts(builders.pod(builders.container(gpus=2)), batch, default_class="batch") != []
-    unknown = assess(builders.pod(builders.container(gpus=2)), batch, default_class=None)
+    unknown = judge(builders.pod(builders.container(gpus=2)), batch, default_class=None)
     assert unknown.shortages == ()
     assert unknown.uncounted == ()
-    assert [(doubt.quota, doubt.pod_set) for doubt in unknown.doubts] == [("quota-0", "")]
+    assert [(each.quota, each.pod_set.name) for each in unknown.unclear] == [("quota-0", "")]
 
 
 @pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
 def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str) -> None:
     affinity: paths.Object = {kind: {}}
     value = builders.custom("v1", "Pod", {"containers": [builders.container(gpus=2)], "affinity": affinity})
-    found = assess(value, quota({"pods": "0"}, scopes=["CrossNamespacePodAffinity"]))
+    found = judge(value, quota({"pods": "0"}, scopes=["CrossNamespacePodAffinity"]))
 
     assert found.shortages == ()
-    assert len(found.doubts) == 1
+    assert len(found.unclear) == 1
 
 
-def unsaid(value: paths.Object, hard: Mapping[str, str], *ranges: paths.Object) -> list[tuple[str, str]]:
-    defaults = limit_range_judge.read({str(index): each for index, each in enumerate(ranges)})
-    found = assess(value, quota(hard), ranges=defaults).unsaid
+def unstated(value: paths.Object, hard: Mapping[str, str], *ranges: paths.Object) -> list[tuple[str, str]]:
+    defaults = limit_range_read.read({str(index): each for index, each in enumerate(ranges)})
+    found = judge(value, quota(hard), ranges=defaults).unstated
     return [(each.container.path, each.what) for each in found]
 
 
@@ -237,8 +246,8 @@ def test_every_container_says_what_a_quota_counts_of_cpu_and_memory() -> None:
         builders.container(limits={"cpu": "1"}), initContainers=[builders.container("prepare", requests={"cpu": "1"})]
     )
 
-    assert unsaid(value, {"requests.cpu": "9", GPUS: "9"}) == []
-    assert unsaid(value, {"limits.cpu": "9", "memory": "9Gi"}) == [
+    assert unstated(value, {"requests.cpu": "9", GPUS: "9"}) == []
+    assert unstated(value, {"limits.cpu": "9", "memory": "9Gi"}) == [
         ("/spec/initContainers/0", "limits.cpu"),
         ("/spec/initContainers/0", "requests.memory"),
         ("/spec/containers/0", "requests.memory"),
@@ -250,22 +259,22 @@ def test_ephemeral_containers_have_nothing_to_say() -> None:
         builders.container(limits={"cpu": "1"}), ephemeralContainers=[{"name": "debug", "image": "busybox"}]
     )
 
-    assert unsaid(value, {"limits.cpu": "9"}) == []
+    assert unstated(value, {"limits.cpu": "9"}) == []
 
 
 def test_a_limit_range_says_it_for_them() -> None:
     default: paths.Object = {"type": "Container", "default": {"cpu": "1"}}
     filling = builders.custom("v1", "LimitRange", {"limits": [default]})
 
-    assert unsaid(builders.pod(builders.container(gpus=1)), {"limits.cpu": "9", "requests.cpu": "9"}, filling) == []
+    assert unstated(builders.pod(builders.container(gpus=1)), {"limits.cpu": "9", "requests.cpu": "9"}, filling) == []
 
 
 def test_what_the_whole_pod_asks_for_will_do() -> None:
     value = builders.custom("v1", "Pod", {"containers": [builders.container()], "resources": {"limits": {"cpu": "1"}}})
 
-    assert unsaid(value, {"requests.cpu": "9", "requests.memory": "9Gi"}) == []
+    assert unstated(value, {"requests.cpu": "9", "requests.memory": "9Gi"}) == []
     asking = builders.replaced(value, "/spec/resources", {"requests": {"cpu": "1"}})
-    assert unsaid(asking, {"requests.cpu": "9"}) == []
+    assert unstated(asking, {"requests.cpu": "9"}) == []
 
 
 def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:
@@ -278,8 +287,7 @@ def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:
     )
     value = workload(builders.job(template, parallelism=2), objects=Objects(claims))
     key = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
-    read = resource_quota_judge.read({"quota": quota({key: "7"})})
-    found = resource_quota_judge.assess(value, read.all, limit_range_judge.NONE, default_class="")
+    found = judged(value, quota({key: "7"}), default_class="", ranges=NO_RANGES)
 
     assert found.uncounted == ()
     assert [(each.resource, str(each.needs)) for each in found.shortages] == [(key, "8")]
@@ -296,7 +304,7 @@ def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:
     ],
 )
 def test_what_cannot_be_read_is_named(spec: Mapping[str, builders.JsonValue], field: str) -> None:
-    found = resource_quota_judge.read({"odd": builders.custom("v1", "ResourceQuota", spec)})
+    found = resource_quota_read.read({"odd": builders.custom("v1", "ResourceQuota", spec)})
 
     assert [(each.of, each.field) for each in found.unreadable] == [("ResourceQuota odd", field)]
 
@@ -327,15 +335,15 @@ def test_a_gang_is_refused_by_exactly_the_quotas_that_would_refuse_one_of_its_po
     """Against pods that are made one by one, as the quota controller sees them."""
     job = builders.volcano_job(*listed)
     keys = {key: str(amount) for key, amount in hard.items()}
-    found = assess(job, quota(keys, used=dict.fromkeys(keys, str(used)))).shortages
-    counted = {each.resource: each.verdict for each in found if each.verdict is not Verdict.NOT_LARGEST}
+    found = judge(job, quota(keys, used=dict.fromkeys(keys, str(used)))).shortages
+    counted = {each.resource: each.reach for each in found if each.reach is not Reach.LARGEST}
 
     expected = {}
     for key, amount in hard.items():
         if _refuses(listed, key, Fraction(amount)):
-            expected[key] = Verdict.NEVER
+            expected[key] = Reach.START
         elif _refuses(listed, key, Fraction(amount) - used):
-            expected[key] = Verdict.NOT_NOW
+            expected[key] = Reach.NOW
     assert counted == expected
 
 
@@ -381,12 +389,12 @@ def test_a_workload_without_pods_lacks_nothing() -> None:
 
 def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_read() -> None:
     """It may give the containers cpu and memory."""
-    unreadable = limit_range_judge.read({"odd": {"spec": {"limits": 7}}})
+    unreadable = limit_range_read.read({"odd": {"spec": {"limits": 7}}})
     best_effort = quota({GPUS: "1"}, scopes=["BestEffort"])
     silent, asking = builders.container(gpus=2), builders.container(gpus=2, requests={"cpu": "1"})
 
-    assert len(assess(builders.pod(silent), best_effort, ranges=unreadable).doubts) == 1
-    assert assess(builders.pod(asking), best_effort, ranges=unreadable).doubts == ()
+    assert len(judge(builders.pod(silent), best_effort, ranges=unreadable).unclear) == 1
+    assert judge(builders.pod(asking), best_effort, ranges=unreadable).unclear == ()
 
 
 def test_a_claim_that_is_named_directly_is_made_by_nobody_for_the_pods() -> None:
@@ -418,8 +426,8 @@ def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) 
 @pytest.mark.parametrize(("used", "enough"), [("24", True), ("25", False), (None, True)])
 def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, enough: bool) -> None:
     """What is remembered of a job holds for as long as its pods find room."""
-    claims = assess(training(1), quota({GPUS: "32"})).claims
-    now = resource_quota_judge.read({"quota-0": quota({GPUS: "32"}, used=None if used is None else {GPUS: used})})
+    needed = judge(training(1), quota({GPUS: "32"})).needed
+    now = resource_quota_read.read({"quota-0": quota({GPUS: "32"}, used=None if used is None else {GPUS: used})})
 
-    assert [(claim.resource, str(claim.needs)) for claim in claims] == [(GPUS, "8")]
-    assert resource_quota_judge.suffice(now.all, claims) is enough
+    assert [(each.resource, str(each.needs)) for each in needed] == [(GPUS, "8")]
+    assert resource_quota_judge.suffice(now.all, needed) is enough

@@ -10,9 +10,13 @@ import builders
 from builders import GPU
 from unit.workloads.normalised import workload
 from usher import paths
+from usher.authorities.slice_parts import REACHES
+from usher.authorities.verdict import Reach
 from usher.authorities.volcano import judge as volcano_judge
 from usher.authorities.volcano import named_queues
-from usher.authorities.volcano.judge import Standing
+from usher.authorities.volcano import read as volcano_read
+from usher.authorities.volcano.judge import QueueVerdict, Standing
+from usher.authorities.volcano.read import Queues
 
 VOLCANO = frozenset({"volcano"})
 
@@ -29,8 +33,8 @@ def queue(
     return {**value, "status": {"state": state}} if state else value
 
 
-def queues(*objects: paths.Object) -> volcano_judge.Queues:
-    return volcano_judge.read_queues({str(paths.resolve(value, "/metadata/name")): value for value in objects})
+def queues(*objects: paths.Object) -> Queues:
+    return volcano_read.read_queues({str(paths.resolve(value, "/metadata/name")): value for value in objects})
 
 
 def volcano_job(replicas: int, *, gpus: int = 8, minimum: int | None = None, queue: str | None = None) -> paths.Object:
@@ -39,30 +43,30 @@ def volcano_job(replicas: int, *, gpus: int = 8, minimum: int | None = None, que
     return job if minimum is None else builders.replaced(job, "/spec/minAvailable", minimum)
 
 
-def assess(
+def judge(
     value: paths.Object, *objects: paths.Object, name: str = "research", minimum: int | None = None
-) -> volcano_judge.Assessment:
-    return volcano_judge.assess(workload(value), name, queues(*objects), minimum=minimum)
+) -> QueueVerdict:
+    return volcano_judge.judge(workload(value), name, queues(*objects), minimum=minimum)
 
 
 def shortages(
     value: paths.Object, *objects: paths.Object, minimum: int | None = None
 ) -> list[tuple[str, str, str, str, str]]:
     """Queue, resource, verdict, need and capability."""
-    found = assess(value, *objects, minimum=minimum).shortages
-    return [(each.queue, each.resource, each.verdict, str(each.needs), str(each.capability)) for each in found]
+    found = judge(value, *objects, minimum=minimum).shortages
+    return [(each.of, each.resource, REACHES[each.reach], str(each.needs), str(each.most)) for each in found]
 
 
 def test_a_job_needs_a_queue_that_is_open_and_takes_jobs() -> None:
     job = volcano_job(1)
 
-    assert assess(job, queue()).standing is Standing.USABLE
-    assert assess(job, queue(state="")).standing is Standing.USABLE
-    assert assess(job, queue("other")).standing is Standing.MISSING
-    assert assess(job, queue(state="Closing")).standing is Standing.NOT_OPEN
-    assert assess(job, queue(), queue("team", parent="research")).standing is Standing.NOT_LEAF
-    assert assess(job, queue(), name="root").standing is Standing.ROOT
-    assert assess(job, queue("root"), name="root").standing is Standing.ROOT
+    assert judge(job, queue()).standing is Standing.USABLE
+    assert judge(job, queue(state="")).standing is Standing.USABLE
+    assert judge(job, queue("other")).standing is Standing.MISSING
+    assert judge(job, queue(state="Closing")).standing is Standing.NOT_OPEN
+    assert judge(job, queue(), queue("team", parent="research")).standing is Standing.NOT_LEAF
+    assert judge(job, queue(), name="root").standing is Standing.ROOT
+    assert judge(job, queue("root"), name="root").standing is Standing.ROOT
 
 
 def test_a_gang_above_the_capability_never_starts() -> None:
@@ -81,17 +85,17 @@ def test_tasks_that_wait_for_others_may_run_after_them() -> None:
     tasks = [builders.volcano_task(name, template, replicas=1) for name in ("first", "second")]
     waiting: list[paths.Object] = [tasks[0], {**tasks[1], "dependsOn": {"name": ["first"]}}]
     assumptions = [
-        [each.assumption for each in assess(builders.volcano_job(*listed), queue(gpu=8)).shortages]
+        [each.assumption for each in judge(builders.volcano_job(*listed), queue(gpu=8)).shortages]
         for listed in (tasks, waiting)
     ]
 
     assert assumptions == [[""], ["its parts run at the same time"]]
-    one_by_one = assess(builders.volcano_job(*waiting), queue(gpu=8), minimum=1).shortages
-    assert [(each.verdict.value, each.assumption) for each in one_by_one] == [
+    one_by_one = judge(builders.volcano_job(*waiting), queue(gpu=8), minimum=1).shortages
+    assert [(REACHES[each.reach], each.assumption) for each in one_by_one] == [
         ("not all", "its parts run at the same time")
     ]
-    alone = assess(builders.volcano_job(*waiting), queue(gpu=4), minimum=1).shortages
-    assert [(each.verdict.value, each.assumption) for each in alone] == [("never", "")]
+    alone = judge(builders.volcano_job(*waiting), queue(gpu=4), minimum=1).shortages
+    assert [(REACHES[each.reach], each.assumption) for each in alone] == [("never", "")]
 
 
 def test_only_what_a_queue_names_is_bounded() -> None:
@@ -107,15 +111,15 @@ def test_no_cpu_at_all_is_no_bound_of_it() -> None:
 
 
 def test_the_queues_above_are_looked_at_as_well() -> None:
-    found = assess(volcano_job(4), queue(parent="lab"), queue("lab", parent="root", gpu=16), queue("root", gpu=100))
+    found = judge(volcano_job(4), queue(parent="lab"), queue("lab", parent="root", gpu=16), queue("root", gpu=100))
 
-    assert [(each.queue, each.is_above) for each in found.shortages] == [("lab", True)]
+    assert [each.of for each in found.shortages] == ["lab"]
     assert found.unreadable == ()
 
 
 def test_a_way_up_that_leads_nowhere_or_in_a_circle_is_named() -> None:
-    lost = assess(volcano_job(1), queue(parent="gone")).unreadable
-    circle = assess(volcano_job(1), queue(parent="lab"), queue("lab", parent="research")).unreadable
+    lost = judge(volcano_job(1), queue(parent="gone")).unreadable
+    circle = judge(volcano_job(1), queue(parent="lab"), queue("lab", parent="research")).unreadable
 
     assert [(each.of, each.reason) for each in lost] == [("Queue research", "names gone, which is not there")]
     assert [(each.of, each.reason) for each in circle] == [("Queue lab", "leads in a circle, or too far")]
@@ -130,7 +134,7 @@ def test_a_way_up_that_leads_nowhere_or_in_a_circle_is_named() -> None:
     ],
 )
 def test_what_cannot_be_read_is_named(pointer: str, value: paths.Json, field: str) -> None:
-    found = assess(volcano_job(8), builders.replaced(queue(gpu=32), pointer, value))
+    found = judge(volcano_job(8), builders.replaced(queue(gpu=32), pointer, value))
 
     assert found.shortages == ()
     assert [each.field for each in found.unreadable] == [field]
@@ -148,7 +152,7 @@ def test_a_gang_needs_the_least_that_any_of_its_pods_take(
         for index, (replicas, gpus) in enumerate(listed)
     ]
     job = builders.replaced(builders.volcano_job(*made), "/spec/minAvailable", minimum)
-    never = [each for each in assess(job, queue(gpu=capability)).shortages if each.verdict == "never"]
+    never = [each for each in judge(job, queue(gpu=capability)).shortages if each.reach is Reach.START]
 
     one = any(gpus > capability for gpus in pods)
     assert bool(never) is (one or (sum(sorted(pods)[:minimum]) > capability))
@@ -216,14 +220,14 @@ def test_a_way_up_that_is_longer_than_anybody_means_is_not_gone() -> None:
     names = ["research", *(f"q{index:02}" for index in range(20))]
     tower = [queue(name, parent=above) for name, above in zip(names, [*names[1:], "root"], strict=True)]
 
-    (unreadable,) = assess(volcano_job(1), *tower).unreadable
+    (unreadable,) = judge(volcano_job(1), *tower).unreadable
     assert unreadable.reason == "leads in a circle, or too far"
-    assert assess(volcano_job(1), *tower[-10:], name="q11").unreadable == ()
+    assert judge(volcano_job(1), *tower[-10:], name="q11").unreadable == ()
 
 
 def test_a_shortage_is_made_of_all_pods_only_where_all_of_them_are_needed() -> None:
-    (never,) = assess(volcano_job(8, minimum=5), queue(gpu=32)).shortages
-    (not_all,) = assess(volcano_job(8, minimum=4), queue(gpu=32)).shortages
+    (never,) = judge(volcano_job(8, minimum=5), queue(gpu=32)).shortages
+    (not_all,) = judge(volcano_job(8, minimum=4), queue(gpu=32)).shortages
 
     assert (str(never.needs), never.parts) == ("40", ())
     assert (str(not_all.needs), [part.pods for part in not_all.parts]) == ("64", [8])

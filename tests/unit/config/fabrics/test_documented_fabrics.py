@@ -44,7 +44,7 @@ def test_a_section_holds_all_that_a_profile_says(name: str) -> None:
     text = section(name)
 
     assert [each for each in said if each not in text] == []
-    assert ("IPC_LOCK`, where" in text) is profile.ipc_lock
+    assert ("IPC_LOCK`, if" in text) is profile.ipc_lock
 
 
 def test_the_page_explains_every_key_of_a_profile() -> None:

@@ -17,6 +17,7 @@ from unit.workloads.growing_objects import (
 from usher import paths
 from usher.kinds.autoscaling import autoscalers
 from usher.mutation.editing import copied
+from usher.workloads import growths
 
 FULL_OBJECTS: dict[str, paths.Object] = {
     "HorizontalPodAutoscaler": horizontal_pod_autoscaler(minimum=2, labels={"a": "b"}),
@@ -68,17 +69,15 @@ ANY_JSON = st.recursive(
 def check(value: paths.Object) -> None:
     before = repr(value)
 
-    found = autoscalers.of(value, namespace="ml-research")
-    scaled = autoscalers.of_scale(value, group="apps", resource="deployments", name="x")
+    found = growths.growth_of(value, namespace="ml-research")
 
     assert repr(value) == before
-    for growth in (found, scaled):
-        if growth is not None:
-            assert growth.minimum >= 0
-            assert growth.maximum is None or growth.minimum <= growth.maximum
-            assert growth.maximum is not None or growth.unknowns
-            for path in (growth.maximum_path, growth.target_path, *(unknown.path for unknown in growth.unknowns)):
-                paths.resolve(value, path)
+    if found is not None:
+        assert found.minimum >= 0
+        assert found.maximum is None or found.minimum <= found.maximum
+        assert found.maximum is not None or found.unknowns
+        for path in (found.maximum_path, found.target_path, *(unknown.path for unknown in found.unknowns)):
+            paths.resolve(value, path)
 
 
 @given(st.sampled_from(sorted(FULL_OBJECTS)), st.data())

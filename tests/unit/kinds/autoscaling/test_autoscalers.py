@@ -16,7 +16,8 @@ from unit.workloads.growing_objects import (
 from usher import paths
 from usher.kinds.autoscaling import autoscalers
 from usher.reading import lookup
-from usher.workloads.grown_workloads import Growth
+from usher.reading.growth import Growth
+from usher.workloads import growths
 
 MAXIMUM = "/spec/maxReplicas"
 MAXIMUM_COUNT = "/spec/maxReplicaCount"
@@ -221,45 +222,11 @@ def test_a_scale_sets_the_number_of_an_object_of_its_name() -> None:
     assert growth.target == lookup.Reference(group="", kind="", name="bert", namespace="ml-research")
     assert bounds(growth) == (16, 16)
     assert (growth.maximum_path, growth.target_path) == ("/spec/replicas", "/metadata/name")
-    assert growth.field == ""
 
 
 def test_a_scale_without_a_number_means_none() -> None:
     assert bounds(readable_growth(scale())) == (0, 0)
     assert bounds(readable_growth({"apiVersion": "autoscaling/v1", "kind": "Scale"})) == (0, 0)
-
-
-def test_a_request_tells_what_is_scaled() -> None:
-    growth = autoscalers.of_scale(
-        scale(16, name="bert"), group="kubeflow.org", resource="pytorchjobs", name="bert", namespace="ml-prod"
-    )
-
-    assert growth is not None
-    assert growth.target == lookup.Reference(group="kubeflow.org", kind="PyTorchJob", name="bert", namespace="ml-prod")
-    assert growth.field == "/spec/pytorchReplicaSpecs/Worker/replicas"
-    assert bounds(growth) == (16, 16)
-
-
-def test_the_namespace_of_a_scale_is_its_own_where_the_request_is_silent() -> None:
-    growth = autoscalers.of_scale(scale(1), group="apps", resource="deployments", name="vllm")
-
-    assert growth is not None
-    assert growth.target == deployment()
-
-
-def test_a_scale_of_a_resource_that_we_do_not_know_has_a_target_without_a_kind() -> None:
-    growth = autoscalers.of_scale(scale(3), group="example.com", resource="deployments", name="x")
-
-    assert growth is not None
-    assert (growth.target.group, growth.target.kind, growth.field) == ("example.com", "", "")
-    assert growth.unknowns == ()
-
-
-@pytest.mark.parametrize(
-    "value", [{}, builders.pod(), horizontal_pod_autoscaler(), builders.custom("x/v1", "Scale", {})]
-)
-def test_only_a_scale_is_the_growth_of_a_request_to_scale(value: paths.Object) -> None:
-    assert autoscalers.of_scale(value, group="apps", resource="deployments", name="vllm") is None
 
 
 def test_a_role_scaler_sets_the_number_of_one_role() -> None:
@@ -312,7 +279,7 @@ def test_an_unknown_version_is_not_judged() -> None:
     ids=lambda value: f"{value.get('apiVersion')} {value.get('kind')}",
 )
 def test_other_kinds_let_nothing_grow(value: paths.Object) -> None:
-    assert autoscalers.of(value) is None
+    assert growths.growth_of(value) is None
 
 
 def test_a_namespace_is_assumed_where_the_object_names_none() -> None:

@@ -1,15 +1,15 @@
 """Nodes: of a large object, only what rules read."""
 
 from usher import paths
-from usher.kinds.kubernetes import nodes as kubernetes_nodes
+from usher.kinds.registry import SHAPES
 from usher.reading import shapes as reading_shapes
 
-NODE = next(view for view in kubernetes_nodes.VIEWS if view.kind == "Node")
+NODE = SHAPES["", "Node"]
 
 
 def read(value: paths.Object) -> tuple[object, list[tuple[str, str]]]:
     unknowns: list[tuple[str, str]] = []
-    return reading_shapes.read(NODE.shape, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
+    return reading_shapes.read(NODE.adapter, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
 
 
 def test_only_labels_that_tell_of_accelerators_are_read() -> None:

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from usher import errors
-from usher.policy.engines.breaker import Breaker
+from usher.policy.engines.opa import Breaker
 
 BOUND = 60.0
 
@@ -59,7 +59,7 @@ def test_it_opens_after_failures_in_a_row_and_says_for_how_long() -> None:
     fail(subject, times=3)
     clock.now += 1.5
 
-    with pytest.raises(errors.EngineError, match=r"the server has failed 3 times in a row .* for 3\.5 s"):
+    with pytest.raises(errors.EngineError, match=r"the server has failed 3 times in a row; .* in 3\.5 s"):
         succeed(subject)
 
 

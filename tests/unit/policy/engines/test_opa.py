@@ -13,9 +13,8 @@ import opa_server
 from e2e import processes
 from unit.certs import directories
 from usher import errors, paths
-from usher.policy.engines.breaker import Breaker
 from usher.policy.engines.engine import Entrypoint
-from usher.policy.engines.opa import OpaEngine, Server
+from usher.policy.engines.opa import Breaker, OpaEngine, Server
 
 pytestmark = opa_server.needs_opa
 

@@ -4,17 +4,17 @@ import pytest
 
 import builders
 from builders import GPU
+from unit.authorities.knowing import case, knowing
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import runtime_class
+from usher.authorities.authority import Case
 from usher.authorities.priority import slice as priority_slice
 from usher.authorities.resource_quota import slice as resource_quota_slice
+from usher.authorities.resource_quota.slice import ResourceQuotasInput
 from usher.authorities.volcano import slice as volcano_slice
 from usher.config import models
 from usher.facts.store import Store
-
-CONFIG = models.Config()
 
 
 def quota(*, used: str = "", **hard: str) -> paths.Object:
@@ -35,8 +35,8 @@ def queue(name: str, gpus: int) -> paths.Object:
     return builders.custom("scheduling.volcano.sh/v1beta1", "Queue", spec, name=name, namespace=None)
 
 
-def quotas_of(value: paths.Object, *facts: paths.Object) -> resource_quota_slice.ResourceQuotas | None:
-    return resource_quota_slice.of(workload(value), Store.of(facts), CONFIG, Vocabulary(CONFIG.accelerators))
+def quotas_of(value: paths.Object, *facts: paths.Object) -> ResourceQuotasInput | None:
+    return resource_quota_slice.of(case(value), knowing(Store.of(facts)))
 
 
 def training(workers: int, **policy: str) -> paths.Object:
@@ -90,8 +90,8 @@ def test_a_quota_that_cannot_be_read_is_named_and_never_in_the_way(spec: paths.J
 
 
 def test_a_workload_that_names_no_class_has_none_that_is_not_known() -> None:
-    assert priority_slice.of(workload(training(1)), Store(), CONFIG) is None
-    found = priority_slice.of(workload(training(1)), Store.of([priority_class("a", 5)]), CONFIG)
+    assert priority_slice.of(case(training(1)), knowing(Store())) is None
+    found = priority_slice.of(case(training(1)), knowing(Store.of([priority_class("a", 5)])))
     assert found == {"classes": {}, "default": {"name": "", "value": 0, "preempts": True}, "notAbove": []}
 
 
@@ -100,24 +100,24 @@ def test_a_class_of_kueue_is_read_from_its_own_kind() -> None:
         builders.template(builders.container(gpus=1)), labels={"kueue.x-k8s.io/priority-class": "a"}
     )
     store = Store.of([priority_class("a", 5), priority_class("b", 7, kind="WorkloadPriorityClass")])
-    found = priority_slice.of(workload(labelled), store, CONFIG)
+    found = priority_slice.of(case(labelled), knowing(store))
 
     assert found is not None
     assert found["inQueue"] == {"exists": False}
 
 
 def test_runtime_classes_are_told_by_name() -> None:
-    named = workload(builders.pod(runtimeClassName="kata"))
+    named = case(builders.pod(runtimeClassName="kata"))
     other: paths.Object = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}}
 
-    assert runtime_class.of(named, Store.of([other])) == {"kata": False}
-    assert runtime_class.of(named, Store()) == {}
-    assert runtime_class.of(workload(builders.pod()), Store()) is None
+    assert runtime_class.of(named, knowing(Store.of([other]))) == {"kata": False}
+    assert runtime_class.of(named, knowing(Store())) == {}
+    assert runtime_class.of(case(builders.pod()), knowing(Store())) is None
 
 
 def queues_of(value: model.Workload, store: Store) -> list[tuple[str, str]]:
     """Name and standing."""
-    found = volcano_slice.of(value, store, CONFIG) or {}
+    found = volcano_slice.of(Case(workload=value), knowing(store)) or {}
     return [(each["name"], each["standing"]) for each in found.get("queues", [])]
 
 
@@ -139,7 +139,7 @@ def test_a_queue_in_which_nothing_stands_in_the_way_is_left_out() -> None:
 def test_what_a_controller_made_is_told_of_its_owner() -> None:
     owned = workload(builders.volcano_job(queue="gone", owner_kind="CronJob"))
 
-    assert volcano_slice.of(owned, Store.of([queue("research", 8)]), CONFIG) is None
+    assert volcano_slice.of(Case(workload=owned), knowing(Store.of([queue("research", 8)]))) is None
 
 
 def gpu_quota(hard: dict[str, paths.Json], *, classes: list[str] | None = None, **spec: paths.Json) -> paths.Object:
@@ -194,14 +194,12 @@ def test_where_a_quota_cannot_be_read_nothing_is_said_to_be_unbounded() -> None:
     assert uncounted(training(1), too_long) == []
 
 
-def test_a_quota_of_usher_yaml_bounds_each_workload_and_not_the_namespace() -> None:
+def test_a_quota_of_usher_yaml_bounds_the_namespace_as_a_gpu_quota_does() -> None:
     declared = {"quotas": [{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 64}}]}]}
     config = models.Config.model_validate(declared)
-    found = resource_quota_slice.of(
-        workload(training(1)), Store.of([quota(pods="10")]), config, Vocabulary(config.accelerators)
-    )
+    found = resource_quota_slice.of(case(training(1)), knowing(Store.of([quota(pods="10")]), config))
 
-    assert [each["name"] for each in (found or {}).get("uncounted", [])] == [GPU]
+    assert "uncounted" not in (found or {})
 
 
 def pod_group(**spec: paths.Json) -> paths.Object:
@@ -209,24 +207,24 @@ def pod_group(**spec: paths.Json) -> paths.Object:
 
 
 def test_the_queue_of_a_pod_group_is_told_only_where_something_is_wrong_with_it() -> None:
-    known = Store.of([queue("research", 8)])
+    known = knowing(Store.of([queue("research", 8)]))
 
-    assert volcano_slice.of_group(workload(pod_group(queue="research")), known) is None
-    assert volcano_slice.of_group(workload(pod_group(queue="reserch")), known) == {
+    assert volcano_slice.of_group(case(pod_group(queue="research")), known) is None
+    assert volcano_slice.of_group(case(pod_group(queue="reserch")), known) == {
         "queue": "reserch",
         "path": "/spec/queue",
         "standing": "missing",
     }
-    assert volcano_slice.of_group(workload(pod_group()), known) == {
+    assert volcano_slice.of_group(case(pod_group()), known) == {
         "queue": "default",
         "path": "/spec",
         "standing": "missing",
     }
-    assert volcano_slice.of_group(workload(builders.pod()), known) is None
+    assert volcano_slice.of_group(case(builders.pod()), known) is None
 
 
 def test_without_queues_among_the_facts_only_a_queue_that_is_named_is_asked_for() -> None:
-    named = volcano_slice.of_group(workload(pod_group(queue="research")), Store())
+    named = volcano_slice.of_group(case(pod_group(queue="research")), knowing(Store()))
 
     assert named == {"queue": "research", "path": "/spec/queue", "standing": "not known"}
-    assert volcano_slice.of_group(workload(pod_group()), Store()) is None
+    assert volcano_slice.of_group(case(pod_group()), knowing(Store())) is None

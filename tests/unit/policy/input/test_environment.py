@@ -5,10 +5,12 @@ import orjson
 import builders
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
+from usher.facts.store import Store
 from usher.policy.input import document
 
-DOCUMENTS = document.Documents(models.Config(), VOCABULARY)
+DOCUMENTS = document.Documents(Knowledge(facts=Store(), config=models.Config(), vocabulary=VOCABULARY))
 ENV = "/spec/containers/0/env"
 
 

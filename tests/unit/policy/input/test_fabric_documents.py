@@ -5,7 +5,9 @@ import orjson
 import builders
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
+from usher.facts.store import Store
 from usher.policy.input import document
 from usher.policy.input import site as input_site
 
@@ -31,7 +33,8 @@ CONFIG = models.Config.model_validate(
 def fabrics_of(product: str | None) -> paths.Json:
     """The profiles in the document of a pod that selects nodes of a product."""
     pod = builders.pod(builders.container(gpus=8), nodeSelector=None if product is None else {"product": product})
-    found: paths.Object = orjson.loads(document.Documents(CONFIG, VOCABULARY).build(workload(pod)))
+    known = Knowledge(facts=Store(), config=CONFIG, vocabulary=VOCABULARY)
+    found: paths.Object = orjson.loads(document.Documents(known).build(workload(pod)))
     return found.get("fabrics")
 
 

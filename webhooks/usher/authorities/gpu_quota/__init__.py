@@ -1,1 +1,1 @@
-"""GPUQuotas: what a workload is charged and what a quota has left. Pure arithmetic."""
+"""GPU quotas: what a workload is charged and what a quota has left. All but `live` is pure arithmetic."""

@@ -1,7 +1,7 @@
 """Amounts in the units of a GPUQuota: exact numbers of nanos (1e-9), by unit.
 
-The units are `gpus`, `slices`, `memoryGiB`, and `profiles.` with the name of a MIG profile: `profiles.1g.10gb`. What
-counts how in each of them is told in docs/quota.md.
+The units are `gpus`, `slices`, `memoryGiB`, and `profiles.` with the name of a MIG profile: `profiles.1g.10gb`.
+docs/quota.md says what counts in each unit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ Amounts = Mapping[str, int]
 """Nanos by unit; a unit that is missing is 0."""
 
 MOST: Final = 10**12 * NANO
-"""More than any cluster has, and more than a limit can say: where amounts of hostile manifests end."""
+"""Largest amount: above what any cluster has and any limit allows. It bounds hostile manifests."""
 
 _NAMES: Final = {GPUS: "GPUs", SLICES: "slices", MEMORY: "GiB of device memory"}
 
@@ -32,7 +32,7 @@ def of_profile(profile: profiles.Profile) -> str:
 
 
 def profile_of(unit: str) -> profiles.Profile | None:
-    """The profile whose instances a unit counts; None for all other units, and for names that no profile has."""
+    """The profile whose instances a unit counts; None for other units and unknown names."""
     if not unit.startswith(PROFILES):
         return None
     name = unit.removeprefix(PROFILES)
@@ -46,7 +46,7 @@ def is_unit(text: str) -> bool:
 
 
 def plus(*several: Amounts) -> dict[str, int]:
-    """The sum; units of which nothing is left are left out."""
+    """The sum, without units that are 0."""
     result: dict[str, int] = {}
     for each in several:
         for unit, nanos in each.items():

@@ -1,6 +1,6 @@
-"""Which GPUQuota holds for a namespace.
+"""Which quota holds for a namespace, by the GPUQuotas of the cluster and the quotas of usher.yaml.
 
-At most one may. Where two do, or nobody can tell, the answer is `Undecided`.
+At most one quota may hold for a namespace. `Undecided` says that several do, or that it is not known.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,8 +9,9 @@ from typing import Final
 
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Malformed, Quota, Requirement
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.priority import read as priority_read
-from usher.config import models, selection
+from usher.config import selection
 from usher.facts import namespaces
 from usher.facts.store import Store
 from usher.reading.lookup import Absence
@@ -20,7 +21,7 @@ Labels = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """Nobody can say which quota holds; `reason` names those that may."""
+    """It is undecided which quota holds; `reason` names those that may."""
 
     reason: str
 
@@ -29,7 +30,7 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
     """The quota of a namespace; None where none holds.
 
     Args:
-        quotas: all that there are, of the cluster and of usher.yaml.
+        quotas: all quotas, of the cluster and of usher.yaml.
         namespace: its name.
         labels: of the namespace; None where they are not known.
     """
@@ -42,11 +43,11 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
             continue
         answer = holds(quota, namespace, labels)
         if answer is None:
-            unsure.append(f"{quota} selects namespaces by labels, and those of {namespace} are not known")
+            unsure.append(f"{quota} selects namespaces by labels, and the labels of {namespace} are not known")
         elif answer:
             holding.append(quota)
     if len(holding) > 1:
-        unsure.insert(0, f"{_listed(holding)} all hold for namespace {namespace}, and only one may")
+        unsure.insert(0, f"{_listed(holding)} hold for namespace {namespace}, but only one quota may")
     if unsure:
         return Undecided(reason="; ".join(unsure[:5]))
     return holding[0] if holding else None
@@ -85,48 +86,45 @@ def _listed(quotas: Iterable[Quota]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}"
 
 
-_SELECTED_BY: Final = ((GROUP, KIND), ("", "Namespace"))
+SELECTED_BY: Final = ((GROUP, KIND), ("", "Namespace"))
+"""Kinds of facts on which the assignment rests."""
 
 _MOST: Final = 4096
-"""Namespaces whose quota is remembered; names come from whoever asks."""
+"""Namespaces whose quota is remembered; names come from users."""
 
 
-def of_namespace(namespace: str, facts: Store, config: models.Config) -> Quota | Undecided | None:
-    """The quota of a namespace; None where none holds. Selected anew only after a quota or a namespace has changed."""
-    kept: dict[str, _Selected] = facts.derived("quotas of namespaces", _SELECTED_BY, dict)
-    known = kept.get(namespace)
-    # Configurations cannot be compared cheaply, and there is one at a time.
-    if known is not None and known[0] is config:
-        return known[1]
-    everything = quotas(facts, config)
-    found = select(everything, namespace, namespaces.labels(namespace, facts)) if everything else None
-    if len(kept) < _MOST or known is not None:
-        kept[namespace] = config, found
+def read(known: Knowledge, namespace: str) -> Quota | Undecided | None:
+    """The quota of a namespace; None where none holds. Remembered until a quota or a namespace changes."""
+    remembered: dict[str, Quota | Undecided | None] = known.derived("quotas of namespaces", SELECTED_BY, dict)
+    if namespace in remembered:
+        return remembered[namespace]
+    everything = quotas(known)
+    found = select(everything, namespace, namespaces.labels(namespace, known.facts)) if everything else None
+    if len(remembered) < _MOST:
+        remembered[namespace] = found
     return found
 
 
-def quotas(facts: Store, config: models.Config) -> tuple[Quota | Malformed, ...]:
+def quotas(known: Knowledge) -> tuple[Quota | Malformed, ...]:
     """All quotas; those of usher.yaml last."""
-    return (
-        *facts.derived("quotas", [(GROUP, KIND)], lambda: _of_cluster(facts)),
-        *map(definitions.of_entry, config.quotas),
-    )
+    return known.derived("quotas", [(GROUP, KIND)], lambda: (*_of_cluster(known.facts), *_declared(known)))
 
 
 def labels_of_namespaces(facts: Store) -> Mapping[str, Labels | None] | None:
-    """Of every namespace, None for those whose labels cannot be read; None where nobody gave any namespace."""
+    """Labels by namespace, None where they cannot be read; None where no namespaces are known."""
     found = facts.objects("", "Namespace")
     return None if isinstance(found, Absence) else {name: namespaces.labels(name, facts) for name in found}
 
 
-_Selected = tuple[models.Config, Quota | Undecided | None]
-
-
-def default_class(facts: Store, config: models.Config) -> str:
-    """The PriorityClass of pods that name none; empty where there is none, and where nobody can say."""
-    return priority_read.default_name(facts, config.priorities.global_default) or ""
+def default_class(known: Knowledge) -> str:
+    """The PriorityClass of pods that name none; empty where there is no such class, or it is not known."""
+    return priority_read.default_name(known.facts, known.config.priorities.global_default) or ""
 
 
 def _of_cluster(facts: Store) -> tuple[Quota | Malformed, ...]:
     found = facts.objects(GROUP, KIND)
     return () if isinstance(found, Absence) else tuple(definitions.of_object(found[name]) for name in sorted(found))
+
+
+def _declared(known: Knowledge) -> tuple[Quota, ...]:
+    return tuple(map(definitions.of_entry, known.config.quotas))

@@ -1,8 +1,8 @@
-"""What a workload is charged at its worst: all pods that it may make at once, by the priority class of each.
+"""What a workload is charged: all pods that it may make at once, by the priority class of each.
 
-A claim that pods share is charged once for the workload; pods of different workloads that share one are charged each.
-A share of a device (time slice, MPS, HAMi) counts as a whole one, unless usher.yaml says with `perDevice` as how many
-a device is given out; so does a partition of another vendor than NVIDIA. Access that takes no device counts nothing.
+A claim that pods share is charged once for each workload. A share of a device (time slice, MPS, HAMi) counts as a
+whole device, unless `perDevice` in usher.yaml says into how many shares a device is split; so does a partition of a
+vendor other than NVIDIA. Access that takes no device counts nothing.
 """
 
 import math
@@ -23,20 +23,20 @@ from usher.config import models
 from usher.workloads import totals
 
 Classes = tuple[str, ...]
-"""Priority classes, in order: of one for the pods of that class, of several for a claim that such pods share. The empty
-name is that of pods without a class."""
+"""Priority classes, sorted: one for the pods of that class, several for a claim that their pods share. Pods without a
+class have the empty name."""
 
 ByClasses = Mapping[Classes, Amounts]
 
 _SIDES: Final = frozenset({Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
-"""They say how much of a device a share is; another resource counts the devices, or there is one."""
+"""Units that say how large a share is. Another resource counts the devices; without one there is one device."""
 
 _ONE: Final = quantities.parse(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unclear:
-    """A unit in which nobody knows the whole charge; `profiles.` stands for all units of profiles."""
+    """A unit in which the whole charge is not known; `profiles.` stands for all units of profiles."""
 
     unit: str
     classes: Classes
@@ -52,10 +52,10 @@ class Charge:
     suspended: bool = False
     """Whether the workload makes no pods for now; a quota may not charge it then."""
     unbounded: str = ""
-    """Why nothing bounds it; its amounts are those of the rest then, and its pods are to be charged one by one."""
+    """Why nothing bounds it; then the amounts leave out the unbounded part, and its pods are charged one by one."""
     unclear: tuple[Unclear, ...] = ()
     whole: bool = True
-    """False where pods are made of more than what is known (a runtime, an override): it may turn out otherwise."""
+    """False where pods also come from parts that are not known (a runtime, an override); the charge may change."""
 
     @property
     def bounded(self) -> bool:
@@ -66,7 +66,7 @@ NO_CHARGE: Final = Charge(amounts={})
 
 
 def of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
-    """What counts towards a limit that holds for these priority classes; for all, if none is given."""
+    """What counts towards a limit for these priority classes; without classes, everything."""
     found = [each for key, each in by_classes.items() if not classes or not set(key).isdisjoint(classes)]
     return found[0] if len(found) == 1 else gpu_quota_amounts.plus(*found)
 
@@ -88,13 +88,13 @@ def charge(
     assumption: Assumption = NOTHING_ASSUMED,
     default_class: str = "",
 ) -> Charge:
-    """What a workload takes of a quota; nothing where it is a template that others make pods of.
+    """What a workload takes of a quota; a template from which other objects make pods takes nothing.
 
     Args:
         workload: normalised.
         pools: the node pools of usher.yaml.
         vocabulary: what resource names mean.
-        assumption: what the quota says of devices of which nothing else tells the board.
+        assumption: what the quota assumes of devices whose board is not known.
         default_class: the PriorityClass of pods that name none.
     """
     if workload.is_template or not workload.makes_pods:
@@ -133,7 +133,7 @@ def _portions(
     assumption: Assumption,
     default_class: str,
 ) -> Iterator[tuple[str, _Portion]]:
-    """What the pods of one set ask for, each with the name of the claim by which pods share it, or an empty one."""
+    """What the pods of one set ask for, each with the claim that shares it, or an empty name."""
     if not pod_set.requests:
         return
     devices = Devices(selected_products(pod_set, pools), assumption)
@@ -162,7 +162,7 @@ def _portions(
 def _counted(
     pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary
 ) -> Iterator[tuple[model.AcceleratorRequest, Device, quantities.Quantity | None]]:
-    """What one pod asks for, in devices: what one is, and how many."""
+    """What one pod asks for: the device and how many of it."""
     sides: defaultdict[str, list[_Side]] = defaultdict(list)
     counting = {request.name for request in pod_set.requests}
     for request in pod_set.requests:
@@ -186,7 +186,7 @@ class _Side(NamedTuple):
 
 
 def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
-    """The devices of a pod that asks for memory or cores alone: as many as these make up, and one by container."""
+    """The devices of a pod that asks for memory or cores only: as many as these fill, at least one a container."""
     containers = sum(side.request.name in container.accelerators for container in pod_set.containers)
     if side.meaning.unit is Unit.MEMORY or side.meaning.size is None:
         return max(1, containers)
@@ -229,7 +229,7 @@ def _domain(name: str) -> str:
 
 
 def _once(portions: Sequence[_Portion]) -> _Portion:
-    """A claim of several pod sets: the most that any of them sees in it, for the classes of all of them."""
+    """A claim of several pod sets: the most that any of them asks for in it, for the classes of all of them."""
     numbers = [portion.number for portion in portions if portion.number is not None]
     present = [portion for portion in portions if portion.number != quantities.ZERO]
     first = portions[0]

@@ -1,6 +1,6 @@
-"""What a GPUQuota says of its own state: the condition `Ready`, with what an administrator has to see to.
+"""The condition `Ready` of a GPUQuota, with what an administrator must do.
 
-The same quota in the same cluster gets the same condition from every replica, so that none writes over another's.
+Every replica computes the same condition for the same quota, so that none overwrites another one's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ class Condition:
     message: str
 
 
-IN_FORCE: Final = Condition(ready=True, reason="InForce", message="what its namespaces hold is charged")
+IN_FORCE: Final = Condition(ready=True, reason="InForce", message="workloads in its namespaces are charged")
 
 
 def of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Condition:
@@ -36,8 +36,8 @@ def of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Conditio
 
     Args:
         quota: as it is declared.
-        found: what is charged.
-        overlap: which others hold for the same namespaces; empty where none does.
+        found: its ledger.
+        overlap: which other quotas hold for the same namespaces; empty where none does.
     """
     if isinstance(quota, Malformed):
         return _condition("Malformed", _listed(quota.problems))
@@ -46,15 +46,15 @@ def of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Conditio
     if found.problems:
         return _condition("LedgerUnreadable", _listed(found.problems))
     exceeded = _exceeded(found.ledger, quota.limits)
-    # It is in force all the same: nothing more is let in.
+    # An exceeded quota is still enforced: it lets nothing more in.
     return _condition("Exceeded", exceeded, ready=True) if exceeded else IN_FORCE
 
 
 def overlaps(quotas: Iterable[Quota | Malformed], labels: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
-    """Which quotas of the cluster hold where others do, by name, in words that name those and one namespace.
+    """For each GPUQuota that overlaps another quota, by name, a text that names the others and one namespace.
 
     Args:
-        quotas: all that there are, of the cluster and of usher.yaml.
+        quotas: all quotas, of the cluster and of usher.yaml.
         labels: of all namespaces, by name.
     """
     first: dict[str, tuple[str, list[Quota]]] = {}
@@ -70,7 +70,7 @@ def overlaps(quotas: Iterable[Quota | Malformed], labels: Mapping[str, Mapping[s
 
 
 def find(value: paths.Json) -> Condition | None:
-    """The condition that a status holds; None where it has none that can be read."""
+    """The condition in a status; None where it is missing or cannot be read."""
     match _of_type(value):
         case {"status": str(said), "reason": str(reason), "message": str(message)}:
             return Condition(ready=said == "True", reason=reason, message=message)
@@ -78,12 +78,12 @@ def find(value: paths.Json) -> Condition | None:
 
 
 def put(value: paths.Json, condition: Condition, *, now: str) -> paths.Object:
-    """A status with a condition; all other conditions, and all else, stay as they are.
+    """A status with a condition; everything else in it stays.
 
     Args:
         value: the status.
-        condition: takes the place of the one of its type.
-        now: the time as Kubernetes writes it, for the moment in which it became true or false.
+        condition: replaces the one of its type.
+        now: the time as Kubernetes writes it; the transition time if `status` changes.
     """
     told: paths.Object = {**value} if isinstance(value, dict) else {}
     before, said = _of_type(value), "True" if condition.ready else "False"
@@ -103,7 +103,7 @@ def _overlap(name: str, namespace: str, holding: Iterable[Quota], *, more: int) 
     others = [str(each) for each in holding if each.declared or each.name != name]
     named = f"{', '.join(others[:_MOST_NAMED])}{' and others' if len(others) > _MOST_NAMED else ''}"
     where = f"namespace {namespace}" + (f" and {more} more" if more else "")
-    return f"{named} hold{'s' if len(others) == 1 else ''} for {where} as well, so that none is enforced there"
+    return f"{named} also hold{'s' if len(others) == 1 else ''} for {where}; none of these quotas is enforced there"
 
 
 def _exceeded(found: Ledger, limits: Limits) -> str:

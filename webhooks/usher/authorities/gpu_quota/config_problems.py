@@ -1,4 +1,4 @@
-"""What is wrong with the quotas of usher.yaml: two for one namespace, of which nobody could say which counts."""
+"""Problems of the quotas in usher.yaml: unknown boards, and two quotas for one namespace."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,36 +8,34 @@ from usher.authorities.gpu_quota.definitions import Requirement
 from usher.config import models, overlaps
 
 Problem = tuple[str, str]
-"""JSON Pointer into usher.yaml, and what is wrong there."""
+"""JSON Pointer into usher.yaml, and the problem there."""
 
 
 def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
-    """Quotas for the same namespaces by name, and boards that nobody knows."""
+    """Quotas that select the same namespaces by name, and unknown boards."""
     for index, number in _pairs(quotas):
         if not _look_at_labels(quotas[number], quotas[index]):
-            text = (
-                f"a namespace can fit quota {quotas[number].name} (entry {number}) as well; for each only one may hold"
-            )
+            name = quotas[number].name
+            text = f"quota {name} (entry {number}) can select the same namespace, but only one quota may hold for it"
             yield f"/quotas/{index}", text
     for index, quota in enumerate(quotas):
         board = None if quota.assumes is None else quota.assumes.board
         if board is not None and boards.by_name(board) is None:
             known = ", ".join(each.name for each in boards.BOARDS)
-            yield f"/quotas/{index}/assumes/board", f"{board} is no board that gpu-usher knows; it knows {known}"
+            yield f"/quotas/{index}/assumes/board", f"{board} is not a board that gpu-usher knows; it knows {known}"
 
 
 def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
-    """Quotas that may be for the same namespace, by labels of which the file says nothing."""
+    """Quotas that may select the same namespace by labels, which usher.yaml does not know."""
     for index, number in _pairs(quotas):
         if _look_at_labels(quotas[number], quotas[index]):
-            text = (
-                f"a namespace may fit quota {quotas[number].name} (entry {number}) as well; neither counts there then"
-            )
+            name = quotas[number].name
+            text = f"quota {name} (entry {number}) may select the same namespace; then neither is enforced there"
             yield f"/quotas/{index}", text
 
 
 def _pairs(quotas: Sequence[models.Quota]) -> Iterator[tuple[int, int]]:
-    """Indexes of quotas, each with one before it that may be for the same namespace."""
+    """Indexes of quotas, each with an earlier one that may select the same namespace."""
     read = [definitions.of_entry(quota).requirements or () for quota in quotas]
     for index, quota in enumerate(quotas):
         for number, before in enumerate(quotas[:index]):
@@ -51,7 +49,7 @@ def _look_at_labels(first: models.Quota, second: models.Quota) -> bool:
 
 
 def _contradict(first: Requirement, second: Requirement) -> bool:
-    """Whether no namespace has labels that fulfil both, as far as one label tells."""
+    """Whether no namespace can have labels that meet both; only requirements on one label are compared."""
     if first.key != second.key:
         return False
     operators = {first.operator, second.operator}

@@ -1,4 +1,4 @@
-"""A quota as it is declared, read from a GPUQuota object or from an entry of usher.yaml into the same value."""
+"""A quota, read from a GPUQuota object or from an entry of usher.yaml into the same value."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """What holds for all namespaces that fit, together."""
+    """Limits for all namespaces that it selects, together."""
 
     name: str
     declared: bool
-    """Whether usher.yaml declares it; then nobody keeps a ledger of it."""
+    """Whether usher.yaml declares it; its account is a ConfigMap then, and not the status of a GPUQuota."""
     namespaces: tuple[str, ...]
     """Patterns; empty where labels alone decide."""
     requirements: tuple[Requirement, ...] | None
-    """Of the labels of a namespace; None without a selector, and none for a selector that fits every namespace."""
+    """Of the labels of a namespace; None without a selector, empty for a selector that fits every namespace."""
     limits: Limits
     assumption: Assumption
     charges_suspended: bool
@@ -50,19 +50,19 @@ class Quota:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Malformed:
-    """A GPUQuota that cannot be read, with all that is wrong: JSON Pointers into the object, and reasons."""
+    """A GPUQuota that cannot be read, with its problems: JSON Pointers into the object, and reasons."""
 
     name: str
     problems: tuple[tuple[str, str], ...]
     namespaces: tuple[str, ...] | None
-    """The patterns of namespaces for which it may be meant; None where these cannot be read, and any may be."""
+    """Patterns of the namespaces that it may be meant for; None where these cannot be read: it may be any."""
 
     def __str__(self) -> str:
         return f"GPUQuota {self.name}"
 
 
 def of_object(value: paths.Object) -> Quota | Malformed:
-    """What a GPUQuota says, of whatever form the object may be."""
+    """The quota of a GPUQuota object, whatever its form."""
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     name = name if isinstance(name, str) else ""
@@ -73,13 +73,13 @@ def of_object(value: paths.Object) -> Quota | Malformed:
         problems = [(_place(each["loc"]), _reason(each)) for each in error.errors(include_url=False)]
         return Malformed(name=name, problems=tuple(problems[:_MOST_TOLD]), namespaces=_meant_for(spec))
     if read.assumes is not None and read.assumes.board is not None and boards.by_name(read.assumes.board) is None:
-        problem = "/spec/assumes/board", f"{read.assumes.board!r:.80} is no board that gpu-usher knows"
+        problem = "/spec/assumes/board", f"{read.assumes.board!r:.80} is not a board that gpu-usher knows"
         return Malformed(name=name, problems=(problem,), namespaces=_meant_for(spec))
     return _quota(name, read, declared=False)
 
 
 def of_entry(entry: quotas.Quota) -> Quota:
-    """What an entry of usher.yaml says; a board that nobody knows has been refused when it was loaded."""
+    """The quota of an entry of usher.yaml; loading has refused unknown boards."""
     return _quota(entry.name, entry, declared=True)
 
 
@@ -130,7 +130,7 @@ def _meant_for(spec: paths.Json) -> tuple[str, ...] | None:
 
 
 def _place(keys: Sequence[str | int]) -> str:
-    """Of a key that is wrong, the place is that of its value."""
+    """For a wrong key, pydantic names the key; the pointer leads to its object."""
     return paths.join("/spec", *(keys[:-1] if keys and keys[-1] == "[key]" else keys))
 
 

@@ -1,9 +1,9 @@
 """What one device is, in the units of a quota: a whole GPU by its board, a MIG instance by its profile.
 
-A slice is a compute slice as MIG divides GPUs: a whole GPU is 7 of them on the boards that MIG cuts in seven, 4 on
-those that it cuts in four, and 7 on every device that it cannot cut, or of which nobody knows the board: none has more.
-Slices are those of the hardware and not sevenths of a GPU. A quarter of an A30 has as many multiprocessors as a seventh
-of an A100 (14), which is what makes the two comparable (docs/domain/mig.md#compute-slices).
+A slice is a compute slice of MIG. A whole GPU has 7 slices on boards that MIG divides into seven, 4 on boards that it
+divides into four, and counts 7 where MIG cannot divide it or the board is not known: no board has more. Slices are
+hardware units, not sevenths of a GPU: a quarter of an A30 has as many multiprocessors (14) as a seventh of an A100,
+which makes the two comparable (docs/domain/mig.md#compute-slices).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,10 +26,10 @@ _MAY_BE_NVIDIA: Final = ("nvidia", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumption:
-    """What a quota says of whole devices whose board nothing else tells; None for what it does not say."""
+    """What a quota assumes of whole devices whose board is not known; None for what it leaves open."""
 
     board: Board | None = None
-    """Of devices of NVIDIA, or of nobody knows whom."""
+    """Of devices of NVIDIA, or of an unknown vendor."""
     slices: int | None = None
     memory: int | None = None
     """GiB."""
@@ -40,7 +40,7 @@ NOTHING_ASSUMED: Final = Assumption()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """What one of something is charged, and in which units nobody knows it, with the reasons."""
+    """What one device is charged; `unknown` gives units whose amount is not known, with reasons."""
 
     amounts: Mapping[str, Fraction]
     unknown: Mapping[str, str] = field(default_factory=dict)
@@ -64,9 +64,9 @@ def worst(devices: Iterable[Device]) -> Device:
 
 
 def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tuple[str, ...]:
-    """The GPU products of all nodes on which the pods could run; empty where other nodes are possible, or not known.
+    """The GPU products of all nodes on which the pods could run; empty where these are not known.
 
-    Node selector and affinity decide, or else the pools of usher.yaml that fit, if each of them tells its product.
+    Node selector and affinity decide, or else the pools of usher.yaml that fit, if each of them names its product.
     """
     named = pool_affinity.allowed_values(pool_affinity.alternatives(pod_set), boards.PRODUCT_LABEL)
     if named:
@@ -77,7 +77,7 @@ def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tu
 
 
 class Devices:
-    """Answers for the nodes on which one pod set could run."""
+    """What devices are on the nodes on which one pod set could run."""
 
     def __init__(self, products: Iterable[str], assumption: Assumption) -> None:
         self._products: tuple[Product | None, ...] = tuple({boards.by_product(name): None for name in products})
@@ -95,7 +95,7 @@ class Devices:
         )
 
     def whole(self, vendor: str, products: Sequence[Product | None] | None = None) -> Device:
-        """A whole device of a vendor; an empty name stands for nobody knows whom."""
+        """A whole device of a vendor; an empty name stands for an unknown vendor."""
         return worst(map(self._of_board, self._boards(vendor, products)))
 
     def instance(self, profile: Profile) -> Device:
@@ -103,9 +103,9 @@ class Devices:
         return _instance(profile, [board for board in self._boards("nvidia") if board is not None])
 
     def some_instance(self) -> Device:
-        """A MIG instance of which nobody knows the profile: a device claim that chooses it by an expression."""
+        """A MIG instance of an unknown profile: a device claim that selects it by an expression."""
         whole = self.whole("nvidia")
-        reason = "which MIG profile a device claim gets stands in its selectors, which are not read"
+        reason = "the MIG profile of a device claim is in its selectors, which are not read"
         return Device(
             amounts={unit: amount for unit, amount in whole.amounts.items() if unit != gpu_quota_amounts.GPUS},
             unknown={**whole.unknown, gpu_quota_amounts.PROFILES: reason},

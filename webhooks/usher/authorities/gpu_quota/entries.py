@@ -1,9 +1,9 @@
-"""An entry of a ledger, and how it stands in the status of a GPUQuota: `status.charges`.
+"""An entry of a ledger, and its form in the status of a GPUQuota: `status.charges`.
 
     {"object": "PyTorchJob.kubeflow.org/research/llm", "amounts": {"gpus": 16}, "until": 1798000000}
 
-`amounts` are those of pods whose priority class no limit names; `classes` has the others by class, and by several
-classes with commas between them what pods of these share. `until` is missing once the charge is settled, and `uid`
+`amounts` are of pods whose priority class no limit names. `classes` has the amounts of other pods by class; a key of
+several classes, joined by commas, has what their pods share. `until` is missing once the charge is settled, and `uid`
 where the object had a name when it was charged.
 """
 
@@ -32,16 +32,16 @@ class Entry:
     name: str
     """Empty where the object was charged before it had one (generateName)."""
     uid: str = ""
-    """Its key where it has no name; of no use otherwise."""
+    """Its key where it has no name."""
     amounts: ByClasses
     reserved_until: int | None
     """Seconds since the epoch; None once the charge is settled."""
     forced: bool = False
-    """Charged without asking whether there was room."""
+    """Charged without regard to limits."""
 
     @property
     def key(self) -> str:
-        """The name wherever there is one: who tries again to create an object is charged once, whatever its uid."""
+        """The name where there is one: a retried creation is charged once, although its uid changes."""
         return self.name_key if self.name else self.uid
 
     @property
@@ -54,11 +54,11 @@ class Entry:
 
 
 class MalformedError(ValueError):
-    """An entry that cannot be read; says what is wrong with it."""
+    """An entry cannot be read; the message says why."""
 
 
 def tidy(by_classes: ByClasses) -> ByClasses:
-    """Without what is nothing, in the order of the classes: equal amounts are equal values."""
+    """Without zeros and sorted, so that equal amounts are equal values."""
     return {
         classes: dict(sorted(of_units.items()))
         for classes in sorted(by_classes)
@@ -93,22 +93,22 @@ def encode_amounts(of_units: Amounts) -> paths.Object:
 
 
 def decode(value: paths.Json) -> Entry:
-    """An entry as it stands in the status.
+    """The entry of a value in the status.
 
     Raises:
         MalformedError: it has a field that no entry has, or lacks one, or one cannot be read.
     """
     if not isinstance(value, dict):
-        raise MalformedError("it is no object")
+        raise MalformedError("it is not an object")
     stray = value.keys() - _FIELDS
     if stray:
         raise MalformedError(f"it has a field {min(stray)!r:.60}, which no entry has")
     group, kind, namespace, name = _identity(value.get("object"))
     uid, until, forced = value.get("uid", ""), value.get("until"), value.get("forced", False)
     if not isinstance(uid, str):
-        raise MalformedError("uid is no text")
+        raise MalformedError("uid is not a text")
     if until is not None and (isinstance(until, bool) or not isinstance(until, int) or not 0 <= until <= _LATEST):
-        raise MalformedError("until is no number of seconds")
+        raise MalformedError("until is not a number of seconds")
     if not isinstance(forced, bool):
         raise MalformedError("forced is neither true nor false")
     if not (name or uid):
@@ -118,7 +118,7 @@ def decode(value: paths.Json) -> Entry:
         found[_NO_CLASS] = decode_amounts(value["amounts"])
     classes = value.get("classes", {})
     if not isinstance(classes, dict):
-        raise MalformedError("classes is no object")
+        raise MalformedError("classes is not an object")
     for key, of_units in classes.items():
         found[tuple(sorted(set(key.split(","))))] = decode_amounts(of_units)
     return Entry(
@@ -140,17 +140,17 @@ def decode_amounts(value: paths.Json) -> Amounts:
         MalformedError: no object, a unit that no quota has, or a number that is none or below 0.
     """
     if not isinstance(value, Mapping):
-        raise MalformedError("amounts are no object")
+        raise MalformedError("amounts is not an object")
     found = {}
     for unit, amount in value.items():
         if not gpu_quota_amounts.is_unit(unit):
-            raise MalformedError(f"{unit!r:.60} is no unit of a quota")
+            raise MalformedError(f"{unit!r:.60} is not a unit of a quota")
         try:
             nanos = quantities.parse(amount).nanos
         except errors.QuantityError as error:
             raise MalformedError(f"{unit}: {error}") from None
         if not 0 <= nanos <= gpu_quota_amounts.MOST:
-            raise MalformedError(f"{unit}: {gpu_quota_amounts.number(nanos)} is no amount that anything is charged")
+            raise MalformedError(f"{unit}: {gpu_quota_amounts.number(nanos)} is not an amount that can be charged")
         found[unit] = nanos
     return found
 

@@ -1,12 +1,12 @@
-"""The ledger of a quota: who has been charged what. Immutable; every change makes a new one.
+"""The ledger of a quota: the charge of each workload. Immutable; every change makes a new one.
 
-An entry is a reservation from the moment in which a workload is let in until somebody has seen that it exists
-(`settle`), and a settled charge from then on. A charge never lowers an entry: an UPDATE that asks for less is let in
-before it is stored, and may fail after all. So a key holds the most of what was asked for until it is settled.
+An entry is a reservation from the moment a workload is let in until a replica has seen that it exists (`settle`), and a
+settled charge from then on. A charge never lowers an entry: an UPDATE that asks for less is let in before it is stored,
+and may still fail. So an entry holds the most that was asked for until it is settled.
 
-Whoever writes a ledger does so by compare-and-swap: reads it with its version, makes the next one here, writes it back
-against that version, and begins again where somebody else was quicker. That makes of each function one atomic step, and
-of "never over its limits" a property of the ledger itself, however many replicas charge at once.
+A ledger is written by compare-and-swap: read with its version, changed here, written against that version, and changed
+again after a conflict. So each function is one atomic step, and "never over its limits" is a property of the ledger
+itself, however many replicas charge at once.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -24,16 +24,16 @@ from usher.authorities.gpu_quota.entries import Entry
 NOTHING: Final[ByClasses] = {}
 
 MOST_BYTES: Final = 1_000_000
-"""What all entries together may take in the object. etcd takes 1.5 MiB in one request by default; names, other fields
-and the protocol need some of it."""
+"""What all entries together may take in the object. etcd accepts 1.5 MiB in one request by default, and names, other
+fields and the protocol need some of it."""
 
 MOST_ENTRIES: Final = 10_000
-"""As the definition of GPUQuota bounds them; with names of usual length the bytes end before."""
+"""As the definition of GPUQuota bounds them; with names of usual length `MOST_BYTES` is reached first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """One entry of `limits`: at most so much, of pods of these priority classes; of all, if none is given."""
+    """One entry of `limits`: the most for pods of these priority classes; without classes, for all pods."""
 
     hard: Amounts
     classes: tuple[str, ...] = ()
@@ -44,11 +44,11 @@ Limits = tuple[Limit, ...]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Not to be made by hand: begin with EMPTY, or with `encoding.decode`."""
+    """Made from EMPTY or by `status.decode`, so that `size` is right."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
     size: int = 0
-    """Bytes of the entries as they stand in the object."""
+    """Bytes of the entries in the object."""
 
 
 EMPTY: Final = Ledger()
@@ -61,7 +61,7 @@ class Granted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excess:
-    """A unit of a limit in which too much is asked; in nanos."""
+    """A unit of a limit of which too much is asked; in nanos."""
 
     limit: Limit
     unit: str
@@ -70,11 +70,11 @@ class Excess:
     held: int
     """What it has been charged before; part of `used`."""
     more: int
-    """What it would be charged beyond that. Pods that change their priority class count in both until settled."""
+    """What it would be charged beyond `held`. Pods that change their priority class count in both until settled."""
     used: int
     hard: int
     ending: int = 0
-    """What pods of an earlier object of the same name hold still; part of `more`, or of `held`."""
+    """What pods of a deleted object of the same name still hold; part of `more`, or of `held`."""
 
     @property
     def free(self) -> int:
@@ -82,7 +82,7 @@ class Excess:
 
     @property
     def never(self) -> bool:
-        """Whether the limit could not give it if nobody else had anything."""
+        """Whether the limit could not give it even if nothing else were charged."""
         return self.asks > self.hard
 
 
@@ -93,19 +93,19 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Full:
-    """The object has no room for another entry; nothing is wrong with the workload."""
+    """The object has no room for another entry; the workload is not the reason."""
 
     entries: int
 
 
 def used(ledger: Ledger) -> ByClasses:
-    """What all entries take together, by priority classes; exactly nothing without entries."""
+    """What all entries take together, by priority classes; empty without entries."""
     found = together(entry.amounts for entry in ledger.entries.values())
     return {classes: found[classes] for classes in sorted(found)}
 
 
 def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
-    """What is used of each limit, in its units; 0 is said."""
+    """What is used of each limit, in all of its units."""
     everything = used(ledger)
     return [
         {unit: of_classes(everything, limit.classes).get(unit, 0) for unit in sorted(limit.hard)} for limit in limits
@@ -115,14 +115,14 @@ def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
 def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Refused | Full:
     """Reserves what a workload asks for, until `entry.reserved_until`.
 
-    Charging a key again charges only what is asked beyond it. A workload that asks for no more than it has been charged
-    is never refused, be the quota as full as it may: it was let in before.
+    Charging a workload again charges only what it asks for beyond its entry. A workload that asks for no more than it
+    was charged is never refused, even if the quota is over-committed.
 
     Args:
         ledger: what has been charged.
         entry: what is asked for.
         limits: those of the quota.
-        ending: what pods of earlier objects of the same name hold until they end; both are charged under that name.
+        ending: what pods of deleted objects of the same name hold until they end; it is charged in the same entry.
     """
     former, entry = find(ledger, entry), _relevant(entry, limits)
     after = _joined(former, _beside(entry, relevant(ending, limits)))
@@ -133,13 +133,13 @@ def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOT
 
 
 def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Full:
-    """Charges whatever there is: for sites that only warn, and for what exists already."""
+    """Charges without regard to limits: for sites that only warn, and for workloads that exist already."""
     former, entry = find(ledger, entry), _relevant(_beside(entry, ending), limits)
     return _granted(ledger, former, replace(_joined(former, entry), forced=True))
 
 
 def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
-    """What really exists takes the place of what was reserved. A key that is not there stays so."""
+    """Replaces what was reserved by what exists. An unknown key changes nothing."""
     former = ledger.entries.get(key)
     if former is None:
         return ledger
@@ -155,19 +155,19 @@ def release(ledger: Ledger, key: str) -> Ledger:
 
 
 def find(ledger: Ledger, entry: Entry) -> Entry | None:
-    """What has been charged for the same object: by its name or, before it had one, by its uid."""
+    """The entry of the same object: by its name or, before it had one, by its uid."""
     return ledger.entries.get(entry.key) or ledger.entries.get(entry.uid)
 
 
 def bytes_of(entry: Entry) -> int:
-    """As it stands in the object, with what separates it from the next."""
+    """Bytes of an entry in the object, with its separator."""
     return len(orjson.dumps(gpu_quota_entries.encode(entry))) + 1
 
 
 def relevant(by_classes: ByClasses, limits: Limits) -> ByClasses:
-    """What limits look at: units that one of them has, and classes that one of them names; all others are one.
+    """What limits count: units that a limit has, and classes that a limit names; all other classes become one.
 
-    It bounds an entry by the quota, whatever a workload makes up.
+    So the quota bounds the size of an entry, whatever a workload asks for.
     """
     units = {unit for limit in limits for unit in limit.hard}
     named: Collection[str] = {name for limit in limits for name in limit.classes}
@@ -180,7 +180,7 @@ def relevant(by_classes: ByClasses, limits: Limits) -> ByClasses:
 
 
 def _relevant(entry: Entry, limits: Limits) -> Entry:
-    """With what limits look at, and without a uid that its name makes superfluous."""
+    """With what limits count, and without a uid where the name is the key."""
     return replace(entry, uid="" if entry.name else entry.uid, amounts=relevant(entry.amounts, limits))
 
 
@@ -239,7 +239,7 @@ def _granted(ledger: Ledger, former: Entry | None, after: Entry) -> Granted | Fu
 
 
 def _with(ledger: Ledger, entry: Entry) -> Ledger:
-    """An entry of nothing is none."""
+    """The ledger with an entry; an empty entry is removed."""
     if not entry.amounts:
         return release(ledger, entry.key)
     former = ledger.entries.get(entry.key)

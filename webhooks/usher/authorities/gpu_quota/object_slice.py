@@ -1,4 +1,4 @@
-"""What the cluster says of a GPUQuota itself: for which namespaces it is, and which other quotas are so as well."""
+"""What Rego sees of a GPUQuota itself: for which namespaces it holds, and which other quotas hold there too."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
@@ -6,18 +6,18 @@ from typing import Final, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
+from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import assignment, definitions
 from usher.authorities.gpu_quota.assignment import Labels
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
-from usher.config import models
-from usher.facts.store import Store
-from usher.kinds.gpu_usher import VIEW
+from usher.authorities.knowledge import Knowledge
+from usher.kinds import registry
 
 _ANY_LIMITS: Final[paths.Json] = [{"hard": {"gpus": 0}}]
-"""Which namespaces a quota is for does not hang on its limits."""
+"""The namespaces of a quota do not depend on its limits."""
 
 _PLACE: Final = "/spec/namespace"
-"""What the paths of all begin with that says which these are; a view leaves out what has a wrong type."""
+"""Begins the paths of the fields that select namespaces; a view leaves out fields of a wrong type."""
 
 _MOST: Final = 5
 """Namespaces and quotas that are named."""
@@ -33,45 +33,43 @@ class Rival(TypedDict):
 
 
 class QuotaObject(TypedDict):
-    """Each field is absent where nobody can say."""
+    """A field is absent where it is not known."""
 
     holds: NotRequired[bool]
-    """Whether there is any namespace that it is for."""
+    """Whether it holds for any namespace that exists."""
     rivals: NotRequired[list[Rival]]
 
 
-def of(workload: model.Workload, facts: Store, config: models.Config) -> QuotaObject | None:
+def of(case: Case, known: Knowledge) -> QuotaObject | None:
     """What is known of the namespaces of a GPUQuota; None for other objects, and for one that cannot be read."""
+    workload = case.workload
     if (workload.group, workload.kind) != (GROUP, KIND):
         return None
     quota = _quota(workload)
     if quota is None:
         return None
-    labels = assignment.labels_of_namespaces(facts)
+    labels = assignment.labels_of_namespaces(known.facts)
     if labels is None:
         return {}
     held = [name for name in sorted(labels) if assignment.holds(quota, name, labels[name])]
     result: QuotaObject = {"holds": bool(held)}
-    if facts.knows(GROUP, KIND):
-        result["rivals"] = list(_rivals(quota, held, labels, facts, config))[:_MOST]
+    if known.facts.knows(GROUP, KIND):
+        result["rivals"] = list(_rivals(quota, held, labels, known))[:_MOST]
     return result
 
 
 def _quota(workload: model.Workload) -> Quota | None:
     if any(unknown.path.startswith(_PLACE) for unknown in workload.unknowns):
         return None
-    spec = workload.view.get(VIEW, {}).get("spec", {})
+    spec = workload.view.get(registry.BY_KEY[GROUP, KIND].key, {}).get("spec", {})
     said = {key: spec[key] for key in ("namespaces", "namespaceSelector") if key in spec}
     found = definitions.of_object({"metadata": {"name": workload.name}, "spec": {**said, "limits": _ANY_LIMITS}})
     return found if isinstance(found, Quota) else None
 
 
-def _rivals(
-    quota: Quota, held: list[str], labels: Mapping[str, Labels | None], facts: Store, config: models.Config
-) -> Iterator[Rival]:
-    for other in assignment.quotas(facts, config):
-        itself = not isinstance(other, Quota) or (other.name == quota.name and not other.declared)
-        if isinstance(other, Quota) and not itself:
+def _rivals(quota: Quota, held: list[str], labels: Mapping[str, Labels | None], known: Knowledge) -> Iterator[Rival]:
+    for other in assignment.quotas(known):
+        if isinstance(other, Quota) and str(other) != str(quota):
             shared = [name for name in held if assignment.holds(other, name, labels[name])]
             if shared:
                 yield {"name": str(other), "namespaces": shared[:_MOST]}

@@ -1,55 +1,48 @@
-"""What the GPUQuota of its namespace would charge a workload, and what it has left."""
+"""What `usher queue` says of the GPUQuota of a workload's namespace: what it would charge, and what it has left."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from usher import model, quantities
-from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.gpu_quota import amounts, assignment, ledger, status
+from usher import quantities
+from usher.authorities.authority import Case
+from usher.authorities.gpu_quota import amounts, assignment, judge, ledger, status
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.charge import Charge
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
-from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.judge import GpuQuotaVerdict
 from usher.authorities.gpu_quota.ledger import Ledger, Limit
-from usher.authorities.outlook import Answer, Balance, Section, worst
-from usher.config import models
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.outlook import Balance, Section
+from usher.authorities.verdict import Answer
 from usher.facts.store import Store
 from usher.reading.lookup import Absence
 
 _AUTHORITY: Final = "GPUQuota"
 
 
-def of(workload: model.Workload, facts: Store, config: models.Config, vocabulary: Vocabulary) -> Section | None:
-    """What the quota says; None where none holds for the namespace, and for what asks for no accelerators.
-
-    Args:
-        workload: the object.
-        facts: what is known.
-        config: usher.yaml, which may declare quotas of its own.
-        vocabulary: what resource names mean.
-    """
+def of(case: Case, known: Knowledge) -> Iterator[Section]:
+    """What the quota says: at most one section, and none for a workload that asks for no accelerators."""
+    workload = case.workload
     if not workload.asks_accelerators:
-        return None
-    quota = assignment.of_namespace(workload.namespace, facts, config)
+        return
+    quota = assignment.read(known, workload.namespace)
     if quota is None:
-        if facts.knows(GROUP, KIND):
-            return None
-        return Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("nothing is known of GPUQuotas",))
-    if isinstance(quota, Undecided):
-        return Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=(quota.reason,))
-    charge = gpu_quota_charge.charge(
-        workload,
-        pools=config.pools,
-        vocabulary=vocabulary,
-        assumption=quota.assumption,
-        default_class=assignment.default_class(facts, config),
-    )
-    return _section(workload, quota, charge, _ledger(quota, facts))
+        if not known.facts.knows(GROUP, KIND):
+            yield _unknown("nothing is known of GPUQuotas")
+    elif isinstance(quota, Undecided):
+        yield _unknown(quota.reason)
+    else:
+        account = _account(quota, known.facts)
+        yield _section(quota, judge.judge(known, workload, quota, account), account)
 
 
-def _ledger(quota: Quota, facts: Store) -> Ledger | None:
-    """What others have been charged; None where nobody keeps or knows it."""
+def _unknown(reason: str) -> Section:
+    return Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=(reason,))
+
+
+def _account(quota: Quota, facts: Store) -> Ledger | None:
+    """What is charged at the moment; None where the facts do not say it, as of every quota of usher.yaml."""
     found = facts.objects(GROUP, KIND)
     value = None if quota.declared or isinstance(found, Absence) else found.get(quota.name)
     if value is None or "status" not in value:
@@ -58,79 +51,52 @@ def _ledger(quota: Quota, facts: Store) -> Ledger | None:
     return decoded.ledger if decoded.writable and not decoded.problems else None
 
 
-def _section(workload: model.Workload, quota: Quota, charge: Charge, known: Ledger | None) -> Section:
-    answers, reasons, waits = [Answer.COULD if known is None else Answer.FITS], list[str](), list[str]()
-    if charge.unbounded:
-        answers.append(Answer.UNKNOWN)
-        reasons.append(f"its pods are charged one by one, because nothing bounds what it asks for: {charge.unbounded}")
-    for unclear in charge.unclear:
-        if any(unclear.unit == unit or unit.startswith(unclear.unit) for limit in quota.limits for unit in limit.hard):
-            answers.append(Answer.UNKNOWN)
-            reasons.append(unclear.reason)
-    for limit, unit, asks in _asked(quota, charge):
-        if asks > limit.hard[unit]:
-            answers.append(Answer.NEVER)
-            reasons.append(f"{amounts.text(unit, asks)} would be charged, {_of(quota, limit)} has {_hard(limit, unit)}")
-    if charge.suspended and not quota.charges_suspended:
-        reasons.append("it is suspended, and is charged when it is resumed")
-    elif known is not None and Answer.NEVER not in answers:
-        for excess in _excesses(workload, quota, charge, known):
-            answers.append(Answer.NOT_NOW)
-            used, hard = amounts.number(excess.used), amounts.text(excess.unit, excess.hard)
-            reasons.append(
-                f"{amounts.text(excess.unit, excess.more)} would be charged, {amounts.number(excess.free)} are left"
-            )
-            waits.append(f"wait: {used} of {hard} of {_of(quota, excess.limit)} are charged now")
-    if known is None:
-        keeps = "usher.yaml keeps no account of it" if quota.declared else "what is charged now is not known"
-        reasons.append(keeps)
+def _section(quota: Quota, verdict: GpuQuotaVerdict, account: Ledger | None) -> Section:
     return Section(
         authority=_AUTHORITY,
         way=(str(quota),),
-        answer=worst(answers),
-        reasons=tuple(dict.fromkeys(reasons)),
-        balances=tuple(_balances(quota, charge, known)),
-        waits=tuple(waits),
+        answer=verdict.answer,
+        reasons=tuple(dict.fromkeys(_reasons(quota, verdict))),
+        balances=tuple(_balances(quota, verdict.charge, account)),
+        waits=tuple(
+            f"wait: {amounts.number(each.used)} of {amounts.text(each.unit, each.hard)} of {_of(quota, each.limit)} "
+            "are charged now"
+            for each in verdict.not_now
+        ),
     )
 
 
-def _asked(quota: Quota, charge: Charge) -> Iterator[tuple[Limit, str, int]]:
-    """What counts towards each unit of each limit, where anything does."""
-    for limit in quota.limits:
-        asks = gpu_quota_charge.of_classes(charge.amounts, limit.classes)
-        yield from ((limit, unit, asks[unit]) for unit in sorted(limit.hard) if asks.get(unit, 0))
+def _reasons(quota: Quota, verdict: GpuQuotaVerdict) -> Iterator[str]:
+    taken = verdict.charge
+    if taken.unbounded:
+        yield f"its pods are charged one by one, because nothing bounds what it asks for: {taken.unbounded}"
+    yield from (each.reason for each in verdict.unclear)
+    for each in verdict.never:
+        hard = amounts.number(each.hard)
+        yield f"{amounts.text(each.unit, each.asks)} would be charged, {_of(quota, each.limit)} has {hard}"
+    if taken.suspended and not quota.charges_suspended:
+        yield "it is suspended, and is charged when it is resumed"
+    for each in verdict.not_now:
+        yield f"{amounts.text(each.unit, each.more)} would be charged, {amounts.number(each.free)} are left"
+    if quota.declared:
+        yield "the webhooks charge it in the cluster; what is charged now is not known here"
+    elif not verdict.ledger_known:
+        yield "what is charged now is not known"
 
 
-def _balances(quota: Quota, charge: Charge, known: Ledger | None) -> Iterator[Balance]:
-    used = None if known is None else ledger.used(known)
-    for limit, unit, asks in _asked(quota, charge):
-        taken = None if used is None else gpu_quota_charge.of_classes(used, limit.classes).get(unit, 0)
+def _balances(quota: Quota, taken: Charge, account: Ledger | None) -> Iterator[Balance]:
+    used = None if account is None else ledger.used(account)
+    for limit, unit, asks in judge.demands(quota, taken):
+        charged = None if used is None else gpu_quota_charge.of_classes(used, limit.classes).get(unit, 0)
         yield Balance(
             of=_of(quota, limit),
             resource=unit,
             asks=quantities.Quantity(asks),
             most=quantities.Quantity(limit.hard[unit]),
-            used=None if taken is None else quantities.Quantity(taken),
-            free=None if taken is None else quantities.Quantity(max(limit.hard[unit] - taken, 0)),
+            used=None if charged is None else quantities.Quantity(charged),
+            free=None if charged is None else quantities.Quantity(max(limit.hard[unit] - charged, 0)),
         )
-
-
-def _excesses(workload: model.Workload, quota: Quota, charge: Charge, known: Ledger) -> tuple[ledger.Excess, ...]:
-    entry = Entry(
-        group=workload.group,
-        kind=workload.kind,
-        namespace=workload.namespace,
-        name=workload.name,
-        amounts=charge.amounts,
-        reserved_until=None,
-    )
-    found = ledger.charge(known, entry, quota.limits)
-    return found.excesses if isinstance(found, ledger.Refused) else ()
 
 
 def _of(quota: Quota, limit: Limit) -> str:
     return f"{quota} for {', '.join(limit.classes)}" if limit.classes else str(quota)
-
-
-def _hard(limit: Limit, unit: str) -> str:
-    return amounts.number(limit.hard[unit])

@@ -1,7 +1,7 @@
-"""What has to be done to a ledger so that it says what there is: used = what exists + live reservations.
+"""The actions that make a ledger agree with what exists: used = what exists + reservations that have not ended.
 
-Whoever watches lists what exists and asks here; nothing is looked up. What takes something off rests on not having seen
-something, and who watches may be behind: it is to be confirmed by a live read of that one object before it is applied.
+Nothing is read here. An action that lowers a charge rests on something that watches have not shown, and watches can lag
+behind: a live read of that one object must confirm it before it is applied.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from usher.authorities.gpu_quota.ledger import Ledger, Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """A workload that exists and that nobody owns, or a pod that is charged by itself."""
+    """A workload that exists and that no owner covers, or a pod that is charged by itself."""
 
     uid: str
     group: str
@@ -25,25 +25,25 @@ class Holding:
     namespace: str
     name: str
     charge: ByClasses
-    """What it takes now; nothing for one that is suspended, where the quota does not charge those."""
+    """What it takes now; empty for a suspended workload where the quota does not charge those."""
     finished: bool = False
-    """Whether it makes no pods any more, and none of those that it made is left running."""
+    """Whether it makes no more pods and none of its pods is running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settle:
-    """What was reserved, or settled before, is there, and takes `amounts`."""
+    """The object of an entry exists and takes `amounts`."""
 
     entry: Entry
-    """As it was when this was decided."""
+    """As it was when the action was planned."""
     amounts: ByClasses
     lowers: bool
-    """Whether it takes something off; to be confirmed by a live read of the object first, as a release is."""
+    """Whether it lowers the charge; then a live read must confirm it, as it must confirm a release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """Nothing seems to hold it any more; to be confirmed by a live read of the object first."""
+    """No object seems to hold the charge any more; a live read must confirm it."""
 
     entry: Entry
     reason: str
@@ -51,7 +51,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopt:
-    """It exists, and nobody was asked: made while the webhooks were away, or before the quota was. Charged by force."""
+    """An object exists without a charge, made while the webhooks were away or before the quota; charged by force."""
 
     entry: Entry
 
@@ -62,13 +62,13 @@ Action = Settle | Release | Adopt
 def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int) -> list[Action]:
     """What to do, in any order.
 
-    A reservation that is not over is lowered by nothing that exists: what was let in may not be stored yet. It is
-    settled as soon as what exists is all that was reserved; when it is over, by what exists then.
+    A reservation that has not ended is never lowered: the object may not be stored yet. It is settled as soon as what
+    exists takes all that was reserved, and otherwise when it ends.
 
     Args:
         found: the ledger.
-        holdings: all that exist in the namespaces of the quota. Several may have one name: a workload that is there,
-            and those that were deleted before it and whose pods still end.
+        holdings: all that exist in the namespaces of the quota. Several may share a name: a workload that exists, and
+            deleted ones whose pods have not ended.
         limits: those of the quota.
         now: seconds since the epoch.
     """
@@ -90,9 +90,9 @@ def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int
 
 
 def apply(found: Ledger, action: Action, limits: Limits) -> Ledger:
-    """The ledger after an action that has been confirmed where it has to be.
+    """The ledger after a confirmed action.
 
-    An entry that has been charged since the action was decided stays as it is, and so does a ledger without room.
+    An entry that was charged since the action was planned stays, and so does a ledger without room.
     """
     match action:
         case Settle(entry=entry, amounts=actual):

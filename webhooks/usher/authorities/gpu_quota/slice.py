@@ -1,6 +1,6 @@
-"""What the GPUQuota of its namespace says of a workload: more than it can ever give, or has left at the moment.
+"""What Rego sees of the GPUQuota of a workload's namespace: what it can never give, or has not left at the moment.
 
-What is left is part of it only where a charge has been tried and refused, so that a slice is stable otherwise.
+What is left is part of the slice only after a charge was refused, so that a slice is stable otherwise.
 """
 
 from collections.abc import Iterator
@@ -10,19 +10,15 @@ from typing import Final, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.gpu_quota import amounts, assignment
-from usher.authorities.gpu_quota import charge as gpu_quota_charge
+from usher.authorities.authority import Case
+from usher.authorities.gpu_quota import amounts, assignment, judge
 from usher.authorities.gpu_quota.assignment import Undecided
-from usher.authorities.gpu_quota.charge import Charge
-from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.ledger import Excess, Limit
-from usher.config import models
-from usher.facts.store import Store
-from usher.policy.request import Refusal
+from usher.authorities.gpu_quota.charge import Unclear
+from usher.authorities.gpu_quota.ledger import Excess
+from usher.authorities.knowledge import Knowledge
 
 CHECKS_OF_REFUSALS: Final = frozenset({"tenancy/gpu_quota_exceeded"})
-"""Keys of the checks that tell of a charge that was refused."""
+"""Keys of the checks whose findings rest on a refused charge."""
 
 
 class QuotaExcess(TypedDict):
@@ -33,20 +29,20 @@ class QuotaExcess(TypedDict):
     hard: str
     """A number, as all below."""
     classes: list[str]
-    """Of priority, to which the limit is restricted; empty where it holds for all."""
+    """Priority classes to which the limit is restricted; empty where it holds for all."""
     never: bool
-    """Whether the quota could not give it if nobody else had anything."""
+    """Whether the quota could not give it even if nothing else were charged."""
     free: NotRequired[str]
-    """Missing where nobody has asked the quota what is left."""
+    """Missing where no charge was tried."""
     used: NotRequired[str]
     more: NotRequired[str]
-    """What it would take beyond what it has, where it has something."""
+    """What it would take beyond what it is charged already, where it is charged something."""
     ending: NotRequired[str]
-    """With the unit: what pods of a deleted object of the same name hold still, where they do."""
+    """With the unit: what pods of a deleted object of the same name still hold, where they do."""
 
 
 class UnclearAmount(TypedDict):
-    """What a limit looks at and nobody knows of the workload."""
+    """An amount that a limit counts and that is not known of the workload."""
 
     path: str
     reason: str
@@ -54,73 +50,53 @@ class UnclearAmount(TypedDict):
 
 class GpuQuota(TypedDict):
     name: str
-    """As people say it: `GPUQuota research`; empty where nobody can say which holds."""
-    declared: bool
-    """Whether usher.yaml declares it, which keeps no account."""
+    """As people say it: `GPUQuota research`; empty where it is undecided which quota holds."""
     excesses: list[QuotaExcess]
     unclear: list[UnclearAmount]
     unbounded: NotRequired[str]
     """Why nothing bounds what the workload asks for."""
     undecided: NotRequired[str]
-    """Why nobody can say which quota holds."""
+    """Why it is undecided which quota holds."""
 
 
-def of(
-    workload: model.Workload, facts: Store, config: models.Config, vocabulary: Vocabulary, refusal: Refusal | None
-) -> GpuQuota | None:
-    """What the quota says; None where there is none, and where it says nothing against the workload."""
+def of(case: Case, known: Knowledge) -> GpuQuota | None:
+    """What the quota says; None where no quota holds, and where it has nothing against the workload."""
+    workload, refusal = case.workload, case.refusal
     if not workload.asks_accelerators or workload.is_template:
         return None
-    quota = refusal.quota if refusal is not None else assignment.of_namespace(workload.namespace, facts, config)
+    quota = refusal.quota if refusal is not None else assignment.read(known, workload.namespace)
     if quota is None:
         return None
     if isinstance(quota, Undecided):
-        return {"name": "", "declared": False, "excesses": [], "unclear": [], "undecided": quota.reason}
-    charge = gpu_quota_charge.charge(
-        workload,
-        pools=config.pools,
-        vocabulary=vocabulary,
-        assumption=quota.assumption,
-        default_class=assignment.default_class(facts, config),
-    )
+        return {"name": "", "excesses": [], "unclear": [], "undecided": quota.reason}
+    verdict = judge.judge(known, workload, quota)
+    excesses = verdict.never if refusal is None else refusal.excesses
     result: GpuQuota = {
         "name": str(quota),
-        "declared": quota.declared,
-        "excesses": list(_never(charge, quota)) if refusal is None else [_refused(each) for each in refusal.excesses],
-        "unclear": list(_unclear(charge, quota)),
+        "excesses": [_excess(each, tried=refusal is not None) for each in excesses],
+        "unclear": list(_unclear(verdict.unclear)),
     }
-    if charge.unbounded:
-        result["unbounded"] = charge.unbounded
-    return result if result["excesses"] or result["unclear"] or charge.unbounded else None
+    if verdict.charge.unbounded:
+        result["unbounded"] = verdict.charge.unbounded
+    return result if result["excesses"] or result["unclear"] or verdict.charge.unbounded else None
 
 
-def counts(
-    workload: model.Workload, name: str, facts: Store, config: models.Config, vocabulary: Vocabulary
-) -> bool | None:
-    """Whether a GPUQuota bounds what all workloads of a namespace have under the name of a resource or device class.
+def counts(workload: model.Workload, name: str, known: Knowledge) -> bool | None:
+    """Whether a quota bounds all workloads of a namespace together under a name of a resource or device class.
 
     Returns:
-        None where nobody can say which quota holds. A quota of usher.yaml bounds each workload alone, and so none of
-        them together.
+        None where it is undecided which quota holds.
     """
-    quota = assignment.of_namespace(workload.namespace, facts, config)
+    quota = assignment.read(known, workload.namespace)
     if quota is None or isinstance(quota, Undecided):
         return None if quota is not None else False
-    if quota.declared:
-        return False
-    charge = gpu_quota_charge.charge(
-        _one_pod_each(workload, name),
-        pools=config.pools,
-        vocabulary=vocabulary,
-        assumption=quota.assumption,
-        default_class=assignment.default_class(facts, config),
-    )
+    taken = judge.charge(known, _one_pod_each(workload, name), quota)
     return all(
         any(
-            limit.hard.keys() & taken.keys() and (not limit.classes or set(classes) <= set(limit.classes))
+            limit.hard.keys() & units.keys() and (not limit.classes or set(classes) <= set(limit.classes))
             for limit in quota.limits
         )
-        for classes, taken in charge.amounts.items()
+        for classes, units in taken.amounts.items()
     )
 
 
@@ -134,45 +110,22 @@ def _one_pod_each(workload: model.Workload, name: str) -> model.Workload:
     return replace(workload, pod_sets=tuple(pod_sets))
 
 
-def _never(charge: Charge, quota: Quota) -> Iterator[QuotaExcess]:
-    for limit in quota.limits:
-        asks = gpu_quota_charge.of_classes(charge.amounts, limit.classes)
-        for unit, hard in sorted(limit.hard.items()):
-            if asks.get(unit, 0) > hard:
-                yield _excess(unit, asks[unit], limit, never=True)
-
-
-def _refused(excess: Excess) -> QuotaExcess:
-    result = _excess(excess.unit, excess.asks, excess.limit, never=excess.never)
-    result["free"], result["used"] = amounts.number(excess.free), amounts.number(excess.used)
-    if excess.ending:
-        result["ending"] = amounts.text(excess.unit, excess.ending)
-    elif excess.held:
-        result["more"] = amounts.number(excess.more)
+def _excess(excess: Excess, *, tried: bool) -> QuotaExcess:
+    result: QuotaExcess = {
+        "asks": amounts.text(excess.unit, excess.asks),
+        "hard": amounts.number(excess.hard),
+        "classes": list(excess.limit.classes),
+        "never": excess.never,
+    }
+    if tried:
+        result["free"], result["used"] = amounts.number(excess.free), amounts.number(excess.used)
+        if excess.ending:
+            result["ending"] = amounts.text(excess.unit, excess.ending)
+        elif excess.held:
+            result["more"] = amounts.number(excess.more)
     return result
 
 
-def _excess(unit: str, asks: int, limit: Limit, *, never: bool) -> QuotaExcess:
-    return {
-        "asks": amounts.text(unit, asks),
-        "hard": amounts.number(limit.hard[unit]),
-        "classes": list(limit.classes),
-        "never": never,
-    }
-
-
-def _unclear(charge: Charge, quota: Quota) -> Iterator[UnclearAmount]:
-    told = set()
-    for each in charge.unclear:
-        looked_at = any(
-            _is_of(each.unit, unit) and (not limit.classes or not set(each.classes).isdisjoint(limit.classes))
-            for limit in quota.limits
-            for unit in limit.hard
-        )
-        if looked_at and (each.path, each.reason) not in told:
-            told.add((each.path, each.reason))
-            yield {"path": each.path, "reason": each.reason}
-
-
-def _is_of(unclear: str, unit: str) -> bool:
-    return unit.startswith(amounts.PROFILES) if unclear == amounts.PROFILES else unit == unclear
+def _unclear(unclear: tuple[Unclear, ...]) -> Iterator[UnclearAmount]:
+    for path, reason in dict.fromkeys((each.path, each.reason) for each in unclear):
+        yield {"path": path, "reason": reason}

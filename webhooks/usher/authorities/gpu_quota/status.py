@@ -1,4 +1,4 @@
-"""The status of a GPUQuota: its ledger with what is used of each limit, as the API server keeps it."""
+"""The ledger in the status of a GPUQuota, with what is used of each limit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Ledger, Limits
 
 VERSION: Final = 1
-"""Of how charges are written."""
+"""Version of the format."""
 
 MOST_TOLD: Final = 20
-"""Problems of one ledger that are told one by one."""
+"""Problems of one ledger that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """The ledger of a status, and what of it could not be read: JSON Pointers below the object, with reasons."""
+    """The ledger of a status, with problems: JSON Pointers into the object, and reasons."""
 
     ledger: Ledger
     problems: tuple[tuple[str, str], ...] = ()
     unread: tuple[paths.Json, ...] = ()
-    """Entries that cannot be read, as they stand there."""
+    """Entries that cannot be read, unchanged."""
     writable: bool = True
-    """False where a later gpu-usher wrote it: whoever writes it back in this form destroys what that one knows. Nor is
-    anything known of what is used."""
+    """False where a later gpu-usher wrote it: writing it in this format would lose what that version added, and what is
+    used is not known."""
 
 
 def encode(found: Ledger, limits: Limits, *, unread: Sequence[paths.Json] = ()) -> paths.Object:
-    """`version`, `used` and `charges` of the status; conditions are whose who watches.
+    """`version`, `used` and `charges` of the status, without its conditions.
 
-    Entries that could not be read stay after all others: whoever wrote them may know what they mean.
+    Entries that could not be read stay, after all others: another version may know what they mean.
     """
     used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in gpu_quota_ledger.used_of(found, limits)]
     charges: list[paths.Json] = [entries.encode(found.entries[key]) for key in sorted(found.entries)]
@@ -42,13 +42,13 @@ def encode(found: Ledger, limits: Limits, *, unread: Sequence[paths.Json] = ()) 
 
 
 def decode(value: paths.Json) -> Decoded:
-    """The ledger in a status, of whatever form it may have: an entry that cannot be read is named, all others stay.
+    """The ledger in a status of any form. Entries that cannot be read are named; the others count.
 
-    What is written as used is not looked at, for it follows from the charges.
+    `used` is not read, because it follows from the charges.
     """
     if not isinstance(value, Mapping):
         return Decoded(
-            ledger=gpu_quota_ledger.EMPTY, problems=() if value is None else (("/status", "it is no object"),)
+            ledger=gpu_quota_ledger.EMPTY, problems=() if value is None else (("/status", "it is not an object"),)
         )
     version = value.get("version", VERSION)
     if version != VERSION or isinstance(version, bool):
@@ -56,7 +56,7 @@ def decode(value: paths.Json) -> Decoded:
         return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=(("/status/version", reason),), writable=False)
     charges = value.get("charges")
     if not isinstance(charges, list):
-        problems = () if charges is None else (("/status/charges", "it is no list"),)
+        problems = () if charges is None else (("/status/charges", "it is not a list"),)
         return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=problems)
     return _read(charges)
 
@@ -74,7 +74,7 @@ def _read(charges: list[paths.Json]) -> Decoded:
             unread.append(value)
             continue
         if entry.key in read:
-            problems.append((place, f"{entry.key:.300} is charged twice; the more of both counts"))
+            problems.append((place, f"{entry.key:.300} is charged twice; the larger charge counts"))
             entry = _more(read[entry.key], entry)
         read[entry.key] = entry
     told = problems[:MOST_TOLD]

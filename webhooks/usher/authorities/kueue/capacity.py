@@ -1,4 +1,4 @@
-"""What a ClusterQueue could ever hand out, were nothing else admitted: its own, and what it can borrow in its cohorts.
+"""What a ClusterQueue could ever give if nothing else were admitted: its own quota, and what it can borrow.
 
 The formula is that of potentialAvailable in KQ:pkg/cache/scheduler/resource_node.go (docs/domain/kueue.md#potential).
 With `local` for what a node keeps for itself because of its lendingLimit, for every flavor and resource:
@@ -23,28 +23,28 @@ from usher.authorities.kueue.queues import (
     UNLIMITED,
     ClusterQueue,
     Cohort,
+    FlavorQuotas,
     FlavorResource,
-    Quotas,
     minus,
     plus,
 )
 
 _Amounts = dict[FlavorResource, int]
 
-_NO_QUOTAS: Final = Quotas(groups=(), by_flavor={})
+_NO_QUOTAS: Final = FlavorQuotas(groups=(), by_flavor={})
 
 _LONGEST_CYCLE: Final = 8
 """Names of a cycle that a message holds."""
 
 
-class Giving(Protocol):
-    """What a queue gives of a resource in a flavor: were the cluster empty (`Capacities`), or now."""
+class Supply(Protocol):
+    """What a queue gives of a resource in a flavor: in an empty cluster (`Capacities`), or now (`Free`)."""
 
     def of(self, queue: ClusterQueue, flavor_resource: FlavorResource, /) -> int:
-        """So much for certain."""
+        """What it gives for certain, as an amount."""
 
     def bound(self, queue: ClusterQueue, flavor_resource: FlavorResource, /) -> int:
-        """No more than that; it is `of` where there are no problems."""
+        """An upper bound, as an amount; equals `of` where there are no problems."""
 
     def problems(self, queue: ClusterQueue, /) -> tuple[str, ...]:
         """Why the two may differ."""
@@ -55,7 +55,7 @@ class Node:
     """A cohort in its tree."""
 
     parent: str
-    quotas: Quotas
+    quotas: FlavorQuotas
     problems: tuple[str, ...]
     cohorts: list[str] = field(default_factory=list)
     queues: list[ClusterQueue] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Capacities:
     """Of all ClusterQueues of a cluster, worked out once."""
 
     def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort], *, whole: bool = True) -> None:
-        """Takes all queues and all cohorts; `whole` says whether these are all cohorts that there are."""
+        """`whole`: whether `cohorts` are all cohorts that there are."""
         self._whole = whole
         queues, cohorts = list(queues), list(cohorts)
         self._strays = [
@@ -92,10 +92,10 @@ class Capacities:
         for name in order:
             self._hand_down(self._nodes[name])
         self.counted = {name: self._nodes[name] for name in order}
-        """The cohorts of which there is an answer, each after its parent."""
+        """The cohorts that Kueue can count, each after its parent."""
 
     def of(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """What the queue can give of a resource in a flavor, as an amount; what could not be read gives nothing."""
+        """What the queue can give of a resource in a flavor, as an amount; unreadable quota gives nothing."""
         quota = queue.quotas.by_flavor.get(flavor_resource, NO_QUOTA)
         if not queue.cohort or queue.cohort not in self.counted:
             return quota.nominal
@@ -103,7 +103,7 @@ class Capacities:
         return _potential(quota.nominal, quota.lending, quota.borrowing, above)
 
     def bound(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """What the queue can never give more than. It is `of`, unless something of its tree is not known."""
+        """The most that the queue can ever give; equals `of`, unless part of its tree is not known."""
         if not self.problems(queue):
             return self.of(queue, flavor_resource)
         quota = queue.quotas.by_flavor.get(flavor_resource, NO_QUOTA)
@@ -112,7 +112,7 @@ class Capacities:
         return plus(quota.nominal, quota.borrowing)
 
     def problems(self, queue: ClusterQueue) -> tuple[str, ...]:
-        """Why the queue could be given more than `of` says: what of its tree could not be read, or is not known."""
+        """What of the queue's tree cannot be read or is not known, so that it may give more than `of`."""
         if not queue.cohort:
             return queue.problems
         if queue.cohort not in self.counted:
@@ -124,7 +124,7 @@ class Capacities:
         return self._nodes.setdefault(name, Node(parent="", quotas=_NO_QUOTAS, problems=()))
 
     def _from_the_roots(self) -> list[str]:
-        """Cohorts, each after its parent. Those that are missing are in a cycle or below one."""
+        """Cohorts, each after its parent; without those in a cycle or below one."""
         order = [name for name, node in self._nodes.items() if not node.parent]
         for name in order:
             order += self._nodes[name].cohorts

@@ -26,7 +26,7 @@ _NEVER_KUBES: Final[paths.Json] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transformation:
-    """What a resource is counted as, for each unit of it."""
+    """What each unit of a resource is counted as."""
 
     outputs: Mapping[str, int]
     """In nanos; a factor may be negative."""
@@ -37,25 +37,25 @@ class Transformation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """Without any of it, Kueue's defaults."""
+    """Fields that are not given have Kueue's defaults."""
 
     known: bool = False
     frameworks: tuple[str, ...] | None = None
-    """`integrations.frameworks`; None where nobody knows them."""
+    """`integrations.frameworks`; None where they are not known."""
     external_frameworks: tuple[str, ...] = ()
     """As Kind.version.group."""
     excluded_prefixes: tuple[str, ...] = ()
     transformations: Mapping[str, Transformation] = field(default_factory=lambda: MappingProxyType({}))
     ignores_undeclared: bool = False
-    """Whether resources that no group of the queue covers are let through."""
+    """Whether workloads may ask for resources that no group of the queue covers."""
     device_classes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """The resource as which devices of a class are counted, for classes of which whole devices are."""
+    """The resource as which whole devices of a class are counted, by class."""
     mapped_classes: frozenset[str] = frozenset()
-    """All device classes that are counted, however that is done."""
+    """All device classes that are counted, as whole devices or in another way."""
     queues_unlabelled: bool = False
-    """Whether it holds jobs back that name no queue."""
+    """Whether Kueue holds back jobs that name no queue."""
     namespace_selector: paths.Json = None
-    """Of the namespaces whose jobs it manages; there always is one where the configuration is known."""
+    """Selects the namespaces whose jobs Kueue manages; never None where the configuration is known."""
     problems: tuple[str, ...] = ()
 
 
@@ -63,7 +63,7 @@ UNKNOWN: Final = Configuration()
 
 
 def read(text: object) -> Configuration:
-    """The configuration that a text holds; what cannot be read of it is among its problems."""
+    """The configuration in a text; unreadable fields are among its problems."""
     if not isinstance(text, str):
         return Configuration(problems=(f"ConfigMap {SOURCE} holds no configuration",))
     try:
@@ -122,7 +122,7 @@ class _DeviceClass(NamedTuple):
     name: str
     resource: str
     whole: bool
-    """Whether whole devices are counted; how the others are counted hangs on the devices."""
+    """Whether whole devices are counted; else counters of the devices decide."""
 
 
 def _device_classes(value: paths.Json, reading: Reading) -> Iterator[_DeviceClass]:

@@ -1,20 +1,20 @@
 """What Kueue counts of a workload when it admits it, in amounts by resource.
 
-Kueue takes the pods that the object asks for, not those to which it may grow. Per kind, of `PodSet.count`:
+Kueue counts the pods that the object asks for, not those to which it may grow. Per kind, of `PodSet.count`:
 
 - Job, JobSet, TrainJob, MPIJob, jobs of Kubeflow, AppWrapper, StatefulSet, SparkApplication: the minimum, which is what
-  is asked for; with `kueue.x-k8s.io/job-min-parallelism` a Job is content with fewer. Where an operator scales below
+  is asked for; with `kueue.x-k8s.io/job-min-parallelism` a Job needs fewer. Where an operator scales below
   the replicas (elasticPolicy with metrics), the minimum is less than what Kueue counts.
 - RayCluster, RayJob, RayService: one cluster with the least pods that KubeRay makes, which may be less than what Kueue
   counts (`replicas`) where an autoscaler is on.
 - LeaderWorkerSet: every group by itself, so the pods of one group.
 - CronJob: one run.
-- Everything else comes as the pods that it makes, each by itself; so do the pods of a Deployment. A Pod of a pod group
-  comes with the others, of which it says nothing.
+- Everything else: each pod by itself, also the pods of a Deployment. A Pod of a pod group does not say how many others
+  it waits for.
 
-So an amount here is never more than what the workload needs, and what does not fit never fits. Left out, because it
-only adds to that: defaults of LimitRanges, the overhead of a RuntimeClass that the template does not carry, and
-containers that operators add without saying so.
+So an amount here is never more than what the workload needs, and what does not fit never fits. Left out, because they
+only add to it: defaults of LimitRanges, the overhead of a RuntimeClass that the template does not have, and containers
+that operators add.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +24,8 @@ from typing import Final
 from usher import model, quantities
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.configuration import Configuration
+from usher.kinds import registry
+from usher.kinds.kind import KueueUnit
 from usher.workloads import requests
 
 PODS: Final = "pods"
@@ -32,33 +34,9 @@ PODS: Final = "pods"
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 
-_AS_ONE: Final = frozenset(
-    {
-        ("apps", "StatefulSet"),
-        ("batch", "CronJob"),
-        ("batch", "Job"),
-        ("jobset.x-k8s.io", "JobSet"),
-        ("kubeflow.org", "JAXJob"),
-        ("kubeflow.org", "MPIJob"),
-        ("kubeflow.org", "PaddleJob"),
-        ("kubeflow.org", "PyTorchJob"),
-        ("kubeflow.org", "TFJob"),
-        ("kubeflow.org", "XGBoostJob"),
-        ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-        ("ray.io", "RayCluster"),
-        ("ray.io", "RayJob"),
-        ("ray.io", "RayService"),
-        ("sagemaker.amazonaws.com", "HyperPodPyTorchJob"),
-        ("sparkoperator.k8s.io", "SparkApplication"),
-        ("trainer.kubeflow.org", "TrainJob"),
-        ("workload.codeflare.dev", "AppWrapper"),
-    }
-)
-"""Kinds of which Kueue makes one workload of all pods, or one of every run or group."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CountedPods:
     """The pods of one pod set, and what each of them asks for."""
 
     pod_set: model.PodSet
@@ -72,32 +50,36 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What is admitted together, all of it or nothing."""
+    """Pods that Kueue admits together or not at all."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[CountedPods, ...]
     exact: bool
-    """Whether Kueue counts just this, and no more."""
+    """Whether Kueue counts exactly this; else it may count more."""
     unknowns: tuple[str, ...] = ()
-    """What is asked for beside it and cannot be counted."""
+    """Requests that cannot be counted."""
 
 
 def of(workload: model.Workload, configuration: Configuration) -> tuple[Demand, ...]:
-    """Every workload that Kueue makes of an object, those that are alike once."""
+    """The workloads that Kueue makes of an object; one of each kind."""
     pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
-    if (workload.group, workload.kind) in _AS_ONE:
+    if _unit(workload) is not KueueUnit.POD:
         return (_demand([(pod_set, _pods(workload, pod_set)) for pod_set in pod_sets], workload, configuration),)
     return tuple(_demand([(pod_set, 1)], workload, configuration) for pod_set in pod_sets)
 
 
 def part(workload: model.Workload) -> str:
     """What of an object is admitted by itself: `pod`, `group`, `run`; empty where all of it is admitted together."""
-    if (workload.group, workload.kind) not in _AS_ONE:
-        return "" if workload.is_pod else "pod"
-    return {"CronJob": "run", "LeaderWorkerSet": "group"}.get(workload.kind, "")
+    unit = _unit(workload)
+    return "" if workload.is_pod or unit is KueueUnit.WHOLE else unit.value
+
+
+def _unit(workload: model.Workload) -> KueueUnit:
+    pods = registry.PODS.get((workload.group, workload.kind))
+    return KueueUnit.POD if pods is None else pods.kueue_unit
 
 
 def of_all(workload: model.Workload, configuration: Configuration) -> Demand:
-    """All pods of an object at once, whether or not Kueue admits them so."""
+    """All pods of an object as one demand, even if Kueue admits them one by one."""
     pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
     return _demand([(pod_set, pod_set.count.minimum) for pod_set in pod_sets], workload, configuration)
 
@@ -105,7 +87,7 @@ def of_all(workload: model.Workload, configuration: Configuration) -> Demand:
 def _demand(
     counted: Iterable[tuple[model.PodSet, int]], workload: model.Workload, configuration: Configuration
 ) -> Demand:
-    asked: list[Asked] = []
+    asked: list[CountedPods] = []
     unknowns: list[str] = list(configuration.problems)
     exact = POD_GROUP not in workload.labels and POD_GROUP not in workload.annotations
     for pod_set, pods in counted:
@@ -113,42 +95,41 @@ def _demand(
         for name, quantity in _claimed(pod_set, configuration, unknowns):
             each[name] = each.get(name, quantities.ZERO) + quantity
         amounts = {name: queues.amount(name, quantity) for name, quantity in each.items()}
-        asked.append(Asked(pod_set=pod_set, pods=pods, each=amounts))
+        asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts))
         exact = exact and pod_set.whole and _is_counted(workload, pod_set)
     return Demand(asked=tuple(asked), exact=exact, unknowns=tuple(dict.fromkeys(unknowns)))
 
 
 def _pods(workload: model.Workload, pod_set: model.PodSet) -> int:
     count = pod_set.count
-    match workload.kind:
-        case "CronJob":
+    match _unit(workload):
+        case KueueUnit.RUN:
             return 1 if count.maximum is None else count.maximum
-        case "LeaderWorkerSet":
+        case KueueUnit.GROUP:
             groups = workload.pods.minimum // (workload.gang.minimum or 1)
             return count.minimum // groups if groups else 0
-        case "Job":
-            return min(count.minimum, _least(workload, count.minimum))
         case _:
-            return count.minimum
+            return min(count.minimum, _least(workload, count.minimum)) if workload.kind == "Job" else count.minimum
 
 
 def _is_counted(workload: model.Workload, pod_set: model.PodSet) -> bool:
-    """Whether Kueue counts just as many pods, and not only at least as many."""
-    if (workload.group, workload.kind) not in _AS_ONE or workload.kind == "LeaderWorkerSet":
+    """Whether Kueue counts exactly so many pods; else it may count more."""
+    unit = _unit(workload)
+    if unit in (KueueUnit.POD, KueueUnit.GROUP):
         return True
-    if workload.kind == "CronJob":
+    if unit is KueueUnit.RUN:
         return pod_set.count.maximum is not None
     return pod_set.count.minimum == pod_set.count.maximum
 
 
 def _least(workload: model.Workload, parallelism: int) -> int:
-    """The pods with which a Job is content; what is no number counts for nothing, as for Kueue."""
+    """How many pods a Job needs; as in Kueue an annotation without a number is ignored."""
     text = workload.annotations.get(MIN_PARALLELISM, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else parallelism
 
 
 def _requests(pod_set: model.PodSet, configuration: Configuration) -> dict[str, quantities.Quantity]:
-    """What one pod asks for, without the resources that Kueue leaves out of account."""
+    """What one pod asks for, without the resources that Kueue excludes."""
     found = requests.of_pod(
         pod_set.containers,
         overhead=pod_set.overhead,
@@ -159,9 +140,9 @@ def _requests(pod_set: model.PodSet, configuration: Configuration) -> dict[str, 
 
 
 def _transformed(asked: dict[str, quantities.Quantity], configuration: Configuration) -> dict[str, quantities.Quantity]:
-    """As `resources.transformations` says: each input makes its outputs, and stays where it is not replaced.
+    """Applies `resources.transformations`: each input adds its outputs, and remains unless it is replaced.
 
-    What all outputs of one name come to is never below 0, and takes nothing from what the pod asks under that name.
+    The sum of all outputs of one name is never below 0, so it reduces no request of the pod.
     """
     kept: dict[str, quantities.Quantity] = {}
     made: dict[str, int] = {}
@@ -185,7 +166,7 @@ def _transformed(asked: dict[str, quantities.Quantity], configuration: Configura
 def _claimed(
     pod_set: model.PodSet, configuration: Configuration, unknowns: list[str]
 ) -> Iterator[tuple[str, quantities.Quantity]]:
-    """Devices that the pod claims, under the names as which Kueue counts them; records what it cannot count."""
+    """Claimed devices, by the resource as which Kueue counts them; records what Kueue cannot count."""
     for request in pod_set.requests:
         if request.route is not model.Route.CLAIM:
             continue

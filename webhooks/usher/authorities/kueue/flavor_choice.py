@@ -1,19 +1,19 @@
-"""One flavor for each pod set: whether there is a choice by which all of them find room together."""
+"""Whether pod sets can choose flavors so that all of them find room together."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from usher.authorities.kueue.demand import Asked
+from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.queues import FlavorResource, plus
 
-Unit = Sequence[Asked]
-"""Pod sets that must have the same flavor; most stand alone."""
+Unit = Sequence[CountedPods]
+"""Pod sets that must have the same flavor; mostly one."""
 
 _MOST_CHOOSING: Final = 64
-"""Units with a choice of flavors that are tried; Kueue itself takes workloads of 8 pod sets."""
+"""Units with several possible flavors; Kueue itself accepts 8 pod sets."""
 
 _MOST_TRIES: Final = 500
-"""Choices that are gone through; real queues need about as many as the workload has pod sets."""
+"""Choices that are tried; real queues need about as many as the workload has pod sets."""
 
 
 def total(unit: Unit, resource: str) -> int:
@@ -33,13 +33,13 @@ def assigned(
     """Whether every unit can have one of its flavors, so that no flavor has to give more than it can.
 
     Args:
-        units: what is to be given flavors.
+        units: pod sets that need flavors.
         allowed: the flavors that take each of them; at least one.
-        resources: those that are looked at.
+        resources: the resources to compare.
         most: what a flavor can give of a resource.
 
     Returns:
-        None where too much would have to be tried.
+        None where there are too many choices to try.
     """
     room = {flavor: [most((flavor, resource)) for resource in resources] for flavors in allowed for flavor in flavors}
     choosing: list[tuple[list[int], Sequence[str]]] = []
@@ -53,7 +53,7 @@ def assigned(
             room[flavors[0]] = _less(room[flavors[0]], amounts)
     if len(choosing) > _MOST_CHOOSING:
         return None
-    # Large ones first: where they do not fit, nothing else is tried.
+    # The largest first: if they do not fit, no other choice is tried.
     choosing.sort(key=lambda each: (len(each[1]), [-amount for amount in each[0]]))
     return _Choices(choosing, room).fit(0)
 
@@ -64,16 +64,16 @@ def in_order(
     resources: Sequence[str],
     most: Callable[[FlavorResource], int],
 ) -> tuple[str, ...] | None:
-    """The flavors that Kueue finds, which gives each unit the first one with room and never takes it back.
+    """The flavors that Kueue finds: it gives each unit the first flavor with room, and never revises a choice.
 
     Args:
-        units: what is to be given flavors, in their order.
+        units: pod sets that need flavors, in their order.
         allowed: the flavors that take each of them, in their order.
-        resources: those that are looked at.
+        resources: the resources to compare.
         most: what a flavor can give of a resource.
 
     Returns:
-        One for each unit; None where one finds no room that way.
+        One for each unit; None where a unit finds no room.
     """
     room = {flavor: [most((flavor, resource)) for resource in resources] for flavors in allowed for flavor in flavors}
     found: list[str] = []
@@ -94,7 +94,7 @@ class _Choices:
         self._tries = 0
 
     def fit(self, index: int) -> bool | None:
-        """Whether the units from an index on fit into what room there is; _MOST_CHOOSING bounds the recursion."""
+        """Whether the units from an index on fit into the remaining room; _MOST_CHOOSING bounds the recursion."""
         if index == len(self._choosing):
             return True
         amounts, flavors = self._choosing[index]

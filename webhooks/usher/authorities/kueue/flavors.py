@@ -1,7 +1,7 @@
 """ResourceFlavors and Topologies, and why a flavor does not take a pod set (KQ:pkg/scheduler/flavorassigner).
 
-As Kueue does, taints are held against the pods' tolerations and the flavor's own together, and selectors and required
-affinity are looked at only for labels that the flavor declares itself.
+As in Kueue, the tolerations of the pods and of the flavor count together against taints, and only labels that the
+flavor declares are compared with selectors and required affinity.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Flavor:
     node_taints: tuple[models.Taint, ...]
     tolerations: tuple[Mapping[str, paths.Json], ...]
     topology: str
-    """Empty where pods are not placed by topology in it."""
+    """Empty where it does not place pods by topology."""
     problems: tuple[str, ...] = ()
 
 
@@ -45,19 +45,19 @@ class Topology:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class FlavorRefusal:
     """Why a flavor does not take a pod set."""
 
     flavor: str
     reason: str
     by_topology: bool = False
-    """Whether only placing by topology keeps the pods out, which can be switched off in Kueue."""
+    """Whether only topology keeps the pods out, which Kueue can switch off."""
     level: str = ""
-    """The level that its Topology lacks, where that is why."""
+    """The level that its Topology lacks, if that is the reason."""
     levels: tuple[str, ...] = ()
-    """Those that it has."""
+    """The levels that its Topology has."""
     untolerated: str = ""
-    """The taint that is not tolerated, where that is why."""
+    """The taint that is not tolerated, if that is the reason."""
 
 
 def flavor(name: str, value: Mapping[str, paths.Json]) -> Flavor:
@@ -90,7 +90,7 @@ def topology(name: str, value: Mapping[str, paths.Json]) -> Topology:
 
 
 def wanted_levels(pod_set: model.PodSet) -> tuple[str, ...]:
-    """Levels that the annotations of the pods name."""
+    """Topology levels that the annotations of the pods name."""
     return tuple(dict.fromkeys(filter(None, (pod_set.annotations.get(key) for key in _LEVELS))))
 
 
@@ -99,52 +99,52 @@ def asks_topology(pod_set: model.PodSet) -> bool:
     return any(key in pod_set.annotations for key in (*_LEVELS, *_OTHER_TOPOLOGY))
 
 
-def refusal(flavor: Flavor, pod_set: model.PodSet) -> Refusal | None:
+def refusal(flavor: Flavor, pod_set: model.PodSet) -> FlavorRefusal | None:
     """Why the flavor's taints or labels keep the pods out; None where they do not."""
     untolerated = taints.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
     if untolerated:
         taint = untolerated[0]
         value = f"={taint.value}" if taint.value else ""
         written = f"{taint.key}{value}:{taint.effect}"
-        return Refusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
+        return FlavorRefusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
     if flavor.node_labels and not node_affinity.matches(
         _declared_only(flavor, pod_set), labels=flavor.node_labels, name=""
     ):
-        return Refusal(flavor=flavor.name, reason=f"its nodes have {_labels(flavor, pod_set)}")
+        return FlavorRefusal(flavor=flavor.name, reason=f"its nodes have {_labels(flavor, pod_set)}")
     return None
 
 
 def topology_refusal(
     flavor: Flavor, pod_set: model.PodSet, levels: Sequence[str] | None, *, overlaps: bool, only_topologies: bool
-) -> Refusal | None:
-    """Why the flavor does not place the pods by topology as they ask, or does although they do not.
+) -> FlavorRefusal | None:
+    """Why topology keeps the pods out of the flavor; None where it does not.
 
     Args:
         flavor: the flavor.
         pod_set: the pods.
-        levels: of its Topology; None where nobody knows them.
+        levels: of its Topology; None where they are not known.
         overlaps: whether the pods ask for any resource of the flavor's group.
         only_topologies: whether all flavors of the queue have a Topology, so that all its pods are placed by one.
     """
     if not asks_topology(pod_set):
         if flavor.topology and not only_topologies:
-            return Refusal(
+            return FlavorRefusal(
                 flavor=flavor.name, reason="it takes only pods that ask to be placed by topology", by_topology=True
             )
         return None
     if not flavor.topology:
-        return Refusal(flavor=flavor.name, reason="it has no topology", by_topology=True) if overlaps else None
+        return FlavorRefusal(flavor=flavor.name, reason="it has no topology", by_topology=True) if overlaps else None
     missing = [level for level in wanted_levels(pod_set) if levels is not None and level not in levels]
     if missing:
         reason = f"its Topology {flavor.topology} has no level {missing[0]}"
-        return Refusal(
+        return FlavorRefusal(
             flavor=flavor.name, reason=reason, by_topology=True, level=missing[0], levels=tuple(levels or ())
         )
     return None
 
 
 def _declared_only(flavor: Flavor, pod_set: model.PodSet) -> model.PodSet:
-    """The pods with conditions on the flavor's own labels alone; a term that has none makes all of them void."""
+    """The pods with only the conditions on the flavor's labels; a term without any cancels all terms."""
     terms: list[Mapping[str, paths.Json]] = []
     for term in pod_set.required_terms:
         expressions = term.get("matchExpressions")
@@ -162,14 +162,14 @@ def _declared_only(flavor: Flavor, pod_set: model.PodSet) -> model.PodSet:
 
 
 def _labels(flavor: Flavor, pod_set: model.PodSet) -> str:
-    """The labels that do not fit, as far as a node selector says it; else all of them."""
+    """The labels that contradict the node selector; else all labels."""
     selector = pod_set.node_selector
     wrong = {key: value for key, value in flavor.node_labels.items() if selector.get(key, value) != value}
     return " and ".join(f"{key}={value}" for key, value in (wrong or flavor.node_labels).items())
 
 
 def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, paths.Json]]:
-    """Tolerations as they are written; a text in one of them that is none may have tolerated anything."""
+    """Tolerations as in the manifest; records fields that are not strings, because they might tolerate anything."""
     for path, entry in reading.items(value, "/spec/tolerations"):
         for key in ("key", "operator", "value", "effect"):
             reading.text(entry.get(key), f"{path}/{key}")
@@ -177,7 +177,7 @@ def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, p
 
 
 def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> models.Taint:
-    # Built as it stands: usher.yaml may not declare every taint that a node can have.
+    # Not validated: nodes can have taints that usher.yaml does not accept.
     return models.Taint.model_construct(
         key=reading.text(value.get("key"), path + "/key"),
         value=reading.text(value.get("value"), path + "/value"),

@@ -1,6 +1,6 @@
-"""What a ClusterQueue can give now: what it could ever give, less what is reserved in its tree.
+"""What a ClusterQueue can give now: what it could ever give, minus what is reserved in its tree.
 
-The formula is that of `available` in KQ:pkg/cache/scheduler/resource_node.go. With `local` as in kueue_capacity, for
+The formula is that of `available` in KQ:pkg/cache/scheduler/resource_node.go. With `local` as in `capacity`, for
 every flavor and resource:
 
     usage(queue)    = status.flavorsReservation
@@ -10,7 +10,7 @@ every flavor and resource:
                       min(available(parent), subtree(node) - local(node) - max(0, usage(node) - local(node))
                                              + borrowingLimit [if set])
 
-Whom the queue would preempt is not looked at.
+Preemption is not counted.
 """
 
 from collections import defaultdict
@@ -21,8 +21,16 @@ from typing import NamedTuple
 from usher import errors, paths, quantities
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities, local
-from usher.authorities.kueue.queues import GROUP, NO_QUOTA, UNLIMITED, ClusterQueue, FlavorResource, Quotas, problems_of
-from usher.facts.store import Store
+from usher.authorities.kueue.queues import (
+    GROUP,
+    NO_QUOTA,
+    UNLIMITED,
+    ClusterQueue,
+    FlavorQuotas,
+    FlavorResource,
+    problems_of,
+)
+from usher.facts.store import Objects, Store
 from usher.reading.lookup import Absence
 from usher.reading.values import Reading
 
@@ -40,7 +48,7 @@ class Reserved:
 
 
 def read(name: str, value: Mapping[str, paths.Json]) -> Reserved:
-    """What the status of a ClusterQueue says; a manifest that has none tells nothing."""
+    """What the status of a ClusterQueue says; not known without a status, as in manifests."""
     reading = Reading()
     status = value.get("status")
     listed = status.get("flavorsReservation") if isinstance(status, dict) else None
@@ -61,10 +69,17 @@ def read(name: str, value: Mapping[str, paths.Json]) -> Reserved:
 
 
 def of(facts: Store, capacities: Capacities) -> "Free":
-    """What is free in a cluster at the moment; read each time, because it is of the moment."""
+    """What is free in a cluster now; the same value until a ClusterQueue or its status changes."""
     found = facts.objects(GROUP, "ClusterQueue")
-    queues = {} if isinstance(found, Absence) else found
-    return Free(capacities, {name: read(name, value) for name, value in queues.items()})
+    if isinstance(found, Absence):
+        return Free(capacities, {})
+    # A status changes without a new revision, and the objects are replaced with every change.
+    kept: dict[str, tuple[Objects, Capacities, Free]] = facts.derived("free in kueue", [(GROUP, "ClusterQueue")], dict)
+    last = kept.get("")
+    if last is None or last[0] is not found or last[1] is not capacities:
+        free = Free(capacities, {name: read(name, value) for name, value in found.items()})
+        last = kept[""] = found, capacities, free
+    return last[2]
 
 
 @dataclass(slots=True)
@@ -77,7 +92,7 @@ class _Use:
 
 
 class Free:
-    """Of all ClusterQueues of a cluster; `usher.feasibility.kueue_capacity.Giving`."""
+    """Of all ClusterQueues of a cluster; `usher.feasibility.kueue_capacity.Supply`."""
 
     def __init__(self, capacities: Capacities, reserved: Mapping[str, Reserved]) -> None:
         self._capacities = capacities
@@ -96,11 +111,11 @@ class Free:
         return None if found.problems else found.by_flavor.get(flavor_resource, 0)
 
     def of(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """What is free for certain; nothing where something of it is not known."""
+        """What is free for certain; 0 where usage is not known."""
         return 0 if self.problems(queue) else self._available(queue, flavor_resource)
 
     def bound(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """No more than that is free: what is not known is taken for not reserved."""
+        """An upper bound of what is free: unknown usage counts as none."""
         most = self._capacities.bound(queue, flavor_resource)
         return most if self._capacities.problems(queue) else min(most, self._available(queue, flavor_resource))
 
@@ -125,17 +140,17 @@ class Free:
         return dict(total)
 
     def _available(self, queue: ClusterQueue, key: FlavorResource) -> int:
-        way = [_Place(queue.quotas, _nominal(queue, key), self._of(queue).by_flavor.get(key, 0))]
+        path = [_Place(queue.quotas, _nominal(queue, key), self._of(queue).by_flavor.get(key, 0))]
         parent = queue.cohort if queue.cohort in self._capacities.counted else ""
         while parent:
             node = self._capacities.counted[parent]
             used = self._cohorts[parent].amounts.get(key, 0)
-            way.append(_Place(node.quotas, node.subtree.get(key, 0), used))
+            path.append(_Place(node.quotas, node.subtree.get(key, 0), used))
             parent = node.parent
-        # As in Kueue it may be below 0 on the way: more is admitted than there is, after a quota was lowered.
-        root = way.pop()
+        # As in Kueue it may be below 0 in between: after a quota is lowered, more is admitted than there is.
+        root = path.pop()
         found = root.subtree - root.used
-        for place in reversed(way):
+        for place in reversed(path):
             kept = _kept(place.quotas, key, place.subtree)
             borrowing = place.quotas.by_flavor.get(key, NO_QUOTA).borrowing
             if borrowing is not None:
@@ -147,7 +162,7 @@ class Free:
 class _Place(NamedTuple):
     """A queue or a cohort on the way to the root, for one flavor and resource."""
 
-    quotas: Quotas
+    quotas: FlavorQuotas
     subtree: int
     used: int
 
@@ -156,5 +171,5 @@ def _nominal(queue: ClusterQueue, key: FlavorResource) -> int:
     return queue.quotas.by_flavor.get(key, NO_QUOTA).nominal
 
 
-def _kept(quotas: Quotas, key: FlavorResource, subtree: int) -> int:
+def _kept(quotas: FlavorQuotas, key: FlavorResource, subtree: int) -> int:
     return local(subtree, quotas.by_flavor.get(key, NO_QUOTA).lending)

@@ -1,91 +1,27 @@
-"""Whether a ClusterQueue could ever admit a workload, were the cluster empty but for it.
+"""Whether a ClusterQueue could ever admit a workload, if the cluster were empty.
 
 The steps are those of docs/domain/kueue.md#order-of-decisions, the amounts those of docs/domain/kueue.md#potential.
-Kueue takes one flavor for each pod set and resource group, and adds up what lands on one flavor. Whatever is not known
-is taken to be in favour of the workload, so that "never" holds; and against it, so that "admissible" does.
+Kueue takes one flavor for each pod set and resource group, and adds up what lands on one flavor. NEVER assumes that
+everything unknown favours the workload, and COULD that it does not.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 from usher import model
 from usher.authorities.kueue import flavors as kueue_flavors
-from usher.authorities.kueue.capacity import Giving
+from usher.authorities.kueue.capacity import Supply
 from usher.authorities.kueue.configuration import Configuration
-from usher.authorities.kueue.demand import PODS, Asked, Demand
-from usher.authorities.kueue.flavor_choice import assigned, in_order, total
-from usher.authorities.kueue.flavors import Flavor, Refusal
+from usher.authorities.kueue.demand import PODS, CountedPods, Demand
+from usher.authorities.kueue.flavor_choice import Unit, assigned, in_order, total
+from usher.authorities.kueue.flavors import Flavor, FlavorRefusal
 from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup
 from usher.authorities.kueue.read import Cluster
+from usher.authorities.kueue.verdict import FlavorCapacity, FlavorChoice, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.verdict import Answer
 
 POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
-
-
-class Outcome(StrEnum):
-    NEVER = "never admissible"
-    ADMISSIBLE = "admissible"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorCapacity:
-    """What a queue could give of one resource in one flavor, as amounts."""
-
-    flavor: str
-    own: int
-    most: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortage:
-    """A resource of which more is asked for than the queue could ever give."""
-
-    resource: str
-    asked: tuple[Asked, ...]
-    """The pods that ask for it and have to share it."""
-    flavors: tuple[FlavorCapacity, ...]
-    """Those that take the pods, the one with most first."""
-    together: bool = False
-    """Whether there is enough of each resource, but not of all of them in one flavor."""
-
-    @property
-    def total(self) -> int:
-        return total(self.asked, self.resource)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmatched:
-    """Pods that no flavor of a resource group takes."""
-
-    asked: Asked
-    resources: tuple[str, ...]
-    refusals: tuple[Refusal, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """The flavor that pods get for some of their resources."""
-
-    asked: Asked
-    resources: tuple[str, ...]
-    flavor: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    outcome: Outcome
-    taken: tuple[Taken, ...] = ()
-    """Only where it is admissible, and Kueue finds room for every pod set in its own order."""
-    takes_all: bool = True
-    """False where there is room for all, but Kueue, which never takes a choice back, does not find it."""
-    uncovered: tuple[str, ...] = ()
-    """Resources of which the queue has no quota in any flavor."""
-    unmatched: tuple[Unmatched, ...] = ()
-    shortages: tuple[Shortage, ...] = ()
-    unknowns: tuple[str, ...] = ()
-    """What would have to be known for another answer than UNKNOWN."""
 
 
 @dataclass(slots=True)
@@ -95,16 +31,16 @@ class _Search:
     queue: ClusterQueue
     demand: Demand
     cluster: Cluster
-    giving: Giving
-    taken: list[Taken] = field(default_factory=list)
+    supply: Supply
+    choices: list[FlavorChoice] = field(default_factory=list)
     takes_all: bool = True
-    unmatched: list[Unmatched] = field(default_factory=list)
-    shortages: list[Shortage] = field(default_factory=list)
+    unmatched: list[UnmatchedPods] = field(default_factory=list)
+    shortages: list[FlavorShortage] = field(default_factory=list)
     unknowns: dict[str, None] = field(default_factory=dict)
 
     def try_group(self, group: ResourceGroup) -> None:
         """Looks for a flavor of the group for every pod set that asks for any of its resources."""
-        members: dict[str, list[Asked]] = {}
+        members: dict[str, list[CountedPods]] = {}
         for index, asked in enumerate(self.demand.asked):
             if any(asked.total(resource) for resource in group.resources):
                 members.setdefault(asked.pod_set.annotations.get(POD_SET_GROUP) or str(index), []).append(asked)
@@ -114,7 +50,7 @@ class _Search:
             return
         resources = sorted({name for unit in units for each in unit for name in group.resources if each.total(name)})
         found = assigned(units, allowed, resources, self._bound)
-        problems = self.giving.problems(self.queue)
+        problems = self.supply.problems(self.queue)
         if found is False:
             self.shortages += self._shortages(units, allowed, resources)
         elif found is None:
@@ -124,20 +60,20 @@ class _Search:
         else:
             self._take(units, allowed, resources)
 
-    def _take(self, units: Sequence[Sequence[Asked]], allowed: Sequence[Sequence[str]], resources: list[str]) -> None:
+    def _take(self, units: Sequence[Unit], allowed: Sequence[Sequence[str]], resources: list[str]) -> None:
         flavors = in_order(units, allowed, resources, self._certain)
         if flavors is None:
             self.takes_all = False
             return
         for unit, flavor in zip(units, flavors, strict=True):
             for each in unit:
-                asked = tuple(name for name in resources if each.total(name))
-                self.taken.append(Taken(asked=each, resources=asked, flavor=flavor))
+                names = tuple(name for name in resources if each.total(name))
+                self.choices.append(FlavorChoice(pods=each, resources=names, flavor=flavor))
 
-    def _flavors(self, group: ResourceGroup, unit: Sequence[Asked]) -> list[str]:
+    def _flavors(self, group: ResourceGroup, unit: Unit) -> list[str]:
         """The flavors that take all pods of a unit, in their order."""
         allowed: list[str] = []
-        refusals: list[tuple[Asked, Refusal]] = []
+        refusals: list[tuple[CountedPods, FlavorRefusal]] = []
         for name in group.flavors:
             refused = next(((each, no) for each in unit if (no := self._refusal(name, group, each))), None)
             if refused is None:
@@ -146,15 +82,15 @@ class _Search:
                 refusals.append(refused)
         if not allowed:
             self.unmatched.append(
-                Unmatched(
-                    asked=refusals[0][0] if refusals else unit[0],
+                UnmatchedPods(
+                    pods=refusals[0][0] if refusals else unit[0],
                     resources=tuple(sorted(name for name in group.resources if any(each.total(name) for each in unit))),
                     refusals=tuple(refusal for _, refusal in refusals),
                 )
             )
         return allowed
 
-    def _refusal(self, name: str, group: ResourceGroup, asked: Asked) -> Refusal | None:
+    def _refusal(self, name: str, group: ResourceGroup, asked: CountedPods) -> FlavorRefusal | None:
         if self.cluster.flavors is None:
             self.unknowns["the ResourceFlavors are not known"] = None
             return None
@@ -173,7 +109,7 @@ class _Search:
             only_topologies=self._only_topologies(),
         )
 
-    def _levels(self, flavor: Flavor, asked: Asked) -> tuple[str, ...] | None:
+    def _levels(self, flavor: Flavor, asked: CountedPods) -> tuple[str, ...] | None:
         if not flavor.topology or not kueue_flavors.asks_topology(asked.pod_set):
             return None
         if self.cluster.topologies is None:
@@ -187,7 +123,7 @@ class _Search:
         return None if topology.problems else topology.levels
 
     def _only_topologies(self) -> bool:
-        """Whether all flavors of the queue have a Topology; those of which nothing is known may."""
+        """Whether all flavors of the queue have a Topology; unknown ones may have one."""
         known = self.cluster.flavors or {}
         return all(
             name not in known or known[name].topology or known[name].problems
@@ -196,9 +132,9 @@ class _Search:
         )
 
     def _shortages(
-        self, units: Sequence[Sequence[Asked]], allowed: Sequence[Sequence[str]], resources: Sequence[str]
-    ) -> Iterable[Shortage]:
-        """The resources that are short by themselves; all of them where only no flavor has enough of each."""
+        self, units: Sequence[Unit], allowed: Sequence[Sequence[str]], resources: Sequence[str]
+    ) -> Iterable[FlavorShortage]:
+        """The resources that are short by themselves; else all of them, because no flavor has enough of each."""
         alone = [resource for resource in resources if assigned(units, allowed, [resource], self._bound) is False]
         for resource in alone or resources:
             asking = [
@@ -211,14 +147,14 @@ class _Search:
                 for unit, flavors in asking
                 if all(total(unit, resource) > self._bound((flavor, resource)) for flavor in flavors)
             ]
-            # Among several flavors one that is too large by itself says it better than all together.
+            # A pod set that is too large for every flavor by itself is the better explanation.
             several = len({flavor for _, flavors in asking for flavor in flavors}) > 1
             told = too_large[:1] if several and too_large else asking
             yield self._shortage(told, resource, together=not alone)
 
     def _shortage(
-        self, asking: Sequence[tuple[Sequence[Asked], Sequence[str]]], resource: str, *, together: bool
-    ) -> Shortage:
+        self, asking: Sequence[tuple[Unit, Sequence[str]]], resource: str, *, together: bool
+    ) -> FlavorShortage:
         names = dict.fromkeys(flavor for _, flavors in asking for flavor in flavors)
         capacities = [
             FlavorCapacity(
@@ -228,18 +164,18 @@ class _Search:
             )
             for name in names
         ]
-        return Shortage(
+        return FlavorShortage(
             resource=resource,
-            asked=tuple(each for unit, _ in asking for each in unit if each.total(resource)),
+            pods=tuple(each for unit, _ in asking for each in unit if each.total(resource)),
             flavors=tuple(sorted(capacities, key=lambda each: -each.most)),
             together=together,
         )
 
     def _bound(self, flavor_resource: FlavorResource) -> int:
-        return self.giving.bound(self.queue, flavor_resource)
+        return self.supply.bound(self.queue, flavor_resource)
 
     def _certain(self, flavor_resource: FlavorResource) -> int:
-        return self.giving.of(self.queue, flavor_resource)
+        return self.supply.of(self.queue, flavor_resource)
 
 
 def judge(
@@ -248,8 +184,8 @@ def judge(
     cluster: Cluster,
     configuration: Configuration,
     *,
-    giving: Giving | None = None,
-) -> Verdict:
+    supply: Supply | None = None,
+) -> KueueVerdict:
     """Whether the queue could admit the demand.
 
     Args:
@@ -257,9 +193,9 @@ def judge(
         queue: the queue.
         cluster: what is known of Kueue.
         configuration: its configuration.
-        giving: what the queue gives; by default what it could ever give, whatever else is running or stopped now.
+        supply: what the queue gives; by default what it could ever give, whatever else is running or stopped now.
     """
-    search = _Search(queue=queue, demand=demand, cluster=cluster, giving=giving or cluster.capacities)
+    search = _Search(queue=queue, demand=demand, cluster=cluster, supply=supply or cluster.capacities)
     for group in queue.quotas.groups:
         search.try_group(group)
     uncovered = () if configuration.ignores_undeclared else _uncovered(demand, queue)
@@ -272,17 +208,17 @@ def judge(
     if uncovered or search.unmatched:
         doubts |= dict.fromkeys(queue.problems)
     if not doubts and (uncovered or search.unmatched or search.shortages):
-        return Verdict(
-            outcome=Outcome.NEVER,
+        return KueueVerdict(
+            answer=Answer.NEVER,
             uncovered=uncovered,
             unmatched=tuple(search.unmatched),
             shortages=tuple(search.shortages),
         )
     unknowns = tuple(dict.fromkeys((*doubts, *demand.unknowns, *search.unknowns)))
     if unknowns or not demand.exact:
-        return Verdict(outcome=Outcome.UNKNOWN, unknowns=unknowns)
-    taken = tuple(search.taken) if search.takes_all else ()
-    return Verdict(outcome=Outcome.ADMISSIBLE, taken=taken, takes_all=search.takes_all)
+        return KueueVerdict(answer=Answer.UNKNOWN, unknowns=unknowns)
+    choices = tuple(search.choices) if search.takes_all else ()
+    return KueueVerdict(answer=Answer.COULD, choices=choices, takes_all=search.takes_all)
 
 
 def _asking(pod_set: model.PodSet) -> str:
@@ -290,6 +226,6 @@ def _asking(pod_set: model.PodSet) -> str:
 
 
 def _uncovered(demand: Demand, queue: ClusterQueue) -> tuple[str, ...]:
-    """Resources that are asked for and that no group of the queue covers; of none of a resource nothing is needed."""
+    """Resources that are asked for and that no group of the queue covers."""
     names = {name for asked in demand.asked for name in asked.each if asked.total(name)}
     return tuple(sorted(name for name in names if name != PODS and queue.quotas.group_of(name) is None))

@@ -1,7 +1,7 @@
-"""Kueue's queues and cohorts as admission reads them, of v1beta1 and v1beta2 (docs/domain/kueue.md#objects).
+"""Kueue's queues and cohorts, of v1beta1 and v1beta2 (docs/domain/kueue.md#objects).
 
-Between the versions the cohort of a ClusterQueue changed its name (`cohort`, `cohortName`); whichever is there is read,
-because the API server hands out both versions of every object.
+The field of a ClusterQueue's cohort is called `cohort` in one version and `cohortName` in the other. Both are read,
+because the API server serves every object in both versions.
 """
 
 from collections.abc import Mapping
@@ -12,38 +12,38 @@ from usher import errors, paths, quantities
 from usher.reading.values import Reading
 
 UNLIMITED: Final = quantities.MAX_INT64
-"""What Kueue takes for an amount that is larger than 64 bits hold."""
+"""What Kueue uses for an amount that does not fit into 64 bits."""
 
 FlavorResource = tuple[str, str]
-"""A flavor and a resource in it: what quota is given for."""
+"""A flavor and a resource in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class FlavorQuota:
     """Of one resource in one flavor, as amounts."""
 
     nominal: int = 0
     borrowing: int | None = None
-    """The most that is borrowed; None where nothing but the cohort bounds it."""
+    """The most that is borrowed; None where only the cohort limits it."""
     lending: int | None = None
-    """The most that is lent; None where all of it is."""
+    """The most that is lent; None where all of it may be lent."""
 
 
-NO_QUOTA: Final = Quota()
+NO_QUOTA: Final = FlavorQuota()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceGroup:
-    """Resources that a pod set gets in one flavor, all of them; the flavors in the order in which they are tried."""
+    """Resources that a pod set gets in one flavor; `flavors` are in the order in which Kueue tries them."""
 
     resources: frozenset[str]
     flavors: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quotas:
+class FlavorQuotas:
     groups: tuple[ResourceGroup, ...]
-    by_flavor: Mapping[FlavorResource, Quota]
+    by_flavor: Mapping[FlavorResource, FlavorQuota]
 
     def group_of(self, resource: str) -> ResourceGroup | None:
         """The group that covers a resource; the API lets one group do so."""
@@ -66,20 +66,20 @@ def plus(left: int, right: int) -> int:
 
 
 def minus(left: int, right: int) -> int:
-    """A difference of amounts, never below 0. As in Kueue nothing is left of unlimited less unlimited."""
+    """A difference of amounts, never below 0. As in Kueue, unlimited minus unlimited is 0."""
     if left == UNLIMITED:
         return 0 if right == UNLIMITED else UNLIMITED
     return max(left - right, 0)
 
 
-def read(value: paths.Json, path: str, reading: Reading) -> Quotas:
+def read(value: paths.Json, path: str, reading: Reading) -> FlavorQuotas:
     """The `resourceGroups` of a ClusterQueue or a Cohort, of any version.
 
-    A number that cannot be read is recorded and counts as the one that gives least: no quota, nothing borrowed, nothing
-    lent. So what fits in spite of it fits.
+    A number that cannot be read is recorded, and counts as the one that gives least: no quota, nothing borrowed,
+    nothing lent. What fits all the same fits.
     """
     groups: list[ResourceGroup] = []
-    by_flavor: dict[FlavorResource, Quota] = {}
+    by_flavor: dict[FlavorResource, FlavorQuota] = {}
     for group_path, group in reading.items(value, path):
         flavors: list[str] = []
         for flavor_path, flavor in reading.items(group.get("flavors"), group_path + "/flavors"):
@@ -90,11 +90,11 @@ def read(value: paths.Json, path: str, reading: Reading) -> Quotas:
                 by_flavor[name, resource] = _quota(quota, resource, quota_path, reading)
         covered = reading.texts(group.get("coveredResources"), group_path + "/coveredResources")
         groups.append(ResourceGroup(resources=frozenset(covered), flavors=tuple(dict.fromkeys(flavors))))
-    return Quotas(groups=tuple(groups), by_flavor=by_flavor)
+    return FlavorQuotas(groups=tuple(groups), by_flavor=by_flavor)
 
 
-def _quota(value: Mapping[str, paths.Json], resource: str, path: str, reading: Reading) -> Quota:
-    return Quota(
+def _quota(value: Mapping[str, paths.Json], resource: str, path: str, reading: Reading) -> FlavorQuota:
+    return FlavorQuota(
         nominal=_amount(value.get("nominalQuota"), resource, path + "/nominalQuota", reading) or 0,
         borrowing=_amount(value.get("borrowingLimit"), resource, path + "/borrowingLimit", reading),
         lending=_amount(value.get("lendingLimit"), resource, path + "/lendingLimit", reading),
@@ -120,19 +120,19 @@ GROUP = "kueue.x-k8s.io"
 _READY_REASONS = ("", "Ready")
 
 _NO_SELECTOR = ""
-"""Of a spec that cannot be read: no selector that anybody could take for one."""
+"""Stands for the selector of a spec that cannot be read; an invalid selector."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Whether a queue admits anything now; nothing of this lasts, so nothing here means never."""
+    """Whether a queue admits anything now. All of this may change, so it never means NEVER."""
 
     stop_policy: str = ""
     """`Hold` or `HoldAndDrain`; empty where it is not stopped."""
     inactive: str = ""
-    """Why Kueue says that it is not active, as a reason of its condition; empty where it is, or where nobody knows."""
+    """The reason of its condition, where Kueue says that it is not active; empty where it is, or may be, active."""
     message: str = ""
-    """What Kueue says of it."""
+    """Kueue's message about that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,13 +149,13 @@ class ClusterQueue:
     cohort: str
     """Empty where it is in none."""
     namespace_selector: paths.Json
-    """As it is written; None selects no namespace."""
-    quotas: Quotas
+    """As in the manifest; None selects no namespace."""
+    quotas: FlavorQuotas
     state: State
     problems: tuple[str, ...] = ()
-    """What of it could not be read, each with its place."""
+    """Unreadable fields, each with its place."""
     stray: bool = False
-    """Whether it may be in any cohort, because what names its own could not be read."""
+    """Whether it may be in any cohort, because the name of its cohort cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,10 +163,10 @@ class Cohort:
     name: str
     parent: str
     """Empty for the root of a tree."""
-    quotas: Quotas
+    quotas: FlavorQuotas
     problems: tuple[str, ...] = ()
     stray: bool = False
-    """Whether it may be below any other, because what names its parent could not be read."""
+    """Whether it may be below any other, because the name of its parent cannot be read."""
 
 
 def local_queue(name: str, value: Mapping[str, paths.Json]) -> LocalQueue:
@@ -218,7 +218,7 @@ def _is_unread(reading: Reading, *places: str) -> bool:
 
 
 def problems_of(kind: str, name: str, reading: Reading) -> tuple[str, ...]:
-    """What could not be read of an object, in words that name it and the field."""
+    """Unreadable fields of an object, in texts that name the object and the field."""
     return tuple(f"{kind} {name}, {paths.readable(unknown.path)}: {unknown.reason}" for unknown in reading.found())
 
 
@@ -231,7 +231,7 @@ def _state(spec: Mapping[str, paths.Json], value: Mapping[str, paths.Json], read
 def _inactive(value: Mapping[str, paths.Json]) -> tuple[str, str]:
     """Reason and message of the condition Active where it is False.
 
-    A status is Kueue's own and says nothing of quota: whatever in it cannot be read says nothing.
+    Unreadable parts of a status are ignored: Kueue writes it, and it does not change quota.
     """
     status = value.get("status")
     conditions = status.get("conditions") if isinstance(status, dict) else None

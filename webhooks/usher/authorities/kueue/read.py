@@ -1,21 +1,25 @@
-"""What is known of Kueue in a cluster: its queues with what they could give, its flavors, its configuration."""
+"""What is known of Kueue in a cluster: queues with what they could give, flavors, configuration."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final, TypeVar
 
-from usher import paths
+from usher import model, paths
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.flavors import Flavor, Topology
-from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue
+from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, State
+from usher.facts import namespaces
 from usher.facts.store import Store
 from usher.kinds import kept_fields
 from usher.reading.lookup import Absence, Reference
+from usher.scheduling import requirements
+from usher.scheduling.requirements import Labels
 
 _Read = TypeVar("_Read")
 
@@ -23,10 +27,18 @@ _KINDS: Final = tuple((GROUP, kind) for kind in ("ClusterQueue", "Cohort", "Reso
 
 _LOCAL: Final = ((GROUP, "LocalQueue"),)
 
+QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+
+_DEFAULT: Final = "default"
+"""The LocalQueue of workloads that name none."""
+
+_MOST: Final = 16
+"""Other queues that are tried."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """What stands in no namespace. None for kinds of which nothing is known, nothing for those that are not there."""
+    """Cluster-scoped objects; None for kinds of which nothing is known."""
 
     queues: Mapping[str, ClusterQueue] | None
     capacities: Capacities
@@ -34,8 +46,60 @@ class Cluster:
     topologies: Mapping[str, Topology] | None
 
 
-def of(facts: Store) -> Cluster:
-    """Read anew only after one of the objects has changed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KueueFacts:
+    """What is known of Kueue, for the workloads of one namespace."""
+
+    configuration: Configuration
+    cluster: Cluster
+    queues: Mapping[str, LocalQueue] | None
+    """The LocalQueues of the namespace by name; None where nothing is known of any."""
+    labels: Labels | None
+    """Of the namespace; None where they are not known."""
+
+    @property
+    def manages_namespace(self) -> bool | None:
+        """Whether Kueue manages the jobs of the namespace; None where that is not known."""
+        return self.selects(self.configuration.namespace_selector) if self.configuration.known else None
+
+    def selects(self, selector: paths.Json) -> bool | None:
+        """Whether a selector takes the namespace; None where its labels decide and are not known."""
+        if self.labels is not None or selector is None or selector == {}:
+            return requirements.matches(selector, self.labels or {})
+        return None
+
+    def queue_of(self, workload: model.Workload) -> str:
+        """The LocalQueue that a workload names, or gets as Kueue's default; empty where it waits in none."""
+        named = workload.queue_labels.get(QUEUE_LABEL, "")
+        has_default = _DEFAULT in (self.queues or {}) and self.manages_namespace is not False
+        return named or (_DEFAULT if has_default else "")
+
+    def other_queues(self, besides: str) -> Iterator[tuple[LocalQueue, ClusterQueue]]:
+        """Queues of the namespace that admit workloads now and lead to another ClusterQueue; of 16 that are tried."""
+        known = self.cluster.queues or {}
+        for each in islice((self.queues or {}).values(), _MOST):
+            queue = known.get(each.cluster_queue)
+            if (
+                queue is not None
+                and each.cluster_queue != besides
+                and each.state == queue.state == State()
+                and self.selects(queue.namespace_selector)
+            ):
+                yield each, queue
+
+
+def for_namespace(namespace: str, facts: Store) -> KueueFacts:
+    """What is known of Kueue, for the workloads of a namespace."""
+    return KueueFacts(
+        configuration=configuration(facts),
+        cluster=cluster(facts),
+        queues=local_queues(facts, namespace),
+        labels=namespaces.labels(namespace, facts),
+    )
+
+
+def cluster(facts: Store) -> Cluster:
+    """Read again only after one of the objects has changed."""
     return facts.derived("kueue", _KINDS, lambda: _read(facts))
 
 

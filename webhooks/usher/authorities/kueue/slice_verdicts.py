@@ -1,4 +1,4 @@
-"""What Rego sees of a verdict about a queue: what is missing, in numbers that a message may name."""
+"""What Rego sees of a verdict about a queue: what is missing, in numbers for messages."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -7,16 +7,17 @@ from typing import Final, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.authorities.kueue import judge, queues
-from usher.authorities.kueue.flavors import Refusal
-from usher.authorities.kueue.judge import FlavorCapacity, Outcome, Shortage, Unmatched
+from usher.authorities.kueue import queues
+from usher.authorities.kueue.flavors import FlavorRefusal
+from usher.authorities.kueue.verdict import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.verdict import Answer, worst
 from usher.reading.shapes import Amount, amount_of
 
 MOST: Final = 8
 """Entries of a list that a message may name."""
 
 
-class Uncovered(TypedDict):
+class UncoveredInput(TypedDict):
     """A resource of which the queue has no quota."""
 
     resource: str
@@ -24,7 +25,7 @@ class Uncovered(TypedDict):
     """Where it is asked for."""
 
 
-class FlavorRefusal(TypedDict):
+class FlavorRefusalInput(TypedDict):
     flavor: str
     reason: str
     byTopology: NotRequired[bool]
@@ -35,16 +36,16 @@ class FlavorRefusal(TypedDict):
     """What its Topology has."""
 
 
-class UnmatchedPods(TypedDict):
+class UnmatchedPodsInput(TypedDict):
     """A pod set that no flavor of a resource group takes."""
 
     podSet: int
     """Index in `podSets`."""
     resources: list[str]
-    flavors: list[FlavorRefusal]
+    flavors: list[FlavorRefusalInput]
 
 
-class Part(TypedDict):
+class FlavorPartInput(TypedDict):
     """What the pods of one pod set ask for."""
 
     podSet: int
@@ -52,7 +53,7 @@ class Part(TypedDict):
     each: Amount
 
 
-class Capacity(TypedDict):
+class FlavorCapacityInput(TypedDict):
     """What the queue could ever give in a flavor."""
 
     flavor: str
@@ -61,35 +62,36 @@ class Capacity(TypedDict):
     most: Amount
 
 
-class ResourceShortage(TypedDict):
+class FlavorShortageInput(TypedDict):
     resource: str
     asked: Amount
-    parts: list[Part]
-    flavors: list[Capacity]
+    parts: list[FlavorPartInput]
+    flavors: list[FlavorCapacityInput]
     together: bool
     """Whether there is enough of each resource, but not of all of them in one flavor."""
 
 
-class Verdict(TypedDict):
+class KueueVerdictInput(TypedDict):
     outcome: str
-    uncovered: list[Uncovered]
-    unmatched: list[UnmatchedPods]
-    shortages: list[ResourceShortage]
+    uncovered: list[UncoveredInput]
+    unmatched: list[UnmatchedPodsInput]
+    shortages: list[FlavorShortageInput]
     unknowns: list[str]
     fitsIn: NotRequired[str]
     """Another LocalQueue of the namespace, where it could be admitted."""
 
 
-def document(found: Sequence[judge.Verdict], workload: model.Workload) -> Verdict:
-    """Of all workloads that Kueue makes of the object, which are admitted each by itself."""
-    outcomes = {verdict.outcome for verdict in found}
-    worst = next((each for each in (Outcome.NEVER, Outcome.UNKNOWN) if each in outcomes), Outcome.ADMISSIBLE)
+_OUTCOMES: Final = {Answer.NEVER: "never admissible", Answer.UNKNOWN: "unknown", Answer.COULD: "admissible"}
+
+
+def verdict_input(found: Sequence[KueueVerdict], workload: model.Workload) -> KueueVerdictInput:
+    """The verdict about all workloads that Kueue makes of the object and admits one by one."""
     uncovered = dict.fromkeys(name for verdict in found for name in verdict.uncovered)
     unmatched = [each for verdict in found for each in verdict.unmatched]
     shortages = [each for verdict in found for each in verdict.shortages]
     unknowns = dict.fromkeys(each for verdict in found for each in verdict.unknowns)
     return {
-        "outcome": worst.value,
+        "outcome": _OUTCOMES[worst([Answer.COULD, *(verdict.answer for verdict in found)])],
         "uncovered": [_uncovered(name, workload) for name in islice(uncovered, MOST)],
         "unmatched": [_unmatched(each, workload) for each in unmatched[:MOST]],
         "shortages": [_shortage(each, workload) for each in shortages[:MOST]],
@@ -97,7 +99,7 @@ def document(found: Sequence[judge.Verdict], workload: model.Workload) -> Verdic
     }
 
 
-def _uncovered(resource: str, workload: model.Workload) -> Uncovered:
+def _uncovered(resource: str, workload: model.Workload) -> UncoveredInput:
     for pod_set in workload.pod_sets:
         for container in pod_set.containers:
             if resource in container.requests or resource in container.limits:
@@ -105,26 +107,26 @@ def _uncovered(resource: str, workload: model.Workload) -> Uncovered:
     return {"resource": resource}
 
 
-def _unmatched(unmatched: Unmatched, workload: model.Workload) -> UnmatchedPods:
+def _unmatched(unmatched: UnmatchedPods, workload: model.Workload) -> UnmatchedPodsInput:
     return {
-        "podSet": _index(unmatched.asked.pod_set, workload),
+        "podSet": _index(unmatched.pods.pod_set, workload),
         "resources": list(unmatched.resources[:MOST]),
         "flavors": [_refusal(refusal) for refusal in unmatched.refusals[:MOST]],
     }
 
 
-def _shortage(shortage: Shortage, workload: model.Workload) -> ResourceShortage:
+def _shortage(shortage: FlavorShortage, workload: model.Workload) -> FlavorShortageInput:
     resource = shortage.resource
     return {
         "resource": resource,
         "asked": _amount(resource, shortage.total),
         "parts": [
             {
-                "podSet": _index(asked.pod_set, workload),
-                "pods": asked.pods,
-                "each": _amount(resource, asked.total(resource) // asked.pods),
+                "podSet": _index(each.pod_set, workload),
+                "pods": each.pods,
+                "each": _amount(resource, each.total(resource) // each.pods),
             }
-            for asked in shortage.asked[:MOST]
+            for each in shortage.pods[:MOST]
         ],
         "flavors": [_capacity(resource, each) for each in shortage.flavors[:MOST]],
         "together": shortage.together,
@@ -135,7 +137,7 @@ def _index(pod_set: model.PodSet, workload: model.Workload) -> int:
     return next(index for index, each in enumerate(workload.pod_sets) if each is pod_set)
 
 
-def _capacity(resource: str, capacity: FlavorCapacity) -> Capacity:
+def _capacity(resource: str, capacity: FlavorCapacity) -> FlavorCapacityInput:
     return {
         "flavor": capacity.flavor,
         "own": _amount(resource, min(capacity.own, capacity.most)),
@@ -144,8 +146,8 @@ def _capacity(resource: str, capacity: FlavorCapacity) -> Capacity:
     }
 
 
-def _refusal(refusal: Refusal) -> FlavorRefusal:
-    result: FlavorRefusal = {"flavor": refusal.flavor, "reason": refusal.reason}
+def _refusal(refusal: FlavorRefusal) -> FlavorRefusalInput:
+    result: FlavorRefusalInput = {"flavor": refusal.flavor, "reason": refusal.reason}
     if refusal.by_topology:
         result["byTopology"] = True
     if refusal.level:

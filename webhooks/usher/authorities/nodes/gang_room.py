@@ -1,12 +1,13 @@
-"""Whether pods that must start together could ever run together, if all nodes were empty: an upper bound."""
+"""An upper bound of the pods of a gang that could run together, if all nodes were empty."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from usher import model
 from usher.authorities.nodes import judge
 from usher.authorities.nodes.places import Place, Places
-from usher.authorities.nodes.pod_demand import Ask
+from usher.authorities.nodes.pod_demand import PodDemand
 from usher.facts.node_reading import PODS
 
 _UNBOUNDED: Final = 2**62
@@ -16,23 +17,30 @@ _UNBOUNDED: Final = 2**62
 class Member:
     """One pod set of a gang."""
 
-    ask: Ask
+    demand: PodDemand
     pods: int
     """How many pods it makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """Of the pods of a gang, how many the nodes hold at once."""
+    """How many pods of a gang the nodes could hold at once."""
 
     most: int
     sure: bool
-    """Whether usher.yaml bounds every pool that counts; elsewhere nodes may be added."""
+    """Whether usher.yaml bounds every pool that counts; else nodes may be added."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangShortage(Room):
+    """Fewer pods could run at once than have to."""
+
+    wanted: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stock:
-    """Nodes that could hold a pod: those of one class that are there, or all that a pool that scales may have."""
+    """Nodes that could hold a pod: existing ones of one class, or all that a scaling pool may have."""
 
     nodes: int
     places: tuple[Place, ...]
@@ -40,23 +48,49 @@ class _Stock:
 
 
 _Stocks = Mapping[str, _Stock]
-"""By what tells them apart."""
+"""By pool or example node."""
+
+
+def member(pod_set: model.PodSet, demand: PodDemand, gang: model.Gang) -> Member:
+    """A pod set of a gang; all of its pods count where fewer may start together than there are."""
+    count = pod_set.count
+    pods = count.minimum if gang.minimum is None or count.maximum is None else count.maximum
+    return Member(demand=demand, pods=pods)
+
+
+def shortage(
+    workload: model.Workload, members: Sequence[Member], room_for: Callable[[Sequence[Member]], Room | None]
+) -> GangShortage | None:
+    """Where fewer pods of a gang could run at once than have to; None where all may.
+
+    Args:
+        workload: the gang.
+        members: its pod sets.
+        room_for: as `room`.
+    """
+    wanted = workload.pods.minimum if workload.gang.minimum is None else workload.gang.minimum
+    # A minimum above all pods is a mistake that another check reports.
+    wanted = min(wanted, sum(each.pods for each in members))
+    found = room_for(members)
+    if found is None or found.most >= wanted:
+        return None
+    return GangShortage(wanted=wanted, most=found.most, sure=found.sure)
 
 
 def room(members: Sequence[Member], places: Places) -> Room | None:
     """The most pods of a gang that could run at once; None where nothing bounds them.
 
-    Each pod set has room for itself, and for each resource there is enough for all of them together; how they would
-    have to be packed is not looked at, so that fewer may fit, and never more.
+    Compares each pod set by itself, and each resource for all pod sets together. Packing is ignored, so fewer pods may
+    fit, but never more.
     """
-    if places.nodes.unreadable or any(_is_undecided(member.ask) for member in members):
+    if places.nodes.unreadable or any(_is_undecided(member.demand) for member in members):
         return None
-    stocks = [_stocks(member.ask, places) for member in members]
+    stocks = [_stocks(member.demand, places) for member in members]
     alone = 0
     for member, its in zip(members, stocks, strict=True):
-        alone += min(member.pods, sum(stock.nodes * _times(member.ask, stock) for stock in its.values()))
+        alone += min(member.pods, sum(stock.nodes * _times(member.demand, stock) for stock in its.values()))
     union = _union(stocks)
-    resources = sorted({name for member in members for name in member.ask.amounts})
+    resources = sorted({name for member in members for name in member.demand.amounts})
     together = (_pods_with(name, members, union) for name in resources)
     found = min([alone, *together])
     if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
@@ -64,19 +98,19 @@ def room(members: Sequence[Member], places: Places) -> Room | None:
     return Room(most=found, sure=all(stock.sure for stock in union.values()))
 
 
-def _is_undecided(ask: Ask) -> bool:
-    return ask.too_large or ask.claims_devices or bool(ask.from_classes) or bool(ask.node_name)
+def _is_undecided(demand: PodDemand) -> bool:
+    return demand.too_large or demand.claims_devices or bool(demand.from_classes) or bool(demand.node_name)
 
 
-def _stocks(ask: Ask, places: Places) -> _Stocks:
+def _stocks(demand: PodDemand, places: Places) -> _Stocks:
     found: dict[str, _Stock] = {}
     for place in places.all:
-        if not judge.could_hold(ask, place, places.nodes):
+        if not judge.could_hold(demand, place, places.nodes):
             continue
         pool = place.pool
         if pool is None or not (pool.scales or place.template is not None):
             key = "" if place.nodes is None else place.nodes.example
-            count = judge.holding_nodes(ask, place, places.nodes)
+            count = judge.holding_nodes(demand, place, places.nodes)
             found[key] = _Stock(nodes=count, places=(place,), sure=pool is not None and pool.scales_from_zero is False)
             continue
         before = found.get(place.name)
@@ -97,18 +131,18 @@ def _union(stocks: Iterable[_Stocks]) -> dict[str, _Stock]:
     return found
 
 
-def _times(ask: Ask, stock: _Stock) -> int:
-    """How often the largest of the nodes has what the pod asks for; what a pool does not tell bounds nothing."""
+def _times(demand: PodDemand, stock: _Stock) -> int:
+    """How many pods the largest node holds; resources that a pool does not declare are unlimited."""
     return max(
-        min([*(amount // asked for amount, asked in _known(ask, place, index)), _most_pods(place, index)])
+        min([*(amount // asked for amount, asked in _known(demand, place, index)), _most_pods(place, index)])
         for place in stock.places
         for index in range(len(place.frontier))
     )
 
 
-def _known(ask: Ask, place: Place, index: int) -> Iterator[tuple[int, int]]:
+def _known(demand: PodDemand, place: Place, index: int) -> Iterator[tuple[int, int]]:
     amounts = place.frontier[index]
-    for name, asked in ask.amounts.items():
+    for name, asked in demand.amounts.items():
         if name in amounts or place.template is None:
             yield amounts.get(name, 0), asked
 
@@ -118,10 +152,10 @@ def _most_pods(place: Place, index: int) -> int:
 
 
 def _pods_with(resource: str, members: Iterable[Member], stocks: _Stocks) -> int:
-    """How many pods find enough of one resource, if those that ask for the least come first."""
+    """How many pods find enough of one resource, if the smallest requests come first."""
     left = sum(stock.nodes * max(_amount(resource, place) for place in stock.places) for stock in stocks.values())
     found = 0
-    for asked, pods in sorted((member.ask.amounts.get(resource, 0), member.pods) for member in members):
+    for asked, pods in sorted((member.demand.amounts.get(resource, 0), member.pods) for member in members):
         fitting = pods if not asked else min(pods, left // asked)
         found, left = found + fitting, left - fitting * asked
     return found

@@ -1,4 +1,4 @@
-"""MIG boards, if they were divided anew: what would fit on the GPUs that nodes have."""
+"""What would fit on the GPUs of nodes after another MIG division."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Final
 from usher.accelerators import boards, mig, profiles
 from usher.authorities.nodes import obstacles
 from usher.authorities.nodes.places import Place
-from usher.authorities.nodes.pod_demand import Ask
+from usher.authorities.nodes.pod_demand import PodDemand
 
 _PRODUCT: Final = "nvidia.com/gpu.product"
 _COUNT: Final = "nvidia.com/gpu.count"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Divided:
-    """GPUs of one node that would hold all instances of a pod."""
+class Repartitioning:
+    """GPUs of one node that would hold all MIG instances of a pod after another division."""
 
     place: str
     board: str
@@ -26,11 +26,11 @@ class Divided:
     """`3g.40gb + 4 x 1g.10gb`"""
 
 
-def holding(ask: Ask, places: Iterable[Place]) -> Divided | None:
-    """The first place whose GPUs could be divided so that a pod finds all its instances; None where there is none."""
-    found = {name: profiles.of_resource(name) for name in ask.amounts}
+def holding(demand: PodDemand, places: Iterable[Place]) -> Repartitioning | None:
+    """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
+    found = {name: profiles.of_resource(name) for name in demand.amounts}
     instances = {
-        each.profile: ask.amounts[name] for name, each in found.items() if each is not None and not each.shared
+        each.profile: demand.amounts[name] for name, each in found.items() if each is not None and not each.shared
     }
     if not instances:
         return None
@@ -38,14 +38,14 @@ def holding(ask: Ask, places: Iterable[Place]) -> Divided | None:
     for place in places:
         per_node = place.labels.get(_COUNT, "")
         product = boards.by_product(place.labels.get(_PRODUCT, ""))
-        # Under the strategy single the label counts slices.
+        # Under the strategy single the label counts slices, not GPUs.
         if product is None or product.profile is not None or not per_node.isdecimal():
             continue
         needed = mig.gpus_needed(product.board, instances)
         if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):
             continue
-        if not obstacles.of_taints(ask, place):
-            return Divided(
+        if not obstacles.of_taints(demand, place):
+            return Repartitioning(
                 place=place.name,
                 board=product.board.name,
                 gpus=needed.at_least,

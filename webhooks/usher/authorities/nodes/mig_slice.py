@@ -14,16 +14,16 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.accelerators import boards, mig, profiles
 from usher.accelerators.profiles import RESOURCE_PREFIX, Board, Profile
-from usher.authorities.nodes.pool_slice import Nodes
+from usher.authorities.nodes.pool_slice import PoolsInput
 from usher.config import models
 
 _DIVIDED: Final = "-MIG-"
 
 _LARGEST: Final = 2048
-"""Characters of resource names that are worth remembering; real pods have less than a hundred."""
+"""Characters of resource names in a kept answer; real pods have less than a hundred."""
 
 
-class MigProfile(TypedDict):
+class MigProfileInput(TypedDict):
     """What a resource nvidia.com/mig-* stands for."""
 
     name: str
@@ -39,7 +39,7 @@ class MigProfile(TypedDict):
     """Whether it is all of some board, so that nothing is lost by it there."""
 
 
-class MigBoard(TypedDict):
+class MigBoardInput(TypedDict):
     """A board that has all profiles of a pod, with how many GPUs of it the pod needs."""
 
     name: str
@@ -48,18 +48,18 @@ class MigBoard(TypedDict):
     """False where more may be needed: too many instances of several profiles to be searched."""
 
 
-class Mig(TypedDict):
+class MigInput(TypedDict):
     """What a pod set asks for of MIG."""
 
-    profiles: dict[str, MigProfile]
+    profiles: dict[str, MigProfileInput]
     """By resource."""
     misspelt: dict[str, str]
-    """Resources that no device plugin offers under such a name, with what was probably meant, if anything."""
-    boards: NotRequired[list[MigBoard]]
+    """Resources that no device plugin offers under this name, with the likely name; empty where there is no guess."""
+    boards: NotRequired[list[MigBoardInput]]
     """Those on which a pod could find all its instances together; missing where it asks for no instance of its own."""
     selectedBoard: NotRequired[str]
     """The one that the node selector names."""
-    selectedProfile: NotRequired[MigProfile]
+    selectedProfile: NotRequired[MigProfileInput]
     """What nvidia.com/gpu is on the nodes that the node selector names: a slice, under the MIG strategy single."""
     offered: NotRequired[list[str]]
     """The MIG resources that pools of usher.yaml offer; missing where none of them offers any."""
@@ -75,8 +75,8 @@ class _Question:
     """Products of the pools on which the pods could run; empty unless each of them tells its own."""
 
 
-class AllMig:
-    """Answers for one configuration; kept, because most pods of a cluster ask for the same few slices."""
+class MigAnswers:
+    """Answers for one configuration, kept because most pods of a cluster ask for the same few slices."""
 
     def __init__(self, config: models.Config) -> None:
         offered = {name for pool in config.pools for name in pool.resources if name.startswith(RESOURCE_PREFIX)}
@@ -84,8 +84,8 @@ class AllMig:
         self._declared = offered.union(config.accelerators.names, config.accelerators.resources)
         self._kept = lru_cache(maxsize=1024)(self._work_out)
 
-    def of(self, pod_set: model.PodSet, where: Nodes) -> Mig | None:
-        """The answer for one pod set, not to be changed by whoever gets it; None where nothing in it is of MIG."""
+    def of(self, pod_set: model.PodSet, where: PoolsInput) -> MigInput | None:
+        """The answer for one pod set; None where nothing in it is of MIG. Callers must not change it."""
         amounts = tuple(
             (name, quantity.value)
             for name, quantity in pod_set.accelerators.items()
@@ -100,8 +100,8 @@ class AllMig:
             return self._work_out(question)
         return self._kept(question)
 
-    def _work_out(self, question: _Question) -> Mig:
-        result: Mig = {"profiles": {}, "misspelt": {}}
+    def _work_out(self, question: _Question) -> MigInput:
+        result: MigInput = {"profiles": {}, "misspelt": {}}
         instances: dict[Profile, int] = {}
         for name, amount in question.amounts:
             advertised = profiles.of_resource(name)
@@ -125,7 +125,7 @@ class AllMig:
             result["boards"] = list(_needs(candidates, instances)) or list(_needs(boards.BOARDS, instances))
         return result
 
-    def _profile(self, name: str, advertised: profiles.Advertised) -> MigProfile:
+    def _profile(self, name: str, advertised: profiles.Advertised) -> MigProfileInput:
         profile = advertised.profile
         having = _HAVING.get(profile, ())
         return {
@@ -139,7 +139,7 @@ class AllMig:
 
 
 def _having() -> Mapping[Profile, tuple[Board, ...]]:
-    """The boards that have a profile, looked up once: a manifest may name thousands."""
+    """The boards of every profile, worked out once because a manifest may name thousands of profiles."""
     names = {name for board in boards.BOARDS for offer in board.offers for name in offer.names}
     return {name: boards.boards_with(name) for name in names}
 
@@ -148,7 +148,7 @@ _HAVING: Final = _having()
 
 
 def _meant(name: str) -> str:
-    """The resource that was probably meant: a + for a dot, upper case, a compute instance for its GPU instance."""
+    """The likely name; undoes a + for a dot, upper case, and a compute instance for its GPU instance."""
     text = name.removeprefix(RESOURCE_PREFIX).lower()
     text, dot, shared = text.partition(".shared")
     profile = profiles.parse(text)
@@ -167,7 +167,7 @@ def _candidates(selected: boards.Product | None, pools: Iterable[str]) -> Iterab
     return known.values() if known and None not in products else boards.BOARDS
 
 
-def _needs(candidates: Iterable[Board], instances: mig.Instances) -> Iterator[MigBoard]:
+def _needs(candidates: Iterable[Board], instances: mig.Instances) -> Iterator[MigBoardInput]:
     for board in candidates:
         needed = mig.gpus_needed(board, instances)
         if needed is not None:

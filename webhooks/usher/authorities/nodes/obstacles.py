@@ -1,4 +1,4 @@
-"""What keeps a pod from a place, and by how much: the fewest kinds of it, and then the least, is nearest."""
+"""What keeps a pod from a place. The place with the fewest kinds of obstacles, and then the smallest, is nearest."""
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -6,119 +6,123 @@ from fractions import Fraction
 
 from usher.accelerators import mig, profiles
 from usher.accelerators.profiles import Profile
-from usher.authorities.nodes.places import Place, Template
-from usher.authorities.nodes.pod_demand import Ask, Way
+from usher.authorities.nodes.places import NodeTemplate, Place
+from usher.authorities.nodes.pod_demand import Alternative, PodDemand
 from usher.facts.node_reading import PODS, Amounts, Taint
 from usher.scheduling import requirements, taints
 from usher.scheduling.requirements import Requirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shortage:
-    """More is asked for of a resource than one node has."""
+class MissingAmount:
+    """A resource of which one node has less than the pod asks for."""
 
     resource: str
     asked: int
-    """As the scheduler counts, `most` as well."""
+    """In the scheduler's units, as `most`."""
     most: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacles:
-    shortages: tuple[Shortage, ...] = ()
+    amounts: tuple[MissingAmount, ...] = ()
     taints: tuple[Taint, ...] = ()
     labels: tuple[Requirement, ...] = ()
     """Requirements on labels that are not met."""
     names: tuple[Requirement, ...] = ()
     """Requirements on the name of the node that are not met."""
     nowhere: bool = False
-    """Whether its affinity matches no node at all, whatever the labels."""
+    """Whether the affinity matches no node, whatever its labels."""
 
     def __bool__(self) -> bool:
-        return any((self.shortages, self.taints, self.labels, self.names, self.nowhere))
+        return any((self.amounts, self.taints, self.labels, self.names, self.nowhere))
 
     @property
     def weight(self) -> tuple[int, Fraction]:
         """How many kinds of obstacles there are, and how large they are together.
 
-        A taint or a label weighs 1, a resource the part of it that is missing, and 2 where nothing of it is there:
-        a node without GPUs is farther away than one whose taint is not tolerated.
+        A taint or a label weighs 1. A resource weighs the part of it that is missing, and 2 where the node has nothing
+        of it: a node without GPUs is farther away than one with an untolerated taint.
         """
-        kinds = (self.shortages, self.taints, self.labels or self.nowhere, self.names)
+        kinds = (self.amounts, self.taints, self.labels or self.nowhere, self.names)
         size = Fraction(len(self.taints) + len(self.labels) + len(self.names) + self.nowhere)
-        for each in self.shortages:
+        for each in self.amounts:
             size += Fraction(each.asked - each.most, each.asked) if each.most else 2
         return sum(map(bool, kinds)), size
 
 
-def of_taints(ask: Ask, place: Place) -> tuple[Taint, ...]:
-    """The taints that keep the pod off; a pod that names its node is kept off by those alone that evict it."""
-    found = taints.untolerated(ask.tolerations, place.taints)
-    return tuple(taint for taint in found if not ask.node_name or taint.effect == "NoExecute")
+def of_taints(demand: PodDemand, place: Place) -> tuple[Taint, ...]:
+    """The taints that keep the pod off; only evicting ones keep off a pod that names its node."""
+    found = taints.untolerated(demand.tolerations, place.taints)
+    return tuple(taint for taint in found if not demand.node_name or taint.effect == "NoExecute")
 
 
-def of_labels(way: Way, place: Place, own: Container[str]) -> list[Requirement]:
-    """The requirements on labels that nodes of the place do not meet, but for labels that stand beside the classes."""
+def of_labels(alternative: Alternative, place: Place, own: Container[str]) -> list[Requirement]:
+    """The requirements that nodes of the place do not meet, without labels that differ from node to node."""
     labels = place.labels
     if place.template is not None:
-        # What else such nodes carry is not known, and counts as fitting.
-        return [each for each in way.on_labels if each.key in labels and not requirements.labels_match(each, labels)]
-    return [each for each in way.on_labels if each.key not in own and not requirements.labels_match(each, labels)]
+        # Other labels of future nodes are not known, and count as fitting.
+        return [
+            each for each in alternative.on_labels if each.key in labels and not requirements.labels_match(each, labels)
+        ]
+    return [
+        each for each in alternative.on_labels if each.key not in own and not requirements.labels_match(each, labels)
+    ]
 
 
-def fits_amounts(ask: Ask, amounts: Amounts, template: Template | None) -> bool:
+def fits_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate | None) -> bool:
     """Whether one node with these amounts has what the pod asks for."""
     if template is not None:
-        return next(of_amounts(ask, amounts, template), None) is None
-    for name, asked in ask.amounts.items():
+        return next(of_amounts(demand, amounts, template), None) is None
+    for name, asked in demand.amounts.items():
         most = amounts.get(name, 0)
-        if asked > most and (most or name not in ask.from_classes):
+        if asked > most and (most or name not in demand.from_classes):
             return False
     return amounts.get(PODS, 1) > 0
 
 
-def of_amounts(ask: Ask, amounts: Amounts, template: Template | None) -> Iterator[Shortage]:
+def of_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate | None) -> Iterator[MissingAmount]:
     """What one node with these amounts lacks."""
-    divided = _slices(ask) if template is not None and template.board is not None else {}
-    for name, asked in ask.amounts.items():
-        if name in amounts and (amounts[name] or name not in ask.from_classes):
+    divided = _slices(demand) if template is not None and template.board is not None else {}
+    for name, asked in demand.amounts.items():
+        if name in amounts and (amounts[name] or name not in demand.from_classes):
             if asked > amounts[name]:
-                yield Shortage(resource=name, asked=asked, most=amounts[name])
-        elif (template is not None and template.offers(name)) or name in ask.from_classes or name in divided:
+                yield MissingAmount(resource=name, asked=asked, most=amounts[name])
+        elif (template is not None and template.offers(name)) or name in demand.from_classes or name in divided:
             continue
         else:
-            yield Shortage(resource=name, asked=asked, most=0)
+            yield MissingAmount(resource=name, asked=asked, most=0)
     if amounts.get(PODS, 1) < 1:
-        yield Shortage(resource=PODS, asked=1, most=0)
+        yield MissingAmount(resource=PODS, asked=1, most=0)
     if template is not None and template.board is not None:
-        yield from _of_slices(divided, ask, template)
+        yield from _of_slices(divided, demand, template)
 
 
-def _of_slices(divided: dict[str, Profile], ask: Ask, template: Template) -> Iterator[Shortage]:
+def _of_slices(divided: dict[str, Profile], demand: PodDemand, template: NodeTemplate) -> Iterator[MissingAmount]:
     assert template.board is not None  # noqa: S101 - asked before
-    instances = {profile: ask.amounts[name] for name, profile in divided.items()}
+    instances = {profile: demand.amounts[name] for name, profile in divided.items()}
     needed = mig.gpus_needed(template.board, instances)
     if needed is None or needed.at_least > template.gpus:
         for name, profile in divided.items():
             alone = mig.gpus_needed(template.board, {profile: 1})
             room = 0 if alone is None else (mig.room_beside(template.board, {}) or {}).get(profile, 1) * template.gpus
-            yield Shortage(resource=name, asked=ask.amounts[name], most=min(room, ask.amounts[name] - 1))
+            yield MissingAmount(resource=name, asked=demand.amounts[name], most=min(room, demand.amounts[name] - 1))
 
 
-def _slices(ask: Ask) -> dict[str, Profile]:
-    """The MIG instances of its own that a pod asks for, by resource."""
-    found = {name: profiles.of_resource(name) for name in ask.amounts}
+def _slices(demand: PodDemand) -> dict[str, Profile]:
+    """The exclusive MIG instances that a pod asks for, by resource."""
+    found = {name: profiles.of_resource(name) for name in demand.amounts}
     return {name: each.profile for name, each in found.items() if each is not None and not each.shared}
 
 
-def least(ask: Ask, place: Place, own: Container[str]) -> Obstacles:
-    """What keeps a pod from a place on the way, and on the nodes, that have the least of it."""
-    guarding = of_taints(ask, place)
-    shortages = min(
-        (tuple(of_amounts(ask, amounts, place.template)) for amounts in place.frontier),
-        key=lambda each: Obstacles(shortages=each).weight,
+def least(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
+    """What keeps a pod from a place on the alternative, and on the nodes, that have the least of it."""
+    guarding = of_taints(demand, place)
+    missing = min(
+        (tuple(of_amounts(demand, amounts, place.template)) for amounts in place.frontier),
+        key=lambda each: Obstacles(amounts=each).weight,
     )
-    if not ask.ways:
-        return Obstacles(shortages=shortages, taints=guarding, nowhere=True)
-    labels = min((tuple(of_labels(way, place, own)) for way in ask.ways), key=len)
-    return Obstacles(shortages=shortages, taints=guarding, labels=labels)
+    if not demand.alternatives:
+        return Obstacles(amounts=missing, taints=guarding, nowhere=True)
+    labels = min((tuple(of_labels(alternative, place, own)) for alternative in demand.alternatives), key=len)
+    return Obstacles(amounts=missing, taints=guarding, labels=labels)

@@ -12,19 +12,21 @@ from usher.config import models
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_reading import Amounts, Taint, amount
 from usher.facts.node_table import Nodes
+from usher.scheduling import requirements
+from usher.scheduling.requirements import Requirement
 
 _GPU: Final = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Template:
-    """What is known of nodes that an autoscaler makes, beside what the place says."""
+class NodeTemplate:
+    """Nodes that an autoscaler makes."""
 
     resources: frozenset[str]
-    """Accelerators that they offer; of others they have none."""
+    """Accelerators that they offer; they have no others."""
     vocabulary: Vocabulary
     board: Board | None
-    """On which slices are made as they are asked for, where `gpus` of them are in a node."""
+    """The board of their `gpus` GPUs, if it is divided as pods ask for slices."""
     gpus: int
 
     def offers(self, resource: str) -> bool:
@@ -42,14 +44,14 @@ class Place:
     """As of a class of nodes."""
     nodes: NodeClass | None = None
     """None for nodes that are not there yet."""
-    template: Template | None = None
-    """Of nodes that are not there yet; their labels are some of those that they will have."""
+    template: NodeTemplate | None = None
+    """Of nodes that are not there yet; `labels` are some of those that they will have."""
     pool: models.Pool | None = None
     """The declared pool that it belongs to."""
 
     @property
     def may_never_be(self) -> bool:
-        """Whether there is no node, and nobody says that there will be one."""
+        """Whether there is no node, and usher.yaml does not say that there will be one."""
         return self.template is not None and self.pool is not None and not self.pool.scales
 
 
@@ -59,6 +61,13 @@ class Places:
 
     nodes: Nodes
     all: tuple[Place, ...]
+
+    def any_meets(self, wanted: Requirement) -> bool:
+        """Whether some nodes meet a requirement on labels."""
+        individual = self.nodes.individual.get(wanted.key)
+        if individual is not None:
+            return any(requirements.labels_match(wanted, {wanted.key: value}) for value in individual)
+        return any(requirements.labels_match(wanted, place.labels) for place in self.all)
 
 
 def of_cluster(nodes: Nodes, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> Places:
@@ -71,7 +80,7 @@ def of_cluster(nodes: Nodes, pools: Sequence[models.Pool], vocabulary: Vocabular
 def _of_pools(pools: Sequence[models.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
     for pool in pools:
         described = bool(pool.allocatable) or pool.gpu is not None
-        # While there are nodes, these tell what a pool has that usher.yaml says nothing of.
+        # Nodes that are there describe a pool that usher.yaml does not describe.
         counts = pool.scales_from_zero is not False if pool.name in empty else pool.scales and described
         if counts:
             yield _of_pool(pool, vocabulary)
@@ -102,7 +111,7 @@ def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
     if pool.gpu is not None:
         if pool.gpu.mig_strategy != "single" and _GPU in pool.resources:
             amounts.setdefault(_GPU, pool.gpu.per_node)
-        # Where usher.yaml counts the slices, they are not divided anew.
+        # Slices that usher.yaml counts are fixed.
         if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(RESOURCE_PREFIX) for name in amounts):
             board = boards.by_name(pool.gpu.board) if pool.gpu.board is not None else None
     return Place(
@@ -110,7 +119,7 @@ def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
         labels=pool.node_selector,
         taints=tuple(Taint(each.key, each.value, each.effect) for each in pool.taints),
         frontier=(amounts,),
-        template=Template(
+        template=NodeTemplate(
             resources=frozenset(pool.resources),
             vocabulary=vocabulary,
             board=board,

@@ -1,7 +1,7 @@
 """What one pod of a pod set asks of its node."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -13,40 +13,44 @@ from usher.scheduling import node_affinity
 from usher.scheduling.requirements import Requirement
 from usher.workloads import requests
 
-MOST_WAYS: Final = 64
+MOST_ALTERNATIVES: Final = 64
 MOST_VALUES: Final = 4096
-"""Terms of a pod, and values in all of them: nothing real comes near, and work grows with both."""
+"""Terms of a pod, and values in all of them: far more than real pods have."""
 
 _OF_DEVICES: Final = frozenset({names.Unit.DEVICE, names.Unit.PARTITION, names.Unit.SHARE})
 
 
-class Way(NamedTuple):
-    """One of the alternatives that a pod leaves: a term of its affinity, with its node selector."""
+class Alternative(NamedTuple):
+    """One set of requirements that is enough: a term of the affinity, with the node selector."""
 
     on_labels: tuple[Requirement, ...]
     on_fields: tuple[Requirement, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class PodDemand:
     amounts: Amounts
-    """Only what is more than 0."""
-    ways: tuple[Way, ...]
+    """Without zeros."""
+    alternatives: tuple[Alternative, ...]
     """Empty where no node can fit, whatever its labels."""
     tolerations: tuple[Mapping[str, paths.Json], ...]
     node_name: str
     too_large: bool
-    """Whether there is more to look through than anybody means."""
+    """Whether there are more terms and values than are looked through."""
     claims_devices: bool
-    """Whether what nodes tell is not enough to say that the pod fits."""
+    """Whether devices decide that nodes do not advertise."""
     from_classes: frozenset[str]
     """Resources that device classes may serve on nodes which do not advertise them."""
     in_one_container: Amounts
     """The most that any one container asks for."""
 
+    def tolerating(self, *tolerations: Mapping[str, paths.Json]) -> "PodDemand":
+        """The demand with more tolerations."""
+        return replace(self, tolerations=(*self.tolerations, *tolerations))
 
-def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: Collection[str] = ()) -> Ask:
-    """What a pod asks for.
+
+def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: Collection[str] = ()) -> PodDemand:
+    """What one pod asks for.
 
     Args:
         pod_set: the pods.
@@ -64,19 +68,19 @@ def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: C
         for name, quantity in sorted(amounts.items())
         if (asked := amount(name, quantity)) > 0 and _is_advertised(name, vocabulary)
     }
-    ways = tuple(islice(_ways(pod_set), MOST_WAYS + 1))
+    alternatives = tuple(islice(_alternatives(pod_set), MOST_ALTERNATIVES + 1))
     classes = frozenset(name for name in found if name in from_classes or name.startswith(names.CLAIM_PREFIX))
     largest = {
         name: max(amount(name, each.effective(name)) for each in pod_set.containers)
         for name in found
         if pod_set.containers
     }
-    return Ask(
+    return PodDemand(
         amounts=found,
-        ways=ways,
+        alternatives=alternatives,
         tolerations=pod_set.tolerations,
         node_name=pod_set.node_name,
-        too_large=_is_too_large(ways),
+        too_large=_is_too_large(alternatives),
         claims_devices=bool(pod_set.device_claims)
         or any(request.route is model.Route.CLAIM and request.name not in classes for request in pod_set.requests),
         from_classes=classes,
@@ -84,27 +88,27 @@ def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: C
     )
 
 
-def _is_too_large(ways: tuple[Way, ...]) -> bool:
-    values = sum(len(requirement.values) for way in ways for requirement in way.on_labels)
-    return len(ways) > MOST_WAYS or values > MOST_VALUES
+def _is_too_large(alternatives: tuple[Alternative, ...]) -> bool:
+    values = sum(len(requirement.values) for alternative in alternatives for requirement in alternative.on_labels)
+    return len(alternatives) > MOST_ALTERNATIVES or values > MOST_VALUES
 
 
 def _is_advertised(name: str, vocabulary: Vocabulary) -> bool:
-    """Whether a node that has it says so: the memory of a share is kept by a scheduler of its own (HAMi)."""
+    """Whether nodes advertise a resource. The memory of a share is counted by HAMi's scheduler instead."""
     meaning = vocabulary.meaning(name)
     return (
         meaning is None or meaning.unit in _OF_DEVICES or meaning.unit is names.Unit.FABRIC or meaning.divides is None
     )
 
 
-def _ways(pod_set: model.PodSet) -> Iterator[Way]:
+def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
     selected = tuple(
         Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(pod_set.node_selector.items())
     )
     if not pod_set.has_required_affinity:
-        yield Way(selected, ())
+        yield Alternative(selected, ())
         return
     for term in pod_set.required_terms:
         found = node_affinity.parsed(term)
         if found is not None:
-            yield Way((*selected, *found.on_labels), tuple(found.on_fields))
+            yield Alternative((*selected, *found.on_labels), tuple(found.on_fields))

@@ -10,33 +10,34 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.scheduling import pool_placement, taints
 
 _LARGEST: Final = 2048
-"""Bytes of selectors and tolerations that are worth remembering; real pods have a few hundred."""
+"""Bytes of selectors and tolerations in a kept answer; real pods have a few hundred."""
 
 _USUAL_EFFECT: Final = "NoSchedule"
-"""Of the taint that such nodes carry where no pool says it (docs/domain/nodes.md#taints)."""
+"""Effect of the taint that accelerator nodes carry where no pool is declared (docs/domain/nodes.md#taints)."""
 
 
-class Taint(TypedDict):
+class TaintInput(TypedDict):
     key: str
     value: str
     effect: str
 
 
-class PoolFit(TypedDict):
+class PoolFitInput(TypedDict):
     """A declared pool on which the pods could run, but for the taints that they do not tolerate."""
 
     pool: str
     labels: dict[str, str]
-    untolerated: list[Taint]
+    untolerated: list[TaintInput]
     fabric: NotRequired[str]
     """Name of the pool's interconnect profile, in `input.fabrics`."""
 
 
-class Tolerated(TypedDict):
+class ToleratedInput(TypedDict):
     """A toleration without which a pod could not run on some accelerator nodes."""
 
     index: int
@@ -44,22 +45,22 @@ class Tolerated(TypedDict):
     """Key of the taint."""
 
 
-class Nodes(TypedDict):
+class PoolsInput(TypedDict):
     """The part of a pod set that tells of nodes."""
 
     poolsDeclared: bool
     selectsAcceleratorNodes: list[bool]
     """For every alternative that node selector and affinity allow: does it allow accelerator nodes only?"""
-    fits: list[PoolFit]
+    fits: list[PoolFitInput]
     assumedTaints: list[str]
-    """Keys of the taints that such nodes usually carry and that are not tolerated; empty once pools are declared."""
-    tolerated: list[Tolerated]
-    """Of pods that ask for no accelerator: what they tolerate of the taints that would keep them off such nodes."""
+    """Keys of untolerated taints that accelerator nodes usually carry; empty once pools are declared."""
+    tolerated: list[ToleratedInput]
+    """Of pods that ask for no accelerator: which taints of accelerator nodes they tolerate."""
     numbers: NotRequired[dict[str, list[int]]]
     """Labels that have a whole number on every node that an accelerator pod may run on, with these numbers."""
 
 
-NOWHERE: Final[Nodes] = {
+NOWHERE: Final[PoolsInput] = {
     "poolsDeclared": False,
     "selectsAcceleratorNodes": [],
     "fits": [],
@@ -85,17 +86,17 @@ def _asked(pod_set: model.PodSet) -> list[str]:
     return [*dict.fromkeys((*pod_set.accelerators, *(request.name for request in pod_set.requests)))]
 
 
-class AllNodes:
-    """Answers for one configuration; kept, because most pods of a cluster are placed like many others."""
+class PoolPlacements:
+    """Answers for one configuration, kept because most pods of a cluster are placed alike."""
 
     def __init__(self, config: models.Config, vocabulary: Vocabulary) -> None:
         self._config = config
         self._vocabulary = vocabulary
         self._kept = lru_cache(maxsize=1024)(lambda question: self._work_out(question.pod_set))
 
-    def of(self, pod_set: model.PodSet) -> Nodes:
-        """The answer for one pod set; not to be changed by whoever gets it."""
-        # What is not known of a pod may ask for accelerators.
+    def of(self, pod_set: model.PodSet) -> PoolsInput:
+        """The answer for one pod set. Callers must not change it."""
+        # The unknown part of a pod may ask for accelerators.
         if not pod_set.asks_accelerators and not (pod_set.whole and _looks_at_nodes(pod_set)):
             return NOWHERE
         key = orjson.dumps(
@@ -112,9 +113,9 @@ class AllNodes:
             return self._work_out(pod_set)
         return self._kept(_Question(key, pod_set))
 
-    def _work_out(self, pod_set: model.PodSet) -> Nodes:
+    def _work_out(self, pod_set: model.PodSet) -> PoolsInput:
         where = pool_placement.placement(pod_set, self._config.pools)
-        result: Nodes = {
+        result: PoolsInput = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
             "fits": [self._fit(fit) for fit in where.fits],
@@ -125,8 +126,8 @@ class AllNodes:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
 
-    def _tolerated(self, pod_set: model.PodSet, fits: Sequence[pool_placement.PoolFit]) -> Iterator[Tolerated]:
-        # A taint of a pool that another one keeps closed lets nobody in.
+    def _tolerated(self, pod_set: model.PodSet, fits: Sequence[pool_placement.PoolFit]) -> Iterator[ToleratedInput]:
+        # A pool with another untolerated taint stays closed to the pod.
         guards = [guard for fit in fits if not fit.untolerated and (guard := self._guard(fit.pool)) is not None]
         for index, toleration in enumerate(pod_set.tolerations):
             if self._config.pools:
@@ -139,13 +140,13 @@ class AllNodes:
                 yield {"index": index, "taint": keys[0]}
 
     def _guard(self, pool: models.Pool) -> models.Taint | None:
-        """The taint that keeps other pods off: beside it there may be such as spot nodes carry."""
+        """The taint that keeps other pods off; nodes may have others, as spot nodes do."""
         guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
         usual = (taint for taint in guarding if taint.key in self._vocabulary.taint_keys)
         return next(usual, guarding[0] if guarding else None)
 
-    def _fit(self, fit: pool_placement.PoolFit) -> PoolFit:
-        result: PoolFit = {
+    def _fit(self, fit: pool_placement.PoolFit) -> PoolFitInput:
+        result: PoolFitInput = {
             "pool": fit.pool.name,
             "labels": dict(fit.pool.node_selector),
             "untolerated": [
@@ -161,3 +162,8 @@ class AllNodes:
         return sorted(
             key for key in keys if not any(taints.names_key(toleration, key) for toleration in pod_set.tolerations)
         )
+
+
+def placements(known: Knowledge) -> PoolPlacements:
+    """The answers for a configuration."""
+    return known.once("placements", lambda: PoolPlacements(known.config, known.vocabulary))

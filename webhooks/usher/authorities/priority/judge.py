@@ -1,9 +1,11 @@
-"""Two kinds of priority classes: in Kueue's queue, and of pods (docs/domain/priority.md#two-kinds-of-classes)."""
+"""Ranks of a workload: in Kueue's queue, and of its pods (docs/domain/priority.md#two-kinds-of-classes)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from usher import model
 from usher.authorities.priority.read import Class
+from usher.config import models, selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,23 +16,70 @@ class Pair:
     of_pods: Class
 
 
-def of_both_kinds(in_queue: Mapping[str, Class], of_pods: Mapping[str, Class]) -> Iterator[Pair]:
-    """Names that stand for a class of either kind, and so for one rank."""
-    for name in sorted(in_queue.keys() & of_pods.keys()):
-        yield Pair(in_queue=in_queue[name], of_pods=of_pods[name])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Two pairs of which each has one class higher than the other pair, and one lower."""
+
+    own: Pair
+    other: Pair
 
 
-def contradiction(own: Pair, others: Iterable[Pair]) -> Pair | None:
-    """A pair that goes before in the queue and after among the pods, or the other way round.
+def of_pods(workload: model.Workload, classes: Mapping[str, Class], default: Class | None) -> list[Class]:
+    """The classes of the pods that ask for accelerators, as far as they are there.
 
-    That is the least that two orders can be at odds: one pair of classes says nothing by itself, because the numbers
-    of the two kinds are never compared with each other.
+    Args:
+        workload: the object.
+        classes: all PriorityClasses, by name.
+        default: the class of pods that name none; None where it is not known.
     """
-    for other in others:
-        in_queue = _compared(own.in_queue.value, other.in_queue.value)
-        if in_queue * _compared(own.of_pods.value, other.of_pods.value) < 0:
-            return other
+    names = dict.fromkeys(each.priority_class_name for each in workload.pod_sets if each.asks_accelerators)
+    found = (classes.get(name) if name else default for name in names)
+    return [each for each in found if each is not None]
+
+
+def not_above(value: int, classes: Mapping[str, Class]) -> list[Class]:
+    """The classes that rank no higher than a value, in the order of their names."""
+    return [each for _, each in sorted(classes.items()) if each.value <= value]
+
+
+def contradiction(own: Iterable[Pair], others: Iterable[Pair]) -> Contradiction | None:
+    """The first pair of `others` that contradicts one of `own`.
+
+    It goes before in the queue and after among the pods, or the other way round. One pair says nothing by itself,
+    because the numbers of the two kinds are never compared with each other.
+    """
+    listed = list(others)
+    for pair in own:
+        for other in listed:
+            in_queue = _compared(pair.in_queue.value, other.in_queue.value)
+            if in_queue * _compared(pair.of_pods.value, other.of_pods.value) < 0:
+                return Contradiction(own=pair, other=other)
     return None
+
+
+def equal_ranks(
+    workload: model.Workload, in_queue: Mapping[str, Class], classes: Mapping[str, Class], config: models.Config
+) -> Iterator[Pair]:
+    """Pairs whose classes should have the same rank: those that usher.yaml gives this workload, and namesakes."""
+    subject = selection.Subject(
+        namespace=workload.namespace,
+        group=workload.group,
+        kind=workload.kind,
+        role=workload.role.value,
+        accelerators=selection.size(workload),
+    )
+    queue, rule = selection.first(config.queues, subject), selection.first(config.priorities.classes, subject)
+    if queue is not None and rule is not None:
+        declared = in_queue.get(queue.priority_class or ""), classes.get(rule.priority_class)
+        if declared[0] is not None and declared[1] is not None:
+            yield Pair(in_queue=declared[0], of_pods=declared[1])
+    yield from namesakes(in_queue, classes)
+
+
+def namesakes(in_queue: Mapping[str, Class], classes: Mapping[str, Class]) -> Iterator[Pair]:
+    """Names that both kinds of classes have."""
+    for name in sorted(in_queue.keys() & classes.keys()):
+        yield Pair(in_queue=in_queue[name], of_pods=classes[name])
 
 
 def _compared(one: int, other: int) -> int:

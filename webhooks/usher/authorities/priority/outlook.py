@@ -1,56 +1,61 @@
-"""The priority that a workload would have: in Kueue's queue, and of its pods."""
+"""What `usher queue` says of classes: the priority that a workload would have, and classes that are not there."""
 
 from collections.abc import Iterator
 
 from usher import model
-from usher.authorities.outlook import Rank
-from usher.authorities.priority import slice as priority_slice
-from usher.authorities.priority.slice import PriorityClass
-from usher.config import models
-from usher.facts.store import Store
+from usher.authorities import runtime_class
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.outlook import Rank, Section
+from usher.authorities.priority import read
+from usher.authorities.priority.read import NamedClass
+from usher.authorities.verdict import Answer
 
-LABEL = "kueue.x-k8s.io/priority-class"
+
+def of(case: Case, known: Knowledge) -> Iterator[Section]:
+    """A section where a class that the workload names is not there."""
+    missing = [f"{rank.kind} {rank.name}" for rank in ranks(case, known) if rank.missing]
+    runtimes = runtime_class.of(case, known) or {}
+    missing += [f"RuntimeClass {name}" for name, exists in runtimes.items() if not exists]
+    if missing:
+        yield Section(
+            authority="classes", answer=Answer.NOT_NOW, reasons=tuple(f"there is no {each}" for each in missing)
+        )
 
 
-def of(
-    workload: model.Workload, facts: Store, config: models.Config, *, before: model.Workload | None
-) -> Iterator[Rank]:
-    """The classes that count.
-
-    Args:
-        workload: the object.
-        facts: what is known.
-        config: usher.yaml.
-        before: the object as the file has it.
-    """
-    found = priority_slice.of(workload, facts, config)
-    label = workload.queue_labels.get(LABEL, "")
+def ranks(case: Case, known: Knowledge) -> Iterator[Rank]:
+    """The priority classes of a workload."""
+    workload, before = case.workload, case.before
+    label = workload.queue_labels.get(read.QUEUE_CLASS_LABEL, "")
     if label:
-        given = before is not None and before.queue_labels.get(LABEL, "") != label
-        yield _rank("WorkloadPriorityClass", label, {} if found is None else found.get("inQueue", {}), given=given)
-    default = None if found is None else found.get("default")
+        given = before is not None and before.queue_labels.get(read.QUEUE_CLASS_LABEL, "") != label
+        yield _rank(read.named(known.facts, read.IN_QUEUE, label), given=given)
     named: dict[str, list[model.PodSet]] = {}
     for pod_set in workload.pod_sets:
         named.setdefault(pod_set.priority_class_name, []).append(pod_set)
     written = {each.path: each.priority_class_name for each in before.pod_sets} if before is not None else {}
     for name, pod_sets in named.items():
         of_these = tuple(each.name for each in pod_sets) if len(named) > 1 else ()
-        given = before is not None and any(written.get(each.path, name) != name for each in pod_sets)
         if name:
-            classes = {} if found is None else found["classes"]
-            yield _rank("PriorityClass", name, classes.get(name, {}), of=of_these, given=given)
-        elif default is not None:
-            yield Rank(kind="PriorityClass", name=default["name"], value=default["value"], of=of_these, by_default=True)
+            given = before is not None and any(written.get(each.path, name) != name for each in pod_sets)
+            yield _rank(read.named(known.facts, read.CLASSES, name), of=of_these, given=given)
         else:
-            yield Rank(kind="PriorityClass", name="", value=None, of=of_these, by_default=True)
+            default = None if read.classes(known.facts, read.CLASSES) is None else read.default(known.facts)
+            yield Rank(
+                kind="PriorityClass",
+                name="" if default is None else default.name,
+                value=None if default is None else default.value,
+                of=of_these,
+                by_default=True,
+            )
 
 
-def _rank(kind: str, name: str, known: PriorityClass, *, of: tuple[str, ...] = (), given: bool) -> Rank:
+def _rank(named: NamedClass, *, of: tuple[str, ...] = (), given: bool) -> Rank:
     return Rank(
-        kind=kind,
-        name=name,
-        value=known.get("value"),
+        kind=named.kind,
+        name=named.name,
+        value=None if named.found is None else named.found.value,
         of=of,
-        missing=known.get("exists") is False,
+        missing=named.exists is False,
         given=given,
     )

@@ -1,28 +1,21 @@
-"""Which pods a ResourceQuota counts (k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go)."""
+"""Which pods a ResourceQuota counts, and as what (k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, quantities
-from usher.authorities.limit_range import judge as limit_range_judge
+from usher.authorities.limit_range import defaults
 from usher.authorities.resource_lists import Amounts
+from usher.authorities.resource_quota.read import UNREADABLE, Scope
 
 _COUNTING_FOR_QOS: Final = frozenset({"cpu", "memory"})
 """Resources without which a pod is BestEffort, whatever accelerators it asks for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """One requirement of a quota; a pod must meet all of them to be counted."""
+ONE: Final = quantities.Quantity(quantities.NANO)
 
-    name: str
-    operator: str = "Exists"
-    values: tuple[str, ...] = ()
-
-
-UNREADABLE: Final = Scope(name="")
-"""A requirement of which nobody knows what it asks."""
+DEVICES_OF_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
+"""Suffix of the key that counts the devices of a class by ResourceClaims."""
 
 
 def counts(
@@ -39,9 +32,8 @@ def counts(
         scopes: of the quota.
         pod_set: the pods.
         containers: theirs, with all defaults filled in.
-        default_class: the PriorityClass that pods get which name none; empty where there is none, None where nobody
-            knows.
-        defaults_known: whether nothing else may have been filled in.
+        default_class: the PriorityClass of pods that name none; empty where there is none, None where it is not known.
+        defaults_known: whether `containers` have all defaults that LimitRanges give.
     """
     containers = tuple(containers)
     answers = {_meets(scope, pod_set, containers, default_class, defaults_known=defaults_known) for scope in scopes}
@@ -74,7 +66,7 @@ def _meets(
             return _has_class(scope, pod_set.priority_class_name or default_class)
         case "CrossNamespacePodAffinity":
             affinity = pod_set.fields.get("affinity", {})
-            # Whether a term leads into another namespace is not kept of it.
+            # The model does not hold whether a term leads into another namespace.
             return None if "podAffinity" in affinity or "podAntiAffinity" in affinity else False
     return False
 
@@ -95,7 +87,7 @@ def _has_class(scope: Scope, name: str | None) -> bool | None:
 
 
 def _has_deadline(pod_set: model.PodSet) -> bool:
-    """Of its own: that of a Job is none of its pods."""
+    """A pod does not have the deadline of its Job."""
     deadline: int = pod_set.fields.get("activeDeadlineSeconds", -1)
     return deadline >= 0
 
@@ -106,12 +98,6 @@ def _is_best_effort(pod_set: model.PodSet, containers: Iterable[model.Container]
     return not any(resources.get(name) for resources in (*of_pod, *of_containers) for name in _COUNTING_FOR_QOS)
 
 
-ONE: Final = quantities.Quantity(quantities.NANO)
-
-DEVICES_OF_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
-"""Suffix of the key that counts the devices of a class by ResourceClaims."""
-
-
 def of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, limits: bool) -> Amounts:
     """What one pod takes of quotas, by their keys.
 
@@ -120,7 +106,7 @@ def of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, limi
         containers: its containers, with all defaults filled in.
         limits: whether any quota counts limits.
     """
-    asked = limit_range_judge.requests_of_pod(pod_set, containers, overhead=pod_set.overhead)
+    asked = defaults.requests_of_pod(pod_set, containers, overhead=pod_set.overhead)
     found: dict[str, quantities.Quantity] = {"pods": ONE, "count/pods": ONE}
     for name, amount in asked.items():
         if name in {"cpu", "memory", "ephemeral-storage"} or name.startswith("hugepages-"):
@@ -134,7 +120,7 @@ def of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, limi
 
 
 def _limits(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amounts:
-    whole = limit_range_judge.limits_of_pod(pod_set, containers)
+    whole = defaults.limits_of_pod(pod_set, containers)
     found = {}
     for name in ("cpu", "memory", "ephemeral-storage"):
         if name in whole:
@@ -144,12 +130,12 @@ def _limits(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amo
 
 
 def is_extended(name: str) -> bool:
-    """Whether a resource is none of Kubernetes' own (pkg/apis/core/v1/helper IsExtendedResourceName)."""
+    """Whether a resource is an extended one (pkg/apis/core/v1/helper IsExtendedResourceName)."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def devices(pod_set: model.PodSet, key: str) -> quantities.Quantity:
-    """Devices of a class that one pod gets by claims that are made for it."""
+    """Devices of a class in the claims that are made for one pod."""
     name = key.removesuffix(DEVICES_OF_CLASS)
     claimed = [
         request.minimum.nanos
@@ -160,7 +146,7 @@ def devices(pod_set: model.PodSet, key: str) -> quantities.Quantity:
 
 
 def key_of(request: model.AcceleratorRequest) -> str:
-    """The key of a quota that counts what a pod asks for; empty where none does."""
+    """The key of a quota that counts an accelerator request; empty where no key does."""
     match request.route:
         case model.Route.RESOURCE | model.Route.PARTITION | model.Route.SHARE:
             return f"requests.{request.name}" if is_extended(request.name) else ""

@@ -1,39 +1,27 @@
-"""The ResourceQuotas and LimitRanges of a workload's namespace, as far as they stand in its way."""
+"""What Rego sees of the ResourceQuotas and LimitRanges of a workload's namespace."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, NotRequired
+from typing import NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import gang_demand, resource_lists, runtime_class
+from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.limit_range import judge as limit_range_judge
-from usher.authorities.priority import read as priority_read
-from usher.authorities.resource_quota import counting, judge
-from usher.config import models
-from usher.facts.store import Objects, Store
-from usher.kinds.registry import BY_GROUP_AND_KIND
-from usher.reading.lookup import Absence
+from usher.authorities.limit_range.slice import LimitViolationInput, violations_input
+from usher.authorities.limited_resource import LimitedResource
+from usher.authorities.resource_quota import counting, judge, read
+from usher.authorities.resource_quota.read import NamespaceLimits, ResourceQuotas
+from usher.authorities.resource_quota.verdict import QuotaVerdict
+from usher.authorities.slice_parts import REACHES, PartInput, UnreadableInput, parts_input, unreadable_input
+from usher.authorities.verdict import Reach, Shortage
 from usher.reading.shapes import Amount, amount_of
 
-_QUOTA: Final = ("", "ResourceQuota")
-_RANGE: Final = ("", "LimitRange")
 
-_NO_QUOTAS: Final = judge.Quotas(all=(), unreadable=())
-
-
-class Part(TypedDict):
-    """Pods of one pod set, with what each of them takes."""
-
-    podSet: str
-    pods: int
-    each: Amount
-
-
-class Shortage(TypedDict):
+class QuotaShortageInput(TypedDict):
     """A key of a quota that does not suffice; `used` is there only where it decides."""
 
     quota: str
@@ -43,12 +31,12 @@ class Shortage(TypedDict):
     hard: Amount
     path: str
     used: NotRequired[Amount]
-    parts: NotRequired[list[Part]]
+    parts: NotRequired[list[PartInput]]
     assumption: NotRequired[str]
 
 
-class Unsaid(TypedDict):
-    """What a container does not say, and a quota wants to hear."""
+class UnstatedAmountInput(TypedDict):
+    """What a container must state because a quota counts it."""
 
     quota: str
     container: str
@@ -56,267 +44,139 @@ class Unsaid(TypedDict):
     what: str
 
 
-class Refusal(TypedDict):
-    """A bound of a LimitRange that a container goes against, or the pod as a whole (`container` is absent)."""
-
-    limitRange: str
-    container: NotRequired[str]
-    path: str
-    rule: str
-    resource: str
-    bound: Amount
-    said: str
-    amount: NotRequired[Amount]
-    """The request or the limit; absent where there is none."""
-    request: NotRequired[Amount]
-    """What the limit is compared with, where `said` is `ratio`."""
-
-
-class Unreadable(TypedDict):
-    of: str
-    field: str
-    reason: str
-
-
-class Uncounted(TypedDict):
+class UncountedInput(TypedDict):
     name: str
     path: str
 
 
-class Doubt(TypedDict):
+class UnclearQuotaInput(TypedDict):
     quota: str
     path: str
 
 
-class ResourceQuotas(TypedDict):
+class ResourceQuotasInput(TypedDict):
     """Each list is absent where it would be empty."""
 
-    shortages: NotRequired[list[Shortage]]
+    shortages: NotRequired[list[QuotaShortageInput]]
     exists: NotRequired[bool]
     """Whether the object is in the cluster already, so that its pods may be among what is used."""
-    unsaid: NotRequired[list[Unsaid]]
+    unsaid: NotRequired[list[UnstatedAmountInput]]
     defaultsKnown: NotRequired[bool]
-    """Beside `unsaid`: whether the LimitRanges are known and can be read, which may say it for the containers."""
-    refusals: NotRequired[list[Refusal]]
-    uncounted: NotRequired[list[Uncounted]]
+    """Beside `unsaid`: whether the LimitRanges, which may fill it in, are known and can be read."""
+    refusals: NotRequired[list[LimitViolationInput]]
+    uncounted: NotRequired[list[UncountedInput]]
     """Accelerators of the pods that neither a ResourceQuota nor a GPUQuota counts."""
-    doubts: NotRequired[list[Doubt]]
-    """Quotas of which it is not known whether they count the pods at a place."""
-    unreadable: NotRequired[list[Unreadable]]
+    doubts: NotRequired[list[UnclearQuotaInput]]
+    """Quotas that may or may not count the pods at a place."""
+    unreadable: NotRequired[list[UnreadableInput]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """The quotas and ranges of a namespace at one moment; None where nothing is known of any."""
+class _Limits:
+    """The quotas and ranges on which a slice rests. They have no revision: usage changes with every pod that starts."""
 
-    quotas: judge.Quotas | None
-    ranges: limit_range_judge.LimitRanges | None
+    name: str
+    """Of the namespace."""
+    namespace: NamespaceLimits
+    needed: tuple[LimitedResource, ...]
+    """What has room now."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What stands in a workload's way, and what that rests on."""
-
-    slice: ResourceQuotas | None
-    known: Known
-    claims: tuple[judge.Claim, ...] = ()
-
-    def still_holds(self, now: Known) -> bool:
-        """Whether it would be the same by what is known now: with every pod that starts, more of a quota is used."""
-        before, after = self.known.quotas, now.quotas
-        if before is after and self.known.ranges is now.ranges:
-            return True
-        if before is None or after is None or self.known.ranges is not now.ranges:
+    def still_holds(self, known: Knowledge) -> bool:
+        """Whether nothing but usage has changed, and every need has room before and after."""
+        now = read.of_namespace(self.name, known)
+        before, after = self.namespace.quotas, now.quotas
+        if self.namespace.ranges is not now.ranges:
             return False
+        if before is None or after is None or before is after:
+            return before is after
         return (
-            before.unreadable == after.unreadable
-            and [replace(quota, used=None) for quota in before.all]
-            == [replace(quota, used=None) for quota in after.all]
-            and judge.suffice(before.all, self.claims)
-            and judge.suffice(after.all, self.claims)
+            _without_usage(before) == _without_usage(after)
+            and judge.suffice(before.all, self.needed)
+            and judge.suffice(after.all, self.needed)
         )
 
 
-def known(namespace: str, facts: Store) -> Known:
-    """What is known of a namespace; the same value for as long as it does not change."""
-    return Known(quotas=_quotas(facts, namespace), ranges=_ranges(facts, namespace))
+def _without_usage(quotas: ResourceQuotas) -> ResourceQuotas:
+    return replace(quotas, all=tuple(replace(quota, used=None) for quota in quotas.all))
 
 
-def of(workload: model.Workload, facts: Store, config: models.Config, vocabulary: Vocabulary) -> ResourceQuotas | None:
+def of(case: Case, known: Knowledge) -> ResourceQuotasInput | None:
     """What stands in a workload's way; None where nothing does, and where nothing is known of the namespace."""
-    return answer(workload, facts, config, known(workload.namespace, facts), vocabulary).slice
-
-
-def answer(
-    workload: model.Workload, facts: Store, config: models.Config, found: Known, vocabulary: Vocabulary
-) -> Answer:
-    """As `of`, by what is known of the namespace."""
+    workload = case.workload
     if not workload.namespace:
-        return Answer(slice=None, known=found)
-    quotas, ranges = found.quotas, found.ranges
-    result: ResourceQuotas = {}
-    unreadable = [*(quotas.unreadable if quotas else ()), *(ranges.unreadable if ranges else ())]
+        return None
+    namespace = read.of_namespace(workload.namespace, known)
+    verdict = judge.judge(workload, namespace)
+    needed = () if verdict is None else verdict.needed
+    case.grounds.append(_Limits(name=workload.namespace, namespace=namespace, needed=needed))
+    result = _of_ranges(workload, namespace)
+    if verdict is not None:
+        _add_verdict(result, verdict, workload, namespace)
+        _add_uncounted(result, verdict, workload, known)
+    return result or None
+
+
+def _of_ranges(workload: model.Workload, namespace: NamespaceLimits) -> ResourceQuotasInput:
+    result: ResourceQuotasInput = {}
+    quotas = () if namespace.quotas is None else namespace.quotas.unreadable
+    unreadable = unreadable_input((*quotas, *namespace.known_ranges.unreadable))
     if unreadable:
-        result["unreadable"] = [{"of": each.of, "field": each.field, "reason": each.reason} for each in unreadable]
-    if ranges is not None:
-        refusals = [_refusal(each) for each in _all_refusals(workload, ranges)]
-        if refusals:
-            result["refusals"] = refusals
-    if quotas is None:
-        return Answer(slice=result or None, known=found)
-    assessment = _assessed(workload, quotas, ranges, facts, config)
-    _add_quotas(result, workload, assessment, defaults_known=ranges is not None and not ranges.unreadable)
-    # Where nobody can say which GPUQuota holds, or what a ResourceQuota says, that is told as unknown.
-    uncounted = [
-        name
-        for name in assessment.uncounted
-        if not quotas.unreadable and gpu_quota_slice.counts(workload, name, facts, config, vocabulary) is False
-    ]
-    if uncounted:
-        paths_of = {request.name: request.path for pod_set in workload.pod_sets for request in pod_set.requests}
-        result["uncounted"] = [{"name": name, "path": paths_of[name]} for name in uncounted]
-    return Answer(slice=result or None, known=found, claims=assessment.claims)
-
-
-def assessed(workload: model.Workload, facts: Store, config: models.Config) -> judge.Assessment | None:
-    """What the quotas of its namespace leave to a workload; None where nothing is known of them."""
-    found = known(workload.namespace, facts)
-    return None if found.quotas is None else _assessed(workload, found.quotas, found.ranges, facts, config)
-
-
-def _assessed(
-    workload: model.Workload,
-    quotas: judge.Quotas,
-    ranges: limit_range_judge.LimitRanges | None,
-    facts: Store,
-    config: models.Config,
-) -> judge.Assessment:
-    return judge.assess(
-        runtime_class.with_overhead(workload, facts.objects("node.k8s.io", "RuntimeClass")),
-        quotas.all,
-        ranges or limit_range_judge.NONE,
-        default_class=priority_read.default_name(facts, config.priorities.global_default),
-        resource=_resource(workload),
-    )
-
-
-def unreadable(facts: Store, namespace: str) -> Iterator[resource_lists.Unreadable]:
-    """What of the quotas of a namespace cannot be read."""
-    quotas = _quotas(facts, namespace)
-    yield from () if quotas is None else quotas.unreadable
-
-
-def _add_quotas(
-    result: ResourceQuotas,
-    workload: model.Workload,
-    found: judge.Assessment,
-    *,
-    defaults_known: bool,
-) -> None:
-    if found.shortages:
-        result["shortages"] = [_shortage(each, workload) for each in found.shortages]
-        if any(each.verdict is judge.Verdict.NOT_NOW for each in found.shortages):
-            result["exists"] = workload.exists
-    if found.unsaid:
-        result["unsaid"] = [
-            {"quota": each.quota, "container": each.container.name, "path": each.container.path, "what": each.what}
-            for each in found.unsaid
-        ]
-        result["defaultsKnown"] = defaults_known
-    if found.doubts:
-        places = {pod_set.name: pod_set.path for pod_set in workload.pod_sets}
-        result["doubts"] = [{"quota": doubt.quota, "path": places[doubt.pod_set]} for doubt in found.doubts]
-
-
-def _quotas(facts: Store, namespace: str) -> judge.Quotas | None:
-    objects = facts.objects(*_QUOTA, namespace)
-    if isinstance(objects, Absence):
-        return None
-    # What is used changes without a new revision, and the objects of a namespace are replaced with every change.
-    read: dict[str, tuple[Objects, judge.Quotas]] = facts.derived("resource quotas", [_QUOTA], dict)
-    last = read.get(namespace)
-    if last is not None and last[0] is objects:
-        return last[1]
-    found = judge.read(objects)
-    if objects:
-        read[namespace] = objects, found
-    return found if objects else _NO_QUOTAS
-
-
-def _ranges(facts: Store, namespace: str) -> limit_range_judge.LimitRanges | None:
-    objects = facts.objects(*_RANGE, namespace)
-    if isinstance(objects, Absence):
-        return None
-    read: dict[str, limit_range_judge.LimitRanges] = facts.derived("limit ranges", [_RANGE], dict)
-    found = read.get(namespace)
-    if found is None:
-        found = limit_range_judge.read(objects)
-        if objects:
-            read[namespace] = found
-    return found
-
-
-def _resource(workload: model.Workload) -> str:
-    """As `count/` of a quota names it; empty for pods, which are counted as such."""
-    kind = BY_GROUP_AND_KIND.get((workload.group, workload.kind))
-    if kind is None or not kind.plural or workload.is_pod:
-        return ""
-    return f"{kind.plural}.{workload.group}" if workload.group else kind.plural
-
-
-def refusals(workload: model.Workload, facts: Store) -> list[limit_range_judge.Refusal]:
-    """Why the LimitRanges of its namespace refuse its pods; none where nothing is known of them."""
-    ranges = _ranges(facts, workload.namespace) if workload.namespace else None
-    return _all_refusals(workload, ranges) if ranges is not None else []
-
-
-def _all_refusals(workload: model.Workload, ranges: limit_range_judge.LimitRanges) -> list[limit_range_judge.Refusal]:
-    found = [each for pod_set in workload.pod_sets for each in limit_range_judge.refusals(pod_set, ranges)]
-    return found[: resource_lists.MOST]
-
-
-def _refusal(refusal: limit_range_judge.Refusal) -> Refusal:
-    result: Refusal = {
-        "limitRange": refusal.bound.of,
-        "path": refusal.path,
-        "rule": refusal.bound.rule.value,
-        "resource": refusal.bound.resource,
-        "bound": amount_of(refusal.bound.amount),
-        "said": refusal.said.value,
-    }
-    if not refusal.bound.of_pod:
-        result["container"] = refusal.container
-    if refusal.amount is not None:
-        result["amount"] = amount_of(refusal.amount)
-    if refusal.request is not None:
-        result["request"] = amount_of(refusal.request)
+        result["unreadable"] = unreadable
+    violations = violations_input(limit_range_judge.violations(workload, namespace.known_ranges))
+    if violations:
+        result["refusals"] = violations
     return result
 
 
-def _shortage(shortage: judge.Shortage, workload: model.Workload) -> Shortage:
-    result: Shortage = {
-        "quota": shortage.quota,
+def _add_verdict(
+    result: ResourceQuotasInput, verdict: QuotaVerdict, workload: model.Workload, namespace: NamespaceLimits
+) -> None:
+    if verdict.shortages:
+        result["shortages"] = [_shortage(each, workload) for each in verdict.shortages]
+        if any(each.reach is Reach.NOW for each in verdict.shortages):
+            result["exists"] = workload.exists
+    if verdict.unstated:
+        result["unsaid"] = [
+            {"quota": each.quota, "container": each.container.name, "path": each.container.path, "what": each.what}
+            for each in verdict.unstated
+        ]
+        result["defaultsKnown"] = namespace.defaults_known
+    if verdict.unclear:
+        result["doubts"] = [{"quota": each.quota, "path": each.pod_set.path} for each in verdict.unclear]
+
+
+def _add_uncounted(
+    result: ResourceQuotasInput, verdict: QuotaVerdict, workload: model.Workload, known: Knowledge
+) -> None:
+    """Adds accelerators that no GPUQuota counts either; none where a quota cannot be read, which may count them."""
+    if verdict.unknowns:
+        return
+    uncounted = [name for name in verdict.uncounted if gpu_quota_slice.counts(workload, name, known) is False]
+    if uncounted:
+        paths_of = {request.name: request.path for pod_set in workload.pod_sets for request in pod_set.requests}
+        result["uncounted"] = [{"name": name, "path": paths_of[name]} for name in uncounted]
+
+
+def _shortage(shortage: Shortage, workload: model.Workload) -> QuotaShortageInput:
+    result: QuotaShortageInput = {
+        "quota": shortage.of,
         "resource": shortage.resource,
-        "verdict": shortage.verdict.value,
+        "verdict": REACHES[shortage.reach],
         "needs": amount_of(shortage.needs),
-        "hard": amount_of(shortage.hard),
+        "hard": amount_of(shortage.most),
         "path": next(_places(shortage.resource, workload)),
     }
     if shortage.used is not None:
         result["used"] = amount_of(shortage.used)
     if shortage.parts:
-        result["parts"] = [part_document(part) for part in shortage.parts]
+        result["parts"] = parts_input(shortage.parts)
     if shortage.assumption:
         result["assumption"] = shortage.assumption
     return result
 
 
-def part_document(part: gang_demand.Part) -> Part:
-    return {"podSet": part.pod_set, "pods": part.pods, "each": amount_of(part.each)}
-
-
 def _places(key: str, workload: model.Workload) -> Iterator[str]:
-    """Where what a quota counts is asked for, or else the pods."""
+    """The path of the request that a key counts, or else of the pods."""
     for pod_set in workload.pod_sets:
         yield from (request.path for request in pod_set.requests if counting.key_of(request) == key)
     yield paths.ROOT if key.startswith("count/") else workload.pod_sets[0].path

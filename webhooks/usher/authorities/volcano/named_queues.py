@@ -18,7 +18,7 @@ class Named:
     name: str
     path: str
     assumption: str = ""
-    """What must be so for Volcano to read it."""
+    """What must be true for Volcano to read it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class NamedGroup(Named):
 
 
 def is_placed(workload: model.Workload, schedulers: Collection[str]) -> bool:
-    """Whether Volcano places any of the pods, as far as the object and its runtime tell."""
+    """Whether the object or its runtime says that Volcano places any of the pods."""
     return (
         workload.gang_native
         or workload.gang.scheduler == "volcano"
@@ -40,7 +40,7 @@ def is_placed(workload: model.Workload, schedulers: Collection[str]) -> bool:
 
 
 def queues(workload: model.Workload, schedulers: Collection[str]) -> tuple[Named, ...]:
-    """The queues of a workload, each once: those that it names, or else the one that it gets.
+    """The queues that a workload names, each once; else the queue that it gets.
 
     Args:
         workload: the object.
@@ -52,7 +52,7 @@ def queues(workload: model.Workload, schedulers: Collection[str]) -> tuple[Named
         return tuple(named[name] for name in sorted(named))
     path = workload.gang_places.queue
     if path is not None and path.startswith("/spec/") and not workload.view:
-        return ()  # Kinds of whose fields nothing is kept: it may well name one.
+        return ()  # The model does not hold the fields of this kind, so it may name a queue.
     return (Named(name=DEFAULT_QUEUE, path=path or _scheduler_path(workload, schedulers)),)
 
 
@@ -73,7 +73,7 @@ def _named(workload: model.Workload, *, placed: bool) -> Iterator[Named]:
 
 
 def _at(workload: model.Workload, place: str) -> str:
-    """The text at a place of the object, as far as the model holds it."""
+    """The text at a place of the object; empty where the model does not hold it."""
     holder, _, _ = place.rpartition("/")
     key = paths.split(place)[-1]
     for pod_set in workload.pod_sets:
@@ -100,7 +100,7 @@ def _scheduler_path(workload: model.Workload, schedulers: Collection[str]) -> st
 
 
 def groups(workload: model.Workload) -> tuple[NamedGroup, ...]:
-    """The PodGroups that templates name; none of what a controller made, which names its own."""
+    """The PodGroups that templates name; empty for an object with an owner, whose controller names its own."""
     if workload.owner is not None:
         return ()
     found: dict[str, list[model.PodSet]] = {}

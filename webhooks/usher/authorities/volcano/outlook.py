@@ -1,4 +1,4 @@
-"""The queues of Volcano into which a workload goes, and what bounds it there."""
+"""What `usher queue` says of the queues of Volcano into which a workload goes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -6,83 +6,70 @@ from itertools import islice
 from typing import Final
 
 from usher import model, quantities
-from usher.authorities import amount_texts, resource_lists
-from usher.authorities.outlook import Answer, Balance, Elsewhere, Section, worst
+from usher.authorities import amount_texts
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.limited_resource import LimitedResource
+from usher.authorities.outlook import Balance, Elsewhere, Section
 from usher.authorities.resource_lists import Amounts
-from usher.authorities.volcano import judge, named_queues
-from usher.authorities.volcano import slice as volcano_slice
-from usher.authorities.volcano.judge import Standing, Verdict
-from usher.config import models
+from usher.authorities.verdict import Answer, Reach, Shortage, worst
+from usher.authorities.volcano import judge, read
+from usher.authorities.volcano.judge import QueueVerdict, Standing
+from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named
+from usher.authorities.volcano.read import Queues
 from usher.facts.store import Store
-from usher.reading.lookup import Absence, Reference
+
+_AUTHORITY: Final = "Volcano"
 
 _MOST: Final = 16
-"""Other queues that are looked at."""
+"""Other queues that are tried."""
 
 
-def of(workload: model.Workload, facts: Store, config: models.Config) -> Iterator[Section]:
-    """What each queue of a workload says; nothing where Volcano does not place it.
-
-    Args:
-        workload: the object.
-        facts: what is known.
-        config: usher.yaml.
-    """
+def of(case: Case, known: Knowledge) -> Iterator[Section]:
+    """A section for each queue of a workload; without any where Volcano does not place it."""
+    workload = case.workload
     if workload.owner is not None:
         return
-    known = volcano_slice.queues_of(facts)
-    for named, found in volcano_slice.assessed(workload, facts, config):
-        if found is None or known is None:
-            if named.name != named_queues.DEFAULT_QUEUE:
-                reason = "nothing is known of Volcano's queues"
-                yield Section(
-                    authority="Volcano", way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,)
-                )
-            continue
-        section = _section(named, found, facts)
-        if section.answer is not Answer.COULD:
-            section = replace(section, elsewhere=tuple(_elsewhere(workload, known, besides=named.name)))
-        yield section
+    placement, queues = read.placement(workload, known), read.queues(known.facts)
+    for named in placement.queues:
+        if queues is not None:
+            verdict = judge.judge(workload, named.name, queues, minimum=placement.minimum)
+            section = _section(named, verdict, known.facts)
+            if section.answer is not Answer.COULD:
+                section = replace(section, elsewhere=tuple(_elsewhere(workload, queues, besides=named.name)))
+            yield section
+        elif named.name != DEFAULT_QUEUE:
+            reason = "nothing is known of Volcano's queues"
+            yield Section(authority=_AUTHORITY, way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,))
 
 
-def _section(named: named_queues.Named, found: judge.Assessment, facts: Store) -> Section:
-    answers, reasons = [Answer.COULD], list[str]()
-    if found.standing is not Standing.USABLE:
-        answers.append(Answer.NEVER if found.standing is Standing.ROOT else Answer.NOT_NOW)
-        reasons.append(_standing(named.name, found))
-    for each in found.shortages:
-        answers.append(_answer(each))
-        reasons.append(_short(each))
-    for unreadable in found.unreadable:
-        answers.append(Answer.UNKNOWN)
-        reasons.append(f"{unreadable.of}: {unreadable.field}: {unreadable.reason}")
-    if named.assumption and reasons:
-        reasons.append(f"that is so if {named.assumption}")
-    allocated = _allocated(named.name, facts)
-    balances = [_balance(each, None if each.is_above else allocated) for each in found.balances if each.together.all]
+def _section(named: Named, verdict: QueueVerdict, facts: Store) -> Section:
+    allocated = read.allocated(named.name, facts)
+    balances = [_balance(each, named.name, allocated) for each in verdict.limited if each.demand.all]
     waits = tuple(_waits(balances))
-    if waits:
-        answers.append(Answer.NOT_NOW)
-    above = dict.fromkeys(each.queue for each in found.balances if each.is_above)
+    above = dict.fromkeys(each.of for each in verdict.limited if each.of != named.name)
     return Section(
-        authority="Volcano",
+        authority=_AUTHORITY,
         way=(f"Queue {named.name}", *(f"Queue {name}" for name in above)),
-        answer=worst(answers),
-        reasons=tuple(reasons),
+        answer=worst([verdict.answer, Answer.NOT_NOW]) if waits else verdict.answer,
+        reasons=tuple(_reasons(named, verdict)),
         balances=tuple(balances),
         waits=waits,
     )
 
 
-def _answer(shortage: judge.Shortage) -> Answer:
-    if shortage.verdict is Verdict.NOT_ALL:
-        return Answer.COULD
-    # Whether the scheduler knows of parents is nowhere among the facts.
-    return Answer.UNKNOWN if shortage.is_above or shortage.assumption else Answer.NEVER
+def _reasons(named: Named, verdict: QueueVerdict) -> Iterator[str]:
+    if verdict.standing is not Standing.USABLE:
+        yield _standing(verdict)
+    yield from (_shortage(each, verdict.queue) for each in verdict.shortages)
+    yield from verdict.unknowns
+    if named.assumption and (verdict.standing is not Standing.USABLE or verdict.shortages or verdict.unknowns):
+        yield f"this holds if {named.assumption}"
 
 
-def _standing(name: str, found: judge.Assessment) -> str:
-    match found.standing:
+def _standing(verdict: QueueVerdict) -> str:
+    name = verdict.queue
+    match verdict.standing:
         case Standing.MISSING:
             return f"there is no Queue {name}"
         case Standing.ROOT:
@@ -90,42 +77,22 @@ def _standing(name: str, found: judge.Assessment) -> str:
         case Standing.NOT_LEAF:
             return f"Queue {name} has queues below it, and takes no jobs itself"
         case _:
-            return f"Queue {name} is {found.state}, and takes jobs only while it is Open"
+            return f"Queue {name} is {verdict.state}, and takes jobs only while it is Open"
 
 
-def _short(shortage: judge.Shortage) -> str:
+def _shortage(shortage: Shortage, queue: str) -> str:
     needs = amount_texts.named(shortage.resource, shortage.needs)
-    most = amount_texts.text(shortage.resource, shortage.capability, up=False)
-    verb = "needed to start" if shortage.verdict is Verdict.NEVER else "needed for all pods"
-    doubt = ", if the scheduler's plugin capacity knows of parents" if shortage.is_above else ""
-    doubt += f", if {shortage.assumption}" if shortage.assumption else ""
-    return f"{needs} {verb}, {most} is the capability of Queue {shortage.queue}{doubt}"
+    most = amount_texts.text(shortage.resource, shortage.most, up=False)
+    verb = "needed to start" if shortage.reach is Reach.START else "needed for all pods"
+    condition = ", if the scheduler's plugin capacity knows of parents" if shortage.of != queue else ""
+    condition += f", if {shortage.assumption}" if shortage.assumption else ""
+    return f"{needs} {verb}, {most} is the capability of Queue {shortage.of}{condition}"
 
 
-def _allocated(queue: str, facts: Store) -> Amounts | None:
-    """What the pods in a queue have; None where its status says nothing of that.
-
-    Asked of the object each time: what is worked out of queues and kept knows nothing of what changes all the time.
-    """
-    group, kind = volcano_slice.QUEUE
-    found = facts.find(Reference(group=group, kind=kind, name=queue))
-    if isinstance(found, Absence):
-        return None
-    source = resource_lists.Source(of=f"Queue {queue}", value=found)
-    allocated = source.amounts("/status/allocated")
-    return None if source.unreadable or source.at("/status/allocated") is None else allocated
-
-
-def _balance(balance: judge.Balance, allocated: Amounts | None) -> Balance:
-    used = None if allocated is None else allocated.get(balance.resource, quantities.Quantity(0))
-    return Balance(
-        of=f"Queue {balance.queue}",
-        resource=balance.resource,
-        asks=balance.together.starts if balance.together.is_gang else balance.together.all,
-        most=balance.capability,
-        used=used,
-        free=amount_texts.left(balance.capability, used),
-    )
+def _balance(limited: LimitedResource, queue: str, allocated: Amounts | None) -> Balance:
+    if allocated is not None and limited.of == queue:
+        limited = replace(limited, used=allocated.get(limited.resource, quantities.ZERO))
+    return limited.balance("Queue")
 
 
 def _waits(balances: Iterable[Balance]) -> Iterator[str]:
@@ -140,8 +107,8 @@ def _waits(balances: Iterable[Balance]) -> Iterator[str]:
             yield amount_texts.waiting(each.resource, of=each.of, used=each.used, most=each.most, needs=each.asks)
 
 
-def _elsewhere(workload: model.Workload, known: judge.Queues, *, besides: str) -> Iterator[Elsewhere]:
-    for name in islice(sorted(known.by_name), _MOST):
-        found = judge.assess(workload, name, known)
+def _elsewhere(workload: model.Workload, queues: Queues, *, besides: str) -> Iterator[Elsewhere]:
+    for name in islice(sorted(queues.by_name), _MOST):
+        found = judge.judge(workload, name, queues)
         if name != besides and found.standing is Standing.USABLE and not found.shortages and not found.unreadable:
             yield Elsewhere(queue=name, answer=Answer.COULD)

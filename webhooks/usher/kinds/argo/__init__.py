@@ -1,1 +1,5 @@
 """argoproj.io: workflows and their templates."""
+
+from usher.kinds.argo import workflows
+
+KINDS = (*workflows.KINDS,)

@@ -122,7 +122,7 @@ def _times(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Times
 
 
 def _fan_out(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Times:
-    """An empty list of items is none: the step runs once. Of several lists the first counts."""
+    """An empty list of items counts as missing: the step runs once. Of several lists the first counts."""
     items = reading.sequence(step.get("withItems"), path + "/withItems")
     param = reading.text(step.get("withParam"), path + "/withParam")
     sequence = reading.mapping(step.get("withSequence"), path + "/withSequence")

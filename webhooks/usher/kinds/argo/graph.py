@@ -147,16 +147,16 @@ def reference(place: Place, reading: Reading) -> Reference | None:
         reading.unknown(path + "/name", _RUN_TIME)
     if not name or is_parameter(name):
         return None
-    kind, namespace = ("ClusterWorkflowTemplate", "") if cluster else ("WorkflowTemplate", reading.namespace)
+    kind, namespace = ("ClusterWorkflowTemplate", "") if cluster else ("WorkflowTemplate", reading.context.namespace)
     return Reference(group=GROUP, kind=kind, name=name, namespace=namespace)
 
 
 def spec_of(wanted: Reference, path: str, reading: Reading) -> Place | None:
     """The spec of a referenced object, which counts as standing below the name that stands at a path."""
-    found = reading.referenced(wanted, path, for_want="the pods of its templates are not judged")
+    found = reading.look_up(wanted, path, consequence="the pods of its templates are not judged")
     if found is None:
         return None
-    reading.stands_for(path, wanted)
+    reading.record_reference(path, wanted)
     return Place(found.get("spec"), path + "/spec")
 
 
@@ -179,7 +179,7 @@ class Graph:
         self._unread: deque[int] = deque()
 
     def start(self, calls: Iterable[Call]) -> Runs:
-        """What calls of the workflow itself run, all of which is followed to its end."""
+        """What the workflow itself calls; every call is followed to its end."""
         runs = self._runs(calls, self.own, NO_CALLER)
         self._follow()
         return runs

@@ -135,7 +135,7 @@ def _metadata(own: tuple[Place, ...], pod_metadata: tuple[Place, ...], of: Workf
 
 
 def _opaque(patch: Place, reading: Reading) -> bool:
-    """A patch of the whole pod spec, of which nobody knows what it does before its parameters are filled in."""
+    """A patch of the whole pod spec. Its effect is unknown until its parameters are filled in."""
     is_there = bool(reading.text(*patch))
     if is_there:
         reading.unknown(patch.path, "podSpecPatch may change anything in the pods: what it changes is not judged")

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.argo import calls, pods
+from usher.kinds import completion
+from usher.kinds.argo import calls, pods, shapes
 from usher.kinds.argo import graph as argo_graph
 from usher.kinds.argo.graph import GROUP, Graph, Holder, Node
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.reading import counts as reading_counts
 from usher.reading import layers
 from usher.reading.counts import Times
@@ -165,57 +166,85 @@ def _paths(prefix: str) -> tuple[str, ...]:
     )
 
 
-def _template_kind(kind: str, plural: str, *, cluster_scoped: bool) -> Kind:
+def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
     return Kind(
         group=GROUP,
-        versions=("v1alpha1",),
         kind=kind,
+        versions=("v1alpha1",),
         plural=plural,
-        templates=_workflow_template,
-        template_paths=_paths("spec"),
-        counted=_COUNTED + "; from 0 to 1 for what only others run",
-        source=_SOURCE,
-        role=model.Role.BATCH,
-        is_template=True,
         cluster_scoped=cluster_scoped,
-        kueue=Kueue.CHILDREN,
-        queue_label_path="/spec/podMetadata",
-        changes=_CHANGES,
+        key=key,
+        shape=shapes.Workflow,
+        pods=Pods(
+            templates=_workflow_template,
+            template_paths=_paths("spec"),
+            counted=_COUNTED + "; from 0 to 1 for what only others run",
+            source=_SOURCE,
+            role=model.Role.BATCH,
+            is_template=True,
+            kueue=Kueue.CHILDREN,
+            queue_label_path="/spec/podMetadata",
+            changes=_CHANGES,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.IN_STEPS,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
 
 
 KINDS = [
     Kind(
         group=GROUP,
-        versions=("v1alpha1",),
         kind="Workflow",
+        versions=("v1alpha1",),
         plural="workflows",
-        templates=_workflow,
-        template_paths=_paths("spec"),
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.CHILDREN,
-        # Kueue knows no Workflow, but its pods carry the labels of podMetadata.
-        queue_label_path="/spec/podMetadata",
-        changes=_CHANGES,
+        key="workflow",
+        shape=shapes.Workflow,
+        owned_by=(("argoproj.io", "CronWorkflow"),),
+        finished=completion.by_field("/phase", "Succeeded", "Failed", "Error"),
+        pods=Pods(
+            templates=_workflow,
+            template_paths=_paths("spec"),
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.IN_STEPS,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.CHILDREN,
+            # Kueue knows no Workflow, but its pods carry the labels of podMetadata.
+            queue_label_path="/spec/podMetadata",
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group=GROUP,
-        versions=("v1alpha1",),
         kind="CronWorkflow",
+        versions=("v1alpha1",),
         plural="cronworkflows",
-        templates=_cron_workflow,
-        template_paths=_paths("spec.workflowSpec"),
-        counted="as a Workflow for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-        source=_SOURCE + ", AR:workflow/cron/operator.go",
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.CHILDREN,
-        queue_label_path="/spec/workflowSpec/podMetadata",
-        changes=_CHANGES,
+        key="cronWorkflow",
+        shape=shapes.CronWorkflow,
+        pods=Pods(
+            templates=_cron_workflow,
+            template_paths=_paths("spec.workflowSpec"),
+            counted="as a Workflow for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
+            source=_SOURCE + ", AR:workflow/cron/operator.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.IN_STEPS,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.CHILDREN,
+            queue_label_path="/spec/workflowSpec/podMetadata",
+            changes=_CHANGES,
+        ),
     ),
-    _template_kind("WorkflowTemplate", "workflowtemplates", cluster_scoped=False),
-    _template_kind("ClusterWorkflowTemplate", "clusterworkflowtemplates", cluster_scoped=True),
+    _template_kind("WorkflowTemplate", "workflowtemplates", key="workflowTemplate", cluster_scoped=False),
+    _template_kind(
+        "ClusterWorkflowTemplate", "clusterworkflowtemplates", key="clusterWorkflowTemplate", cluster_scoped=True
+    ),
 ]

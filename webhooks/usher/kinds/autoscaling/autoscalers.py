@@ -3,87 +3,31 @@
 Sources: k8s.io/api/autoscaling, pkg/apis/autoscaling and pkg/controller/podautoscaler of Kubernetes 1.36;
 apis/keda/v1alpha1 and controllers/keda of KEDA at 8b4f083c; api/disaggregatedset/v1 of LWS 0.10.
 
-A VerticalPodAutoscaler is none of them: it changes what pods ask of CPU and memory, never their number. KEDA makes a
+A VerticalPodAutoscaler is not here: it changes what pods ask of CPU and memory, never their number. KEDA makes a
 HorizontalPodAutoscaler for every ScaledObject; of the two the wider one counts, and nothing counts twice. How fast an
 autoscaler works, and that it may only shrink (`behavior`, `paused-scale-out`), is not looked at: its bounds stay.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from usher import paths
-from usher.kinds import scales
-from usher.kinds.autoscaling import bounds
+from usher.kinds.autoscaling import bounds, shapes
+from usher.kinds.kind import Kind
+from usher.reading import growth as reading_growth
 from usher.reading import lookup
+from usher.reading.growth import Growth
 from usher.reading.values import Reading
-from usher.workloads.grown_workloads import Growth
 
 PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
-SET_LABEL = "disaggregatedset.x-k8s.io/name"
-ROLE_LABEL = "disaggregatedset.x-k8s.io/role"
 
 _ANNOTATIONS = "/metadata/annotations"
-_LABELS = "/metadata/labels"
 
 # What strconv.ParseBool takes for false; KEDA takes all that it cannot parse for true.
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
-
-
-def of(value: paths.Object, *, namespace: str = "") -> Growth | None:
-    """The growth that an object allows; None for a kind that lets nothing grow.
-
-    A Scale tells the name of its target but not the kind: use `of_scale` where a request tells it.
-
-    Args:
-        value: the object as JSON, with `apiVersion` and `kind`.
-        namespace: the namespace to assume where the object names none.
-    """
-    group, version = bounds.group_version(value.get("apiVersion"))
-    kind = value.get("kind")
-    if not isinstance(kind, str) or (group, kind) not in _KINDS:
-        return None
-    known = _KINDS[group, kind]
-    reading = Reading()
-    metadata = reading.mapping(value.get("metadata"), "/metadata")
-    name = reading.text(metadata.get("name"), "/metadata/name")
-    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
-    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
-    growth = Growth(
-        source=lookup.Reference(group=group, kind=kind, name=name or (prefix and f"{prefix}*"), namespace=within),
-        version=version,
-        target=lookup.Reference(group="", kind="", name="", namespace=within),
-        minimum=0,
-        maximum=None,
-        reason="its maximum could not be read",
-    )
-    if version in known.versions:
-        growth = known.read(value, growth, reading)
-    else:
-        here = f"in {version}" if version else "without a version"
-        reading.unknown("/apiVersion", f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged")
-    return replace(growth, unknowns=reading.found())
-
-
-def of_scale(value: paths.Object, *, group: str, resource: str, name: str, namespace: str = "") -> Growth | None:
-    """The growth that a request to a scale subresource asks for; None if it holds no Scale.
-
-    Args:
-        value: the Scale.
-        group: the API group of the resource that is scaled.
-        resource: its plural, as in the request. Where we know no scale of it, the target has no kind.
-        name: the object that is scaled.
-        namespace: its namespace.
-    """
-    growth = of(value, namespace=namespace)
-    if growth is None or (growth.source.group, growth.source.kind) != ("autoscaling", "Scale"):
-        return None
-    kind = scales.KINDS.get((group, resource), "")
-    target = lookup.Reference(group=group, kind=kind, name=name, namespace=namespace or growth.source.namespace)
-    return replace(growth, target=target)
 
 
 _HORIZONTAL_POD_AUTOSCALER = bounds.Fields(
@@ -108,7 +52,7 @@ def _horizontal_pod_autoscaler(value: paths.Object, growth: Growth, reading: Rea
 def _scaled_object(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     """With `idleReplicaCount` the target has that number while nothing triggers."""
     growth = bounds.of_autoscaler(value, growth, reading, _SCALED_OBJECT)
-    idle = bounds.fields(value, "spec").get("idleReplicaCount")
+    idle = reading_growth.object_in(value, "spec").get("idleReplicaCount")
     if idle is not None:
         least = reading.count(idle, "/spec/idleReplicaCount", default=0)
         growth = replace(growth, minimum=min(least, growth.minimum))
@@ -120,7 +64,7 @@ def _paused(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 
     No bound holds for that number, and it wins over the other annotation (scaledobject_controller.go).
     """
-    annotations = reading.strings(bounds.fields(value, "metadata").get("annotations"), _ANNOTATIONS)
+    annotations = reading.strings(reading_growth.object_in(value, "metadata").get("annotations"), _ANNOTATIONS)
     text = annotations.get(PAUSED_REPLICAS)
     if text is None:
         return replace(growth, held=is_paused(annotations))
@@ -128,8 +72,8 @@ def _paused(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     if not _WHOLE_NUMBER.fullmatch(text):
         reading.unknown(path, "expected a whole number")
         return replace(growth, held=True)
-    number = reading.count(int(text), path, default=bounds.UNUSABLE)
-    if number == bounds.UNUSABLE:
+    number = reading.count(int(text), path, default=reading_growth.UNUSABLE)
+    if number == reading_growth.UNUSABLE:
         return replace(growth, held=True)
     return replace(growth, minimum=number, maximum=number, reason="it is paused there", maximum_path=path)
 
@@ -142,32 +86,28 @@ def is_paused(annotations: Mapping[str, str]) -> bool:
 def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     """A Scale has the name and the namespace of its target."""
     target = lookup.Reference(group="", kind="", name=growth.source.name, namespace=growth.source.namespace)
-    growth = replace(growth, target=target, target_path=bounds.nearest(value, "/metadata/name"))
-    return bounds.of_number(value, growth, reading)
+    growth = replace(growth, target=target, target_path=reading_growth.nearest(value, "/metadata/name"))
+    return reading_growth.of_number(value, growth, reading)
 
 
-def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """What autoscalers of one role of a DisaggregatedSet write to; its controller makes and labels it."""
-    labels = reading.strings(bounds.fields(value, "metadata").get("labels"), _LABELS)
-    name, role = labels.get(SET_LABEL, ""), labels.get(ROLE_LABEL, "")
-    if not (name and role):
-        reading.unknown(bounds.nearest(value, _LABELS), f"{SET_LABEL} and {ROLE_LABEL} must tell what it scales")
-        name = role = ""
-    target = lookup.Reference(
-        group=growth.source.group, kind="DisaggregatedSet", name=name, namespace=growth.source.namespace
-    )
-    path = bounds.nearest(value, paths.join(_LABELS, SET_LABEL))
-    return bounds.of_number(value, replace(growth, target=target, target_path=path, role=role), reading)
-
-
-class _Known(NamedTuple):
-    versions: tuple[str, ...]
-    read: Callable[[paths.Object, Growth, Reading], Growth]
-
-
-_KINDS: Mapping[tuple[str, str], _Known] = {
-    ("autoscaling", "HorizontalPodAutoscaler"): _Known(("v1", "v2", "v2beta1", "v2beta2"), _horizontal_pod_autoscaler),
-    ("autoscaling", "Scale"): _Known(("v1",), _scale),
-    ("disaggregatedset.x-k8s.io", "DisaggregatedSetRoleScaler"): _Known(("v1",), _role_scaler),
-    ("keda.sh", "ScaledObject"): _Known(("v1alpha1",), _scaled_object),
-}
+KINDS = [
+    Kind(
+        group="autoscaling",
+        kind="HorizontalPodAutoscaler",
+        versions=("v1", "v2", "v2beta1", "v2beta2"),
+        plural="horizontalpodautoscalers",
+        key="horizontalPodAutoscaler",
+        shape=shapes.HorizontalPodAutoscaler,
+        autoscaler=_horizontal_pod_autoscaler,
+    ),
+    Kind(
+        group="keda.sh",
+        kind="ScaledObject",
+        versions=("v1alpha1",),
+        plural="scaledobjects",
+        key="scaledObject",
+        shape=shapes.ScaledObject,
+        autoscaler=_scaled_object,
+    ),
+    Kind(group="autoscaling", kind="Scale", versions=("v1",), autoscaler=_scale),
+]

@@ -1,16 +1,11 @@
 """What the kinds of autoscalers have in common: a reference to a target, and how many replicas it may have."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import NoneType
 
 from usher import paths
 from usher.reading import lookup
+from usher.reading.growth import UNUSABLE, Growth, nearest, object_in
 from usher.reading.values import Reading
-from usher.workloads.grown_workloads import Growth
-
-UNUSABLE = -1
-"""Stands for a number that is missing or wrong, where no default may stand in."""
 
 _TARGET = "/spec/scaleTargetRef"
 
@@ -39,16 +34,6 @@ def of_autoscaler(value: paths.Object, growth: Growth, reading: Reading, names: 
     return growth
 
 
-def of_number(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """The growth to the one number in `spec.replicas`, which is 0 where it is missing."""
-    given = reading.mapping(value.get("spec"), "/spec").get("replicas")
-    growth = replace(growth, maximum_path=nearest(value, "/spec/replicas"))
-    number = reading.count(given, "/spec/replicas", default=UNUSABLE)
-    if given is None and isinstance(value.get("spec"), dict | NoneType):
-        number = 0
-    return growth if number == UNUSABLE else replace(growth, minimum=number, maximum=number, reason="")
-
-
 def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
     """The growth with its target; without one where any part of the reference is not as it should be.
 
@@ -56,7 +41,7 @@ def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: F
     """
     growth = replace(growth, target_path=nearest(value, _TARGET))
     before = len(reading.unknowns)
-    reference = reading.mapping(fields(value, "spec").get("scaleTargetRef"), _TARGET)
+    reference = reading.mapping(object_in(value, "spec").get("scaleTargetRef"), _TARGET)
     api_version = reading.text(reference.get("apiVersion"), _TARGET + "/apiVersion") or names.default_api_version
     kind = reading.text(reference.get("kind"), _TARGET + "/kind") or names.default_kind
     name = reading.text(reference.get("name"), _TARGET + "/name")
@@ -65,7 +50,7 @@ def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: F
     if not (kind and name):
         reading.unknown(growth.target_path, "scaleTargetRef must give the kind and the name of what is scaled")
         return growth
-    group, _ = group_version(api_version)
+    group = api_version.rpartition("/")[0]
     if not group and kind != "ReplicationController":
         path = nearest(value, _TARGET + "/apiVersion")
         reading.unknown(path, f"apiVersion must give the API group of {kind}: without one it is not found")
@@ -77,7 +62,7 @@ def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: F
 
 def _with_bounds(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
     """The growth with its minimum and its maximum, which nowhere may be 0."""
-    spec = fields(value, "spec")
+    spec = object_in(value, "spec")
     path = f"/spec/{names.maximum}"
     growth = replace(growth, maximum_path=nearest(value, path))
     given = spec.get(names.maximum)
@@ -103,26 +88,3 @@ def _minimum(given: paths.Json, maximum: int | None, reading: Reading, names: Fi
         return minimum
     reading.unknown(path, f"is more than the maximum of {maximum}")
     return maximum
-
-
-def nearest(value: paths.Object, pointer: str) -> str:
-    """The pointer or, where nothing is, the innermost place on the way to it where something is."""
-    while pointer:
-        try:
-            paths.resolve(value, pointer)
-        except LookupError:
-            pointer, _, _ = pointer.rpartition("/")
-        else:
-            break
-    return pointer
-
-
-def fields(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
-    """An object inside the object; empty where there is none, which whoever read it has recorded."""
-    inner = value.get(key)
-    return inner if isinstance(inner, dict) else {}
-
-
-def group_version(api_version: object) -> tuple[str, str]:
-    group, _, version = (api_version if isinstance(api_version, str) else "").rpartition("/")
-    return group, version

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.autoscaling import autoscalers
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubernetes.batch import concurrent_pods
-from usher.reading.templates import Place, Template, pod_template
+from usher.kinds.autoscaling import autoscalers, shapes
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading.counts import concurrent_pods
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 DEFAULT_MAXIMUM: Final = 100
@@ -71,19 +72,27 @@ def _heeds_the_most(strategy: Mapping[str, paths.Json], reading: Reading) -> boo
 KINDS: list[Kind] = [
     Kind(
         group="keda.sh",
-        versions=("v1alpha1",),
         kind="ScaledJob",
+        versions=("v1alpha1",),
         plural="scaledjobs",
-        templates=_scaled_job,
-        template_paths=("spec.jobTargetRef.template",),
-        counted="as a Job, times `minReplicaCount` to `maxReplicaCount` (100 more if missing) Jobs; no bound where "
-        "the `scalingStrategy` is custom and takes off less than the running Jobs",
-        source="apis/keda/v1alpha1/scaledjob_types.go of kedacore/keda",
-        role=model.Role.BATCH,
-        suspend_path="/spec/jobTargetRef/suspend",
-        kueue=Kueue.CHILDREN,
-        # KEDA copies the labels of the ScaledJob to its Jobs.
-        queue_label_path="/metadata",
-        volcano="annotation `scheduling.volcano.sh/group-min-member`, which its Jobs get from it",
+        key="scaledJob",
+        shape=shapes.ScaledJob,
+        pods=Pods(
+            templates=_scaled_job,
+            template_paths=("spec.jobTargetRef.template",),
+            counted="as a Job, times `minReplicaCount` to `maxReplicaCount` (100 more if missing) Jobs; no bound where "
+            "the `scalingStrategy` is custom and takes off less than the running Jobs",
+            source="apis/keda/v1alpha1/scaledjob_types.go of kedacore/keda",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/jobTargetRef/suspend",
+            kueue=Kueue.CHILDREN,
+            # KEDA copies the labels of the ScaledJob to its Jobs.
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.volcano.sh/group-min-member`, which its Jobs get from it",
+        ),
     ),
 ]

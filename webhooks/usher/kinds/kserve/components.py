@@ -9,7 +9,8 @@ from typing import Final
 from usher import paths
 from usher.kinds.kserve.layers import Layers, container, first, inside
 from usher.reading import annotated_requests
-from usher.reading.templates import ContainerPlace, Place, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import ContainerPlace, Place
 from usher.reading.values import Reading
 
 SERVING: Final = "kserve-container"
@@ -65,7 +66,7 @@ def metadata(
     for field, inherited in (("labels", labels), ("annotations", annotations)):
         own = value.get(field) if isinstance(value, dict) else None
         if own is not None and not isinstance(own, dict):
-            # Of the wrong type, which is told where it is read.
+            # It has a wrong type, which is recorded where it is read.
             merged[field] = own
             continue
         below: dict[str, tuple[str, str]] = {}

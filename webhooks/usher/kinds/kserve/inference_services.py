@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kserve import multi_node, runtimes
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kserve import multi_node, runtimes, shapes
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve.components import containers, metadata
 from usher.kinds.kserve.layers import NAMED, Layers, first, inside, pod_fields, replaces, says
@@ -191,29 +191,41 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
 KINDS = [
     Kind(
         group=runtimes.GROUP,
-        versions=("v1beta1",),
         kind="InferenceService",
+        versions=("v1beta1",),
         plural="inferenceservices",
-        templates=_inference_service,
-        template_paths=(
-            "spec.{predictor,transformer,explainer}, which are pod specs with other fields beside",
-            "spec.predictor.{" + ",".join(FRAMEWORKS) + "} and spec.explainer.art, which are containers",
-            "spec.predictor.workerSpec",
-            "spec.canary[].predictor",
-        ),
-        counted=(
-            "from `minReplicas` (1 if missing) to `maxReplicas` of each component, in Knative mode without bound if "
-            "missing; in Standard mode `maxSurge` (25 % if missing) more in a rollout; the workers that the sizes need"
-        ),
-        source="KS:pkg/apis/serving/v1beta1/{inference_service,component,podspec}.go; "
-        "KS:pkg/controller/v1beta1/inferenceservice/",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        # Its labels reach the Deployments and Knative Services, and the pods.
-        queue_label_path="/metadata",
-        changes=(
-            "the components, if it says itself that it runs in Standard mode and its runtime is known: Knative refuses "
-            "scheduling fields unless feature flags are on, and lists take the place of those of the runtime"
+        key="inferenceService",
+        shape=shapes.InferenceService,
+        owned_by=(("apps.nvidia.com", "NIMService"),),
+        pods=Pods(
+            templates=_inference_service,
+            template_paths=(
+                "spec.{predictor,transformer,explainer}, which are pod specs with other fields beside",
+                "spec.predictor.{" + ",".join(FRAMEWORKS) + "} and spec.explainer.art, which are containers",
+                "spec.predictor.workerSpec",
+                "spec.canary[].predictor",
+            ),
+            counted=(
+                "from `minReplicas` (1 if missing) to `maxReplicas` of each component, in Knative mode without "
+                "bound if "
+                "missing; in Standard mode `maxSurge` (25 % if missing) more in a rollout; the workers that the "
+                "sizes need"
+            ),
+            source="KS:pkg/apis/serving/v1beta1/{inference_service,component,podspec}.go; "
+            "KS:pkg/controller/v1beta1/inferenceservice/",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            # Its labels reach the Deployments and Knative Services, and the pods.
+            queue_label_path="/metadata",
+            changes=(
+                "the components, if it says itself that it runs in Standard mode and its runtime is known: "
+                "Knative refuses "
+                "scheduling fields unless feature flags are on, and lists take the place of those of the runtime"
+            ),
         ),
     ),
     *runtimes.KINDS,

@@ -161,7 +161,7 @@ def _grouped(layers: Layers, list_name: str, reading: Reading) -> Iterable[Layer
 def container(
     parts: Layers, reading: Reading, *, name: str = "", kind: model.ContainerType = model.ContainerType.APP
 ) -> ContainerPlace:
-    """A container, of which several layers may say a part: resources one by one, variables by their names."""
+    """A container merged from several layers: resources one by one, variables by their names."""
     own, path = parts[0]
     value = own if isinstance(own, dict) else {}
     environment = tuple(
@@ -202,7 +202,7 @@ def _amounts(resources: Layers, name: str, reading: Reading) -> Place | None:
 
 
 def _filled_in(env: object) -> object:
-    """Variables, of which those whose value is a placeholder have one that comes from elsewhere."""
+    """Variables; a placeholder counts as a value from elsewhere."""
     if not isinstance(env, list) or not any(_is_unfilled(entry) for entry in env):
         return env
     return [{"name": entry["name"], "valueFrom": {}} if _is_unfilled(entry) else entry for entry in env]

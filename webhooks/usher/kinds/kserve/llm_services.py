@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kept_fields import spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kserve import annotated_claims, runtimes
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve.components import metadata
@@ -122,7 +123,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
     field: str = "template",
     claiming: bool = True,
 ) -> Template:
-    """A pod spec, of which several layers may say a part, or only KServe's preset."""
+    """A pod spec merged from several layers; or only KServe's preset has one."""
     reading = shared.reading
     own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
     spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")
@@ -150,7 +151,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
 def _scheduler(scheduler: Layers, shared: _Service) -> Iterator[Template]:
     """The pods that pick an endpoint, which a rollout replaces at once, and those that tokenize for them.
 
-    KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. There are none for a pool that is somebody else's.
+    KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. A service on the pool of another owner has neither.
     """
     reading = shared.reading
     pool = inside(inside(scheduler, "pool", reading), "ref", reading)
@@ -198,30 +199,43 @@ _COUNTED: Final = (
 KINDS = [
     Kind(
         group=GROUP,
-        versions=("v1alpha2", "v1alpha1"),
         kind="LLMInferenceService",
+        versions=("v1alpha2", "v1alpha1"),
         plural="llminferenceservices",
-        templates=_service,
-        template_paths=_TEMPLATE_PATHS,
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
-        queue_label_path="/metadata",
-        changes="the pod specs that it holds itself, unless what a configuration says would be lost by it",
+        pods=Pods(
+            templates=_service,
+            template_paths=_TEMPLATE_PATHS,
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
+            queue_label_path="/metadata",
+            changes="the pod specs that it holds itself, unless what a configuration says would be lost by it",
+        ),
     ),
     Kind(
         group=GROUP,
-        versions=("v1alpha2", "v1alpha1"),
         kind=runtimes.KIND,
+        versions=("v1alpha2", "v1alpha1"),
         plural="llminferenceserviceconfigs",
-        templates=_config,
-        template_paths=_TEMPLATE_PATHS,
-        counted="as a service that says nothing else; workers without bound where it has no parallelism",
-        source=_SOURCE,
-        role=model.Role.INFERENCE,
-        is_template=True,
-        changes="nothing: the services that use it are changed",
+        facts=Facts(keep=spec_without_secrets),
+        pods=Pods(
+            templates=_config,
+            template_paths=_TEMPLATE_PATHS,
+            counted="as a service that says nothing else; workers without bound where it has no parallelism",
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            is_template=True,
+            changes="nothing: the services that use it are changed",
+        ),
     ),
 ]

@@ -14,7 +14,8 @@ from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.components import SERVING
 from usher.kinds.kserve.layers import Layers, container, first, inside, pod_fields, replaces
 from usher.kinds.kserve.replicas import Mode, Nodes, Running
-from usher.reading.templates import ContainerPlace, Place, Template, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import ContainerPlace, Place, Template
 from usher.reading.values import Reading
 
 _WORKER: Final = "worker-container"
@@ -121,7 +122,7 @@ def _nodes(  # noqa: PLR0913 - as above
 
 
 def _count(lowest: int, highest: int | None, predictor: Layers, how: Running, reading: Reading) -> model.Count:
-    """In a rollout KServe keeps all workers until as many new ones are there, unless it is told otherwise."""
+    """In a rollout KServe keeps all workers until as many new ones are there, unless it says otherwise."""
     if how.stopped:
         return replicas.STOPPED
     if how.mode is not Mode.STANDARD:
@@ -186,7 +187,7 @@ def _annotations(template: Template) -> Mapping[str, str]:
 
 
 def _unshared(template: Template, path: str, total: int | None) -> Template:
-    """The template with accelerators of which nobody knows how many there will be, unless it asks for some itself."""
+    """The template with an unknown number of accelerators, unless it asks for some itself."""
     for place in template.containers or ():
         if any(
             isinstance(each.value, dict) and each.value.keys() & {*runtimes.ACCELERATORS} for each in _resources(place)

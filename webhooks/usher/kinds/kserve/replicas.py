@@ -134,9 +134,9 @@ def rolling(lowest: int, highest: int, surging: int) -> model.Count:
 
 
 def surge(strategy: Object, path: str, replicas: int, reading: Reading) -> int:
-    """Pods beside the old ones during a rollout of a Deployment; none where there are none, or for Recreate.
+    """Pods beside the old ones during a rollout of a Deployment; none for Recreate, or without old pods.
 
-    KServe's configuration may have another default than Kubernetes'; which, nobody tells us.
+    KServe's configuration may have another default than Kubernetes; usher does not know it.
     """
     rolling_path = path + "/rollingUpdate"
     update = reading.mapping(strategy.get("rollingUpdate"), rolling_path)

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
-from usher.kinds.kind import Kind
+from usher.kinds.kept_fields import spec_without_secrets
+from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts
 from usher.kinds.kserve.layers import Layers, first, inside
 from usher.reading.lookup import Reference
 from usher.reading.templates import ONE, Place, Template, Traits
@@ -54,11 +55,11 @@ def named(name: str, path: str, reading: Reading) -> Place | None:
 
     KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetServingRuntime.
     """
-    for kind, namespace in (("ServingRuntime", reading.namespace), ("ClusterServingRuntime", "")):
+    for kind, namespace in (("ServingRuntime", reading.context.namespace), ("ClusterServingRuntime", "")):
         reference = Reference(group=GROUP, kind=kind, name=name, namespace=namespace)
-        found = reading.inside().referenced(reference, path, for_want="")
+        found = reading.context.find(reference)
         if found is not None:
-            reading.stands_for(path, reference)
+            reading.record_reference(path, reference)
             return Place(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec")
     reason = f"runtime {name} is not known here, neither of the namespace nor the cluster: what it adds is not judged"
     reading.unknown(path, reason)
@@ -146,17 +147,24 @@ _SOURCE: Final = (
 def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
     return Kind(
         group=GROUP,
-        versions=("v1alpha1",),
         kind=kind,
+        versions=("v1alpha1",),
         plural=plural,
-        templates=_runtime,
-        template_paths=("spec, which is a part of a pod spec", "spec.workerSpec"),
-        counted="1 for one use; the workers are not bounded, nor are the GPUs that KServe writes into all of them",
-        source=_SOURCE,
-        role=model.Role.INFERENCE,
-        is_template=True,
         cluster_scoped=cluster_scoped,
-        changes=_CHANGES,
+        facts=Facts(keep=spec_without_secrets),
+        pods=Pods(
+            templates=_runtime,
+            template_paths=("spec, which is a part of a pod spec", "spec.workerSpec"),
+            counted="1 for one use; the workers are not bounded, nor are the GPUs that KServe writes into all of them",
+            source=_SOURCE,
+            role=model.Role.INFERENCE,
+            is_template=True,
+            changes=_CHANGES,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
 
 
@@ -169,7 +177,7 @@ KINDS = [
 KIND: Final = "LLMInferenceServiceConfig"
 
 SYSTEM_NAMESPACE: Final = "kserve"
-"""Where KServe is installed, unless it is told otherwise; configurations for all namespaces stand there."""
+"""Namespace of KServe by default; it holds the configurations for all namespaces."""
 
 _MAX_CONFIGS: Final = 16
 
@@ -198,12 +206,12 @@ def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
 
 
 def _named(name: str, path: str, reading: Reading) -> Place | None:
-    for namespace in (reading.namespace, SYSTEM_NAMESPACE):
+    for namespace in (reading.context.namespace, SYSTEM_NAMESPACE):
         reference = Reference(group=GROUP, kind=KIND, name=name, namespace=namespace)
-        found = reading.inside().referenced(reference, path, for_want="")
+        found = reading.context.find(reference)
         if found is not None:
-            reading.stands_for(path, reference)
+            reading.record_reference(path, reference)
             return Place(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec")
-    where = " nor in ".join(dict.fromkeys(filter(None, (reading.namespace, SYSTEM_NAMESPACE))))
+    where = " nor in ".join(dict.fromkeys(filter(None, (reading.context.namespace, SYSTEM_NAMESPACE))))
     reading.unknown(path, f"{KIND} {name} is not known here, neither in {where}: what it adds is not judged")
     return None

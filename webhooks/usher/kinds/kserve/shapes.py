@@ -2,10 +2,9 @@
 
 from typing import NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.view import View
 from usher.reading.pod_shapes import Present
 from usher.reading.shapes import STRICT
 
@@ -52,20 +51,3 @@ class InferenceServiceStatus(TypedDict):
 class InferenceService(TypedDict):
     spec: NotRequired[InferenceServiceSpec]
     status: NotRequired[InferenceServiceStatus]
-
-
-@with_config(STRICT)
-class Objects(TypedDict):
-    inferenceService: NotRequired[InferenceService]
-
-
-VIEWS = [
-    View(
-        group="serving.kserve.io",
-        versions=("v1beta1",),
-        kind="InferenceService",
-        plural="inferenceservices",
-        key="inferenceService",
-        shape=TypeAdapter(InferenceService),
-    ),
-]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.reading.templates import ONE, Place, Template, Traits
 from usher.reading.values import Reading
 
@@ -37,16 +37,22 @@ def _notebook(notebook: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 KINDS: list[Kind] = [
     Kind(
         group="kubeflow.org",
-        versions=("v1", "v1beta1", "v1alpha1"),
         kind="Notebook",
+        versions=("v1", "v1beta1", "v1alpha1"),
         plural="notebooks",
-        templates=_notebook,
-        template_paths=("spec.template.spec",),
-        counted=f"1; none while the annotation `{STOPPED}` is there",
-        source="components/notebook-controller of kubeflow/kubeflow",
-        role=model.Role.INTERACTIVE,
-        kueue=Kueue.CHILDREN,
-        # The StatefulSet's pod carries the labels of the Notebook.
-        queue_label_path="/metadata",
+        pods=Pods(
+            templates=_notebook,
+            template_paths=("spec.template.spec",),
+            counted=f"1; none while the annotation `{STOPPED}` is there",
+            source="components/notebook-controller of kubeflow/kubeflow",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INTERACTIVE,
+            kueue=Kueue.CHILDREN,
+            # The StatefulSet's pod carries the labels of the Notebook.
+            queue_label_path="/metadata",
+        ),
     ),
 ]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
-from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
@@ -29,7 +30,7 @@ _VARIABLES: Final[Mapping[str, frozenset[str]]] = {
 }
 
 VARIABLES_OF_ALL: Final = frozenset().union(*_VARIABLES.values())
-"""Of a runtime that nobody knows: it may be one for any of the frameworks."""
+"""Variables of an unknown runtime, which may serve any framework."""
 
 _POD_GROUPS: Final = ("volcano", "coscheduling")
 """Schedulers that a runtime can have a PodGroup made for: TR:pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""

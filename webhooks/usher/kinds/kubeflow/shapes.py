@@ -2,10 +2,9 @@
 
 from typing import Annotated, NotRequired
 
-from pydantic import BeforeValidator, TypeAdapter, with_config
+from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.view import View
 from usher.reading.pod_shapes import Present
 from usher.reading.shapes import STRICT
 
@@ -108,62 +107,3 @@ class TrainJobSpec(TypedDict):
 @with_config(STRICT)
 class TrainJob(TypedDict):
     spec: NotRequired[TrainJobSpec]
-
-
-@with_config(STRICT)
-class Objects(TypedDict):
-    pytorchJob: NotRequired[Job]
-    tfJob: NotRequired[Job]
-    xgboostJob: NotRequired[Job]
-    paddleJob: NotRequired[Job]
-    jaxJob: NotRequired[Job]
-    mpiJob: NotRequired[Job]
-    trainingRuntime: NotRequired[Runtime]
-    clusterTrainingRuntime: NotRequired[Runtime]
-    trainJob: NotRequired[TrainJob]
-
-
-def _job(kind: str, *, key: str, versions: tuple[str, ...] = ("v1",)) -> View:
-    return View(
-        group="kubeflow.org",
-        versions=versions,
-        kind=kind,
-        plural=f"{kind.lower()}s",
-        key=key,
-        shape=TypeAdapter(Job),
-    )
-
-
-VIEWS = [
-    View(
-        group="trainer.kubeflow.org",
-        versions=("v1alpha1",),
-        kind="TrainJob",
-        plural="trainjobs",
-        key="trainJob",
-        shape=TypeAdapter(TrainJob),
-    ),
-    _job("PyTorchJob", key="pytorchJob"),
-    _job("TFJob", key="tfJob"),
-    _job("XGBoostJob", key="xgboostJob"),
-    _job("PaddleJob", key="paddleJob"),
-    _job("JAXJob", key="jaxJob"),
-    _job("MPIJob", key="mpiJob", versions=("v2beta1", "v1")),
-    View(
-        group="trainer.kubeflow.org",
-        versions=("v1alpha1",),
-        kind="TrainingRuntime",
-        plural="trainingruntimes",
-        key="trainingRuntime",
-        shape=TypeAdapter(Runtime),
-    ),
-    View(
-        group="trainer.kubeflow.org",
-        versions=("v1alpha1",),
-        kind="ClusterTrainingRuntime",
-        plural="clustertrainingruntimes",
-        key="clusterTrainingRuntime",
-        shape=TypeAdapter(Runtime),
-        cluster_scoped=True,
-    ),
-]

@@ -9,20 +9,22 @@ from itertools import islice
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.kubeflow import runtime_patches
+from usher.kinds.kept_fields import spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kubeflow import runtime_patches, shapes
 from usher.kinds.kubeflow.runtimes import NODE, TRAINER, VARIABLES_OF_ALL, Job, Policy, jobs_of, policy_of
 from usher.reading.lookup import Reference
-from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
 
 GROUP: Final = "trainer.kubeflow.org"
 
 MAX_JOBS: Final = 100
-"""In the runtime of a TrainJob, all of which may read what the TrainJob says."""
+"""Jobs in the runtime of a TrainJob; each may take values from the TrainJob."""
 
 MAX_TRAINING_JOBS: Final = 4
-"""Among them; more than two, for MPI, are none that anybody means."""
+"""Training jobs among them; MPI needs two, and more are a mistake."""
 
 _VARIABLES: Final = "/spec/trainer/env"
 _RESOURCES: Final = "/spec/trainer/resourcesPerNode"
@@ -102,10 +104,12 @@ def _referenced(spec: Object, reading: Reading) -> paths.Object | None:
     if group != GROUP or kind not in _RUNTIMES:
         reading.unknown(path, f"{kind} of {group} is no kind of runtime that is known: its pods are not known")
         return None
-    reference = Reference(group=GROUP, kind=kind, name=name, namespace="" if _RUNTIMES[kind] else reading.namespace)
-    found = reading.referenced(reference, path + "/name", for_want="the pods that it makes are not judged")
+    reference = Reference(
+        group=GROUP, kind=kind, name=name, namespace="" if _RUNTIMES[kind] else reading.context.namespace
+    )
+    found = reading.look_up(reference, path + "/name", consequence="the pods that it makes are not judged")
     if found is not None:
-        reading.stands_for(path + "/name", reference)
+        reading.record_reference(path + "/name", reference)
     return found
 
 
@@ -201,47 +205,67 @@ def _trainer_alone(
     return runtime_patches.applied(template, patches, reading)
 
 
-def _runtime_kind(kind: str, plural: str, *, cluster_scoped: bool) -> Kind:
+def _runtime_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
     return Kind(
         group=GROUP,
-        versions=("v1alpha1",),
         kind=kind,
+        versions=("v1alpha1",),
         plural=plural,
-        templates=_runtime,
-        template_paths=("spec.template.spec.replicatedJobs[].template.spec.template",),
-        counted="of one TrainJob that changes nothing: `mlPolicy.numNodes` (1 if missing) for the step `trainer`, "
-        "`parallelism` (1 if missing) for every other job",
-        source="TR:pkg/runtime/core/trainingruntime.go",
-        role=model.Role.TRAINING,
-        is_template=True,
         cluster_scoped=cluster_scoped,
-        volcano="`spec.podGroupPolicy.volcano`, with `schedulerName: volcano` in its templates",
-        needs_gang=True,
+        key=key,
+        shape=shapes.Runtime,
+        facts=Facts(keep=spec_without_secrets),
+        pods=Pods(
+            templates=_runtime,
+            template_paths=("spec.template.spec.replicatedJobs[].template.spec.template",),
+            counted="of one TrainJob that changes nothing: `mlPolicy.numNodes` (1 if missing) for the step `trainer`, "
+            "`parallelism` (1 if missing) for every other job",
+            source="TR:pkg/runtime/core/trainingruntime.go",
+            role=model.Role.TRAINING,
+            is_template=True,
+            volcano="`spec.podGroupPolicy.volcano`, with `schedulerName: volcano` in its templates",
+            needs_gang=True,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
 
 
 KINDS: list[Kind] = [
     Kind(
         group=GROUP,
-        versions=("v1alpha1",),
         kind="TrainJob",
+        versions=("v1alpha1",),
         plural="trainjobs",
-        templates=_train_job,
-        template_paths=("those of the runtime that `spec.runtimeRef` names", "spec.trainer"),
-        counted="as its runtime, with `trainer.numNodes` for the nodes; "
-        "without bound, and no fewer than these, where the runtime is not known",
-        source="TR:pkg/runtime/core/trainingruntime.go, TR:pkg/runtime/framework/plugins/",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="`spec.podGroupPolicy.volcano` of its runtime, with `schedulerName: volcano` in the templates there",
-        # Its priority class and its scheduler only a runtime can name.
-        gang_places=model.GangPlaces(queue="/metadata/annotations/scheduling.volcano.sh~1queue-name"),
-        needs_gang=True,
-        changes="labels of the object, variables and resources of `spec.trainer`, and where the runtime is known "
-        "tolerations, node affinity and annotations of its pods, in a patch of `spec.runtimePatches`",
+        key="trainJob",
+        shape=shapes.TrainJob,
+        pods=Pods(
+            templates=_train_job,
+            template_paths=("those of the runtime that `spec.runtimeRef` names", "spec.trainer"),
+            counted="as its runtime, with `trainer.numNodes` for the nodes; "
+            "without bound, and no fewer than these, where the runtime is not known",
+            source="TR:pkg/runtime/core/trainingruntime.go, TR:pkg/runtime/framework/plugins/",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.MAY_WAIT,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="`spec.podGroupPolicy.volcano` of its runtime, with `schedulerName: volcano` in the templates "
+            "there",
+            # Its priority class and its scheduler only a runtime can name.
+            gang_places=model.GangPlaces(queue="/metadata/annotations/scheduling.volcano.sh~1queue-name"),
+            needs_gang=True,
+            changes="labels of the object, variables and resources of `spec.trainer`, and where the runtime is known "
+            "tolerations, node affinity and annotations of its pods, in a patch of `spec.runtimePatches`",
+        ),
     ),
-    _runtime_kind("ClusterTrainingRuntime", "clustertrainingruntimes", cluster_scoped=True),
-    _runtime_kind("TrainingRuntime", "trainingruntimes", cluster_scoped=False),
+    _runtime_kind(
+        "ClusterTrainingRuntime", "clustertrainingruntimes", key="clusterTrainingRuntime", cluster_scoped=True
+    ),
+    _runtime_kind("TrainingRuntime", "trainingruntimes", key="trainingRuntime", cluster_scoped=False),
 ]

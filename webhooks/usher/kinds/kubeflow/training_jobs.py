@@ -8,8 +8,10 @@ from functools import partial
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kubeflow import shapes
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 _RENDEZVOUS: Final = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}
@@ -94,50 +96,73 @@ def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Templa
         )
 
 
-def _training_operator(kind: str, *, field: str, traits: Traits, elastic: bool = False) -> Kind:
+def _training_operator(  # noqa: PLR0913 - in what the kinds of the training operator differ
+    kind: str, *, key: str, field: str, traits: Traits, elastic: bool = False, has_scale: bool = False
+) -> Kind:
     return Kind(
         group="kubeflow.org",
-        versions=("v1",),
         kind=kind,
+        versions=("v1",),
         plural=f"{kind.lower()}s",
-        templates=partial(_replica_specs, field=field, traits=traits),
-        template_paths=(f"spec.{field}.<type>.template",),
-        counted="the sum of `replicas` (1 if missing) over the types"
-        + ("; workers up to `elasticPolicy.maxReplicas` where it has metrics" if elastic else ""),
-        source="TR19:pkg/apis/kubeflow.org/v1/, TR19:pkg/controller.v1/pytorch/hpa.go",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/runPolicy/suspend",
-        kueue=Kueue.OPTION,
-        queue_label_path="/metadata",
-        volcano=_VOLCANO,
-        gang_places=_SCHEDULING_POLICY,
-        needs_gang=True,
+        key=key,
+        shape=shapes.Job,
+        scale=f"/spec/{field}/Worker/replicas" if has_scale else "",
+        pods=Pods(
+            templates=partial(_replica_specs, field=field, traits=traits),
+            template_paths=(f"spec.{field}.<type>.template",),
+            counted="the sum of `replicas` (1 if missing) over the types"
+            + ("; workers up to `elasticPolicy.maxReplicas` where it has metrics" if elastic else ""),
+            source="TR19:pkg/apis/kubeflow.org/v1/, TR19:pkg/controller.v1/pytorch/hpa.go",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/runPolicy/suspend",
+            kueue=Kueue.OPTION,
+            queue_label_path="/metadata",
+            volcano=_VOLCANO,
+            gang_places=_SCHEDULING_POLICY,
+            needs_gang=True,
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
 
 
 _VOLCANO: Final = "the operator's PodGroup, when it runs with `--gang-scheduler-name=volcano`"
 
 KINDS = [
-    _training_operator("PyTorchJob", field="pytorchReplicaSpecs", traits=_PYTORCH, elastic=True),
-    _training_operator("TFJob", field="tfReplicaSpecs", traits=_TENSORFLOW),
-    _training_operator("XGBoostJob", field="xgbReplicaSpecs", traits=_XGBOOST),
-    _training_operator("PaddleJob", field="paddleReplicaSpecs", traits=_PADDLE, elastic=True),
-    _training_operator("JAXJob", field="jaxReplicaSpecs", traits=_JAX),
+    _training_operator(
+        "PyTorchJob", key="pytorchJob", field="pytorchReplicaSpecs", traits=_PYTORCH, elastic=True, has_scale=True
+    ),
+    _training_operator("TFJob", key="tfJob", field="tfReplicaSpecs", traits=_TENSORFLOW),
+    _training_operator("XGBoostJob", key="xgboostJob", field="xgbReplicaSpecs", traits=_XGBOOST),
+    _training_operator(
+        "PaddleJob", key="paddleJob", field="paddleReplicaSpecs", traits=_PADDLE, elastic=True, has_scale=True
+    ),
+    _training_operator("JAXJob", key="jaxJob", field="jaxReplicaSpecs", traits=_JAX, has_scale=True),
     Kind(
         group="kubeflow.org",
-        versions=("v2beta1", "v1"),
         kind="MPIJob",
+        versions=("v2beta1", "v1"),
         plural="mpijobs",
-        templates=_mpi_job,
-        template_paths=("spec.mpiReplicaSpecs.{Launcher,Worker}.template",),
-        counted="the sum of `replicas` (1 if missing) of launcher and workers",
-        source="MO:pkg/apis/kubeflow/v2beta1/types.go; KQ:pkg/controller/jobs/mpijob/mpijob_controller.go",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/runPolicy/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="the operator's PodGroup, when it runs with `--gang-scheduling=volcano`",
-        gang_places=_SCHEDULING_POLICY,
-        needs_gang=True,
+        key="mpiJob",
+        shape=shapes.Job,
+        pods=Pods(
+            templates=_mpi_job,
+            template_paths=("spec.mpiReplicaSpecs.{Launcher,Worker}.template",),
+            counted="the sum of `replicas` (1 if missing) of launcher and workers",
+            source="MO:pkg/apis/kubeflow/v2beta1/types.go; KQ:pkg/controller/jobs/mpijob/mpijob_controller.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/runPolicy/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="the operator's PodGroup, when it runs with `--gang-scheduling=volcano`",
+            gang_places=_SCHEDULING_POLICY,
+            needs_gang=True,
+        ),
     ),
 ]

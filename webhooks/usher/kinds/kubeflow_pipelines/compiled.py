@@ -13,7 +13,7 @@ from usher import paths
 GROUP: Final = "pipelines.kubeflow.org"
 KIND: Final = "PipelineSpec"
 VERSION: Final = "2"
-"""Of its schema, of which only the first number tells of another shape."""
+"""First number of the version of its schema; only this number stands for another shape."""
 
 PLATFORMS: Final = "platforms"
 

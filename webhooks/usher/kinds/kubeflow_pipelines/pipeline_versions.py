@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import errors, model, paths, quantities
-from usher.kinds.kind import Kind
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
 from usher.kinds.kubeflow_pipelines import compiled, runs
 from usher.kinds.kubeflow_pipelines import platforms as kubeflow_pipelines_platforms
 from usher.kinds.kubeflow_pipelines.runs import Component, nearest
@@ -74,7 +74,7 @@ def _executors(spec: Object, path: str, reading: Reading) -> dict[str, Place]:
 
 
 def _tell_of_missing(spec: Object, path: str, component: Component, reading: Reading) -> None:
-    """Where the executors themselves are missing this is told once, and what is none of them has been told of."""
+    """Records missing executors once; entries of a wrong type are recorded where they are read."""
     for key in ("deploymentSpec", "executors"):
         if key not in spec:
             break
@@ -201,31 +201,43 @@ _SOURCE: Final = "kubeflow/pipelines @ 7b70c7b9:api/v2alpha1/pipeline_spec.proto
 KINDS: list[Kind] = [
     Kind(
         group=compiled.GROUP,
-        versions=(compiled.VERSION,),
         kind=compiled.KIND,
+        versions=(compiled.VERSION,),
         plural="",
-        templates=_pipeline,
-        template_paths=_TEMPLATE_PATHS,
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.BATCH,
-        is_template=True,
-        changes="nothing: it is a file that is handed to Kubeflow Pipelines, not to the API server",
+        pods=Pods(
+            templates=_pipeline,
+            template_paths=_TEMPLATE_PATHS,
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            is_template=True,
+            changes="nothing: it is a file that is handed to Kubeflow Pipelines, not to the API server",
+        ),
     ),
     Kind(
         group=compiled.GROUP,
-        versions=("v2beta1",),
         kind="PipelineVersion",
+        versions=("v2beta1",),
         plural="pipelineversions",
-        templates=_pipeline_version,
-        template_paths=tuple(
-            f"spec.{holder}.{path}"
-            for holder, path in zip(("pipelineSpec", "platformSpec"), _TEMPLATE_PATHS, strict=True)
+        pods=Pods(
+            templates=_pipeline_version,
+            template_paths=tuple(
+                f"spec.{holder}.{path}"
+                for holder, path in zip(("pipelineSpec", "platformSpec"), _TEMPLATE_PATHS, strict=True)
+            ),
+            counted=_COUNTED,
+            source=_SOURCE + ", backend/src/crd/kubernetes/v2beta1/",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            is_template=True,
+            changes="nothing: its fields are not those of a pod",
         ),
-        counted=_COUNTED,
-        source=_SOURCE + ", backend/src/crd/kubernetes/v2beta1/",
-        role=model.Role.BATCH,
-        is_template=True,
-        changes="nothing: its fields are not those of a pod",
     ),
 ]

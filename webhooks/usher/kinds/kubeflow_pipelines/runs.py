@@ -54,7 +54,7 @@ def components(spec: Object, path: str, reading: Reading) -> dict[str, Component
         found[name] = _component(component, component_path, reading)
     root = _component(reading.mapping(spec.get("root"), root_path), root_path, reading)
     if "components" in spec and not isinstance(spec["components"], dict):
-        # What is called cannot be found then, which is told here once.
+        # Then the called components cannot be found. That is recorded once, here.
         if spec["components"] is None and root.calls:
             reading.unknown(path, "the components are missing: their pods are not counted")
         root = replace(root, calls=())

@@ -1,19 +1,19 @@
 """The apps group: Deployment, ReplicaSet, StatefulSet and DaemonSet, with the shapes that rules read of them."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kubernetes.batch import OF_VOLCANO
-from usher.kinds.view import View
+from usher.reading.counts import share_of
 from usher.reading.pod_shapes import Present
+from usher.reading.pod_templates import pod_template
 from usher.reading.shapes import STRICT, IntOrString
-from usher.reading.templates import Place, Template, pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 
@@ -66,36 +66,6 @@ class StatefulSet(TypedDict):
     spec: NotRequired[StatefulSetSpec]
 
 
-@with_config(STRICT)
-class Objects(TypedDict):
-    deployment: NotRequired[Deployment]
-    statefulSet: NotRequired[StatefulSet]
-
-
-VIEWS = [
-    View(
-        group="apps",
-        versions=("v1",),
-        kind="Deployment",
-        plural="deployments",
-        key="deployment",
-        shape=TypeAdapter(Deployment),
-    ),
-    View(
-        group="apps",
-        versions=("v1",),
-        kind="StatefulSet",
-        plural="statefulsets",
-        key="statefulSet",
-        shape=TypeAdapter(StatefulSet),
-    ),
-]
-
-
-DEFAULT_SURGE = "25%"
-_PERCENTAGE = re.compile(r"([0-9]{1,4})%", re.ASCII)
-
-
 def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(workload.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
@@ -119,28 +89,6 @@ def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
     yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
 
 
-def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
-    replicas: int,
-    value: object,
-    path: str,
-    reading: Reading,
-    *,
-    default: int | str = DEFAULT_SURGE,
-    rounded_up: bool = True,
-) -> int:
-    """Some of the replicas: a number, or a percentage. Surges are rounded up, what may be missing is rounded down."""
-    if value is None:
-        value = default
-    if not isinstance(value, str):
-        return reading.count(value, path, default=0)
-    percentage = _PERCENTAGE.fullmatch(value)
-    if percentage is None:
-        reading.unknown(path, "expected a whole number or a percentage such as 25%")
-        return 0
-    hundredths = replicas * int(percentage[1])
-    return -(-hundredths // 100) if rounded_up else hundredths // 100
-
-
 def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(workload.get("spec"), "/spec")
     count = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
@@ -150,55 +98,98 @@ def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
 KINDS = [
     Kind(
         group="apps",
-        versions=("v1",),
         kind="Deployment",
+        versions=("v1",),
         plural="deployments",
-        templates=_deployment,
-        template_paths=("spec.template",),
-        counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
-        source="API:apps/v1/types.go",
-        role=model.Role.SERVICE,
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
-        gang_places=OF_VOLCANO,
+        key="deployment",
+        shape=Deployment,
+        scale="/spec/replicas",
+        owned_by=(
+            ("serving.knative.dev", "Revision"),
+            ("serving.kserve.io", "InferenceService"),
+            ("serving.kserve.io", "LLMInferenceService"),
+            ("apps.nvidia.com", "NIMService"),
+            ("production-stack.vllm.ai", "VLLMRuntime"),
+        ),
+        pods=Pods(
+            templates=_deployment,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.SERVICE,
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
+            gang_places=OF_VOLCANO,
+        ),
     ),
     Kind(
         group="apps",
-        versions=("v1",),
         kind="StatefulSet",
+        versions=("v1",),
         plural="statefulsets",
-        templates=_replicated,
-        template_paths=("spec.template",),
-        counted="`replicas` (1 if missing)",
-        source="API:apps/v1/types.go",
-        role=model.Role.SERVICE,
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
-        "`podManagementPolicy: Parallel`",
-        gang_places=OF_VOLCANO,
+        key="statefulSet",
+        shape=StatefulSet,
+        scale="/spec/replicas",
+        owned_by=(
+            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+            ("kubeflow.org", "Notebook"),
+        ),
+        pods=Pods(
+            templates=_replicated,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing)",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.SERVICE,
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
+            "`podManagementPolicy: Parallel`",
+            gang_places=OF_VOLCANO,
+        ),
     ),
     Kind(
         group="apps",
-        versions=("v1",),
         kind="ReplicaSet",
+        versions=("v1",),
         plural="replicasets",
-        templates=_replicated,
-        template_paths=("spec.template",),
-        counted="`replicas` (1 if missing)",
-        source="API:apps/v1/types.go",
-        role=model.Role.SERVICE,
+        scale="/spec/replicas",
+        owned_by=(("apps", "Deployment"),),
+        pods=Pods(
+            templates=_replicated,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing)",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.SERVICE,
+        ),
     ),
     Kind(
         group="apps",
-        versions=("v1",),
         kind="DaemonSet",
+        versions=("v1",),
         plural="daemonsets",
-        templates=_daemon_set,
-        template_paths=("spec.template",),
-        counted="one on every node that fits: without bound",
-        source="API:apps/v1/types.go",
-        role=model.Role.SYSTEM,
+        pods=Pods(
+            templates=_daemon_set,
+            template_paths=("spec.template",),
+            counted="one on every node that fits: without bound",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.SYSTEM,
+        ),
     ),
 ]

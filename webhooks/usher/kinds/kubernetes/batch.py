@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.view import View
+from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading.counts import concurrent_pods
+from usher.reading.pod_templates import pod_template
 from usher.reading.shapes import STRICT
-from usher.reading.templates import Place, Template, pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 
@@ -37,32 +38,6 @@ class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
 
 
-@with_config(STRICT)
-class Objects(TypedDict):
-    job: NotRequired[Job]
-    cronJob: NotRequired[CronJob]
-
-
-VIEWS = [
-    View(
-        group="batch",
-        versions=("v1",),
-        kind="Job",
-        plural="jobs",
-        key="job",
-        shape=TypeAdapter(Job),
-    ),
-    View(
-        group="batch",
-        versions=("v1",),
-        kind="CronJob",
-        plural="cronjobs",
-        key="cronJob",
-        shape=TypeAdapter(CronJob),
-    ),
-]
-
-
 OF_VOLCANO: Final = model.GangPlaces(
     queue="/spec/template/metadata/annotations/scheduling.volcano.sh~1queue-name",
     minimum="/metadata/annotations/scheduling.volcano.sh~1group-min-member",
@@ -70,13 +45,6 @@ OF_VOLCANO: Final = model.GangPlaces(
     counted_by_operator=False,
 )
 """Volcano's controller makes the PodGroup itself: the number is read of what owns the pods, the queue of the pods."""
-
-
-def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
-    """Pods of a JobSpec that run at one time: parallelism, but never more than completions."""
-    parallelism = reading.count(spec.get("parallelism"), path + "/parallelism", default=1)
-    completions = reading.count(spec.get("completions"), path + "/completions", default=parallelism)
-    return min(parallelism, completions)
 
 
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -103,33 +71,57 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 KINDS = [
     Kind(
         group="batch",
-        versions=("v1",),
         kind="Job",
+        versions=("v1",),
         plural="jobs",
-        templates=_job,
-        template_paths=("spec.template",),
-        counted="the smaller of `parallelism` (1 if missing) and `completions`",
-        source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
-        gang_places=OF_VOLCANO,
+        key="job",
+        shape=Job,
+        owned_by=(
+            ("batch", "CronJob"),
+            ("jobset.x-k8s.io", "JobSet"),
+            ("ray.io", "RayJob"),
+            ("keda.sh", "ScaledJob"),
+            ("apps.nvidia.com", "NIMCache"),
+            ("kubeflow.org", "MPIJob"),
+        ),
+        pods=Pods(
+            templates=_job,
+            template_paths=("spec.template",),
+            counted="the smaller of `parallelism` (1 if missing) and `completions`",
+            source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
+            gang_places=OF_VOLCANO,
+        ),
     ),
     Kind(
         group="batch",
-        versions=("v1",),
         kind="CronJob",
+        versions=("v1",),
         plural="cronjobs",
-        templates=_cron_job,
-        template_paths=("spec.jobTemplate.spec.template",),
-        counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-        source="API:batch/v1/types.go",
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.CHILDREN,
-        # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.
-        queue_label_path="/spec/jobTemplate/metadata",
+        key="cronJob",
+        shape=CronJob,
+        pods=Pods(
+            templates=_cron_job,
+            template_paths=("spec.jobTemplate.spec.template",),
+            counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
+            source="API:batch/v1/types.go",
+            kueue_unit=KueueUnit.RUN,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.CHILDREN,
+            # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.
+            queue_label_path="/spec/jobTemplate/metadata",
+        ),
     ),
 ]

@@ -1,7 +1,7 @@
-"""The configuration of NVIDIA's device plugin: YAML, which a ConfigMap holds as text below names of its own.
+"""ConfigMaps: the configuration of NVIDIA's device plugin, which is YAML in a text below any name.
 
-Nothing marks such a ConfigMap, and all others are none of our business: they may hold anything. So what does not look
-like one from afar is not read, and of the rest only these fields are kept.
+Nothing marks such a ConfigMap, and others may hold anything. So usher reads only texts that look like one, and keeps
+these fields of them alone.
 Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, sharing.go, replicas.go).
 """
 
@@ -14,6 +14,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors
 from usher.documents import reader
+from usher.kinds.kept_fields import kueue_configuration
+from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT, without_nulls
 
 _MOST: Final = 64 * 1024
@@ -60,7 +62,7 @@ _CONFIGURATION: Final = TypeAdapter(Configuration)
 
 
 def _read(value: object) -> Configuration:
-    """The configuration that a text is; empty where it is none that shares devices."""
+    """The configuration in a text; empty where the text is no configuration, or shares no devices."""
     if not isinstance(value, str) or not _SHARES.search(value):
         return {}
     if len(value) > _MOST:
@@ -92,3 +94,23 @@ Configurations = Annotated[
     AfterValidator(_that_share),
 ]
 """`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""
+
+
+@with_config(STRICT)
+class ConfigMap(TypedDict):
+    data: NotRequired[Configurations]
+
+
+KINDS = [
+    Kind(
+        group="",
+        kind="ConfigMap",
+        versions=("v1",),
+        plural="configmaps",
+        # To be called for every ConfigMap of a cluster, and to be allowed to list them, would cost more than it finds.
+        listed=False,
+        key="configMap",
+        shape=ConfigMap,
+        facts=Facts(keep=kueue_configuration, presence_only=True),
+    ),
+]

@@ -1,15 +1,16 @@
-"""Device claims and their templates (DRA).
+"""Device claims, their templates and the classes of devices (DRA).
 
 Version v1beta1 has the fields of a request in the request itself; the versions after it have them in `exactly`.
 """
 
 from typing import Annotated, NotRequired
 
-from pydantic import AfterValidator, TypeAdapter, with_config
+from pydantic import AfterValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import device_classes
-from usher.kinds.view import View
+from usher.kinds.kept_fields import SPEC
+from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT
 
 
@@ -70,27 +71,31 @@ class ResourceClaimTemplate(TypedDict):
     spec: NotRequired[TemplateSpec]
 
 
-@with_config(STRICT)
-class Objects(TypedDict):
-    resourceClaim: NotRequired[ResourceClaim]
-    resourceClaimTemplate: NotRequired[ResourceClaimTemplate]
-
-
-VIEWS = [
-    View(
+KINDS = [
+    Kind(
         group="resource.k8s.io",
-        versions=("v1", "v1beta2", "v1beta1"),
         kind="ResourceClaim",
+        versions=("v1", "v1beta2", "v1beta1"),
         plural="resourceclaims",
         key="resourceClaim",
-        shape=TypeAdapter(ResourceClaim),
+        shape=ResourceClaim,
+        facts=Facts(keep=SPEC),
     ),
-    View(
+    Kind(
         group="resource.k8s.io",
-        versions=("v1", "v1beta2", "v1beta1"),
         kind="ResourceClaimTemplate",
+        versions=("v1", "v1beta2", "v1beta1"),
         plural="resourceclaimtemplates",
         key="resourceClaimTemplate",
-        shape=TypeAdapter(ResourceClaimTemplate),
+        shape=ResourceClaimTemplate,
+        facts=Facts(keep=SPEC),
+    ),
+    Kind(
+        group="resource.k8s.io",
+        kind="DeviceClass",
+        versions=("v1", "v1beta2", "v1beta1"),
+        plural="deviceclasses",
+        cluster_scoped=True,
+        facts=Facts(keep=SPEC),
     ),
 ]

@@ -1,11 +1,12 @@
-"""Namespaces, of which rules read the name and, as of all objects, some labels."""
+"""Namespaces. Rules read their name and, as for all objects, some labels."""
 
 from typing import NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.view import View
+from usher.kinds.kept_fields import keeping
+from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT
 
 
@@ -19,19 +20,16 @@ class Namespace(TypedDict):
     metadata: NotRequired[NamespaceMetadata]
 
 
-@with_config(STRICT)
-class Objects(TypedDict):
-    namespace: NotRequired[Namespace]
-
-
-VIEWS = [
-    View(
+KINDS = [
+    Kind(
         group="",
-        versions=("v1",),
         kind="Namespace",
+        versions=("v1",),
         plural="namespaces",
-        key="namespace",
-        shape=TypeAdapter(Namespace),
         cluster_scoped=True,
+        own_webhook=True,
+        key="namespace",
+        shape=Namespace,
+        facts=Facts(keep=keeping()),
     ),
 ]

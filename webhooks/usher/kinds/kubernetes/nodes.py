@@ -1,12 +1,13 @@
-"""Nodes, and the binding of pods to them."""
+"""Nodes, the binding of pods to them, and the classes of their container runtimes."""
 
 from typing import Annotated, Final, NotRequired
 
-from pydantic import BeforeValidator, TypeAdapter, with_config
+from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import meanings, names
-from usher.kinds.view import View
+from usher.kinds.kept_fields import keeping
+from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT, Quantity
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
@@ -71,29 +72,36 @@ class Binding(TypedDict):
     target: NotRequired[BindingTarget]
 
 
-@with_config(STRICT)
-class Objects(TypedDict):
-    node: NotRequired[Node]
-    binding: NotRequired[Binding]
-
-
-VIEWS = [
-    View(
+KINDS = [
+    Kind(
         group="",
-        versions=("v1",),
         kind="Node",
-        plural="nodes",
-        key="node",
-        shape=TypeAdapter(Node),
-        cluster_scoped=True,
-    ),
-    View(
-        group="",
         versions=("v1",),
+        plural="nodes",
+        cluster_scoped=True,
+        key="node",
+        shape=Node,
+        facts=Facts(
+            keep=keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity"),
+            changes_often=True,
+        ),
+    ),
+    Kind(
+        group="",
         kind="Binding",
+        versions=("v1",),
         plural="bindings",
         key="binding",
-        shape=TypeAdapter(Binding),
+        shape=Binding,
         listed=False,
+        own_webhook=True,
+    ),
+    Kind(
+        group="node.k8s.io",
+        kind="RuntimeClass",
+        versions=("v1",),
+        plural="runtimeclasses",
+        cluster_scoped=True,
+        facts=Facts(keep=keeping("/handler", "/overhead", "/scheduling")),
     ),
 ]

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.reading.templates import Place, Template, pod_template
+from usher.kinds import completion
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 
@@ -35,38 +37,65 @@ def _pod_template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator
 KINDS = [
     Kind(
         group="",
-        versions=("v1",),
         kind="Pod",
+        versions=("v1",),
         plural="pods",
-        templates=_pod,
-        template_paths=("the object itself",),
-        counted="1",
-        source="API:core/v1/types.go",
-        role=model.Role.UNKNOWN,
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
+        owned_by=(
+            ("apps", "ReplicaSet"),
+            ("apps", "StatefulSet"),
+            ("apps", "DaemonSet"),
+            ("batch", "Job"),
+            ("", "ReplicationController"),
+        ),
+        finished=completion.by_field("/phase", "Succeeded", "Failed"),
+        pods=Pods(
+            templates=_pod,
+            template_paths=("the object itself",),
+            counted="1",
+            source="API:core/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.UNKNOWN,
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
+        ),
     ),
     Kind(
         group="",
-        versions=("v1",),
         kind="ReplicationController",
+        versions=("v1",),
         plural="replicationcontrollers",
-        templates=_replication_controller,
-        template_paths=("spec.template",),
-        counted="`replicas` (1 if missing)",
-        source="API:core/v1/types.go",
-        role=model.Role.SERVICE,
+        scale="/spec/replicas",
+        pods=Pods(
+            templates=_replication_controller,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing)",
+            source="API:core/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.SERVICE,
+        ),
     ),
     Kind(
         group="",
-        versions=("v1",),
         kind="PodTemplate",
+        versions=("v1",),
         plural="podtemplates",
-        templates=_pod_template,
-        template_paths=("template",),
-        counted="1 for each pod that is made from it",
-        source="API:core/v1/types.go",
-        is_template=True,
+        pods=Pods(
+            templates=_pod_template,
+            template_paths=("template",),
+            counted="1 for each pod that is made from it",
+            source="API:core/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            is_template=True,
+        ),
     ),
 ]

@@ -1,11 +1,12 @@
-"""ResourceQuotas."""
+"""ResourceQuotas and LimitRanges."""
 
 from typing import NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.view import View
+from usher.kinds.kept_fields import SPEC, keeping
+from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT, Quantity
 
 
@@ -31,18 +32,19 @@ class ResourceQuota(TypedDict):
     spec: NotRequired[ResourceQuotaSpec]
 
 
-@with_config(STRICT)
-class Objects(TypedDict):
-    resourceQuota: NotRequired[ResourceQuota]
-
-
-VIEWS = [
-    View(
+KINDS = [
+    Kind(
         group="",
-        versions=("v1",),
         kind="ResourceQuota",
+        versions=("v1",),
         plural="resourcequotas",
         key="resourceQuota",
-        shape=TypeAdapter(ResourceQuota),
+        shape=ResourceQuota,
+        facts=Facts(
+            keep=keeping("/spec", "/status/hard", "/status/used"), momentary=frozenset({"used"}), changes_often=True
+        ),
+    ),
+    Kind(
+        group="", kind="LimitRange", versions=("v1",), plural="limitranges", facts=Facts(keep=SPEC, changes_often=True)
     ),
 ]

@@ -2,11 +2,10 @@
 
 from typing import NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.kubernetes.config_maps import Configurations
-from usher.kinds.view import View
+from usher.kinds.kind import Kind
 from usher.reading.shapes import STRICT
 
 
@@ -47,38 +46,23 @@ class NvidiaDriver(TypedDict):
     spec: NotRequired[NvidiaDriverSpec]
 
 
-@with_config(STRICT)
-class ConfigMap(TypedDict):
-    data: NotRequired[Configurations]
-
-
-@with_config(STRICT)
-class Objects(TypedDict):
-    clusterPolicy: NotRequired[ClusterPolicy]
-    nvidiaDriver: NotRequired[NvidiaDriver]
-    configMap: NotRequired[ConfigMap]
-
-
-VIEWS = [
-    View(
+KINDS = [
+    Kind(
         group="nvidia.com",
-        versions=("v1",),
         kind="ClusterPolicy",
+        versions=("v1",),
         plural="clusterpolicies",
+        cluster_scoped=True,
         key="clusterPolicy",
-        shape=TypeAdapter(ClusterPolicy),
-        cluster_scoped=True,
+        shape=ClusterPolicy,
     ),
-    View(
+    Kind(
         group="nvidia.com",
-        versions=("v1alpha1",),
         kind="NVIDIADriver",
+        versions=("v1alpha1",),
         plural="nvidiadrivers",
-        key="nvidiaDriver",
-        shape=TypeAdapter(NvidiaDriver),
         cluster_scoped=True,
+        key="nvidiaDriver",
+        shape=NvidiaDriver,
     ),
-    # Judged in files alone: to be asked about every ConfigMap of a cluster, and to be allowed to list them, would cost
-    # more than it finds.
-    View(group="", versions=("v1",), kind="ConfigMap", plural="", key="configMap", shape=TypeAdapter(ConfigMap)),
 ]

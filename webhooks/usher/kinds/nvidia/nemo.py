@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.nvidia import nim_gpus
 from usher.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
@@ -21,7 +21,7 @@ _BUILDER: Final = "nim-build-ctr"
 
 
 def _service(service: Object, reading: Reading) -> Iterator[Template]:
-    """One Deployment, whose rollouts make no more pods than there are; nobody chooses its scheduler and priority."""
+    """One Deployment, whose rollouts add no pods; the operator sets neither scheduler nor priority."""
     metadata = reading.mapping(service.get("metadata"), "/metadata")
     name = reading.text(metadata.get("name"), "/metadata/name")
     spec = reading.mapping(service.get("spec"), "/spec")
@@ -81,18 +81,24 @@ _COUNTED: Final = "`replicas` (1 if missing), or `scale.hpa` where `scale.enable
 def _nemo(kind: str, *, counted: str = _COUNTED) -> Kind:
     return Kind(
         group=nim_gpus.GROUP,
-        versions=("v1alpha1",),
         kind=kind,
+        versions=("v1alpha1",),
         plural=f"{kind.lower()}s",
-        templates=_service,
-        template_paths=("spec",),
-        counted=counted,
-        source="api/apps/v1alpha1/nemo_*_types.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.SERVICE,
-        kueue=Kueue.CHILDREN,
-        # What stands there are labels of the Deployment and of its pods.
-        queue_label_path="/spec",
-        changes=_CHANGES,
+        pods=Pods(
+            templates=_service,
+            template_paths=("spec",),
+            counted=counted,
+            source="api/apps/v1alpha1/nemo_*_types.go of NVIDIA/k8s-nim-operator",
+            role=model.Role.SERVICE,
+            kueue=Kueue.CHILDREN,
+            # What stands there are labels of the Deployment and of its pods.
+            queue_label_path="/spec",
+            changes=_CHANGES,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
     )
 
 
@@ -104,17 +110,23 @@ KINDS: list[Kind] = [
     _nemo("NemoGuardrail"),
     Kind(
         group=nim_gpus.GROUP,
-        versions=("v1alpha1",),
         kind="NIMBuild",
+        versions=("v1alpha1",),
         plural="nimbuilds",
-        templates=_nim_build,
-        template_paths=("spec",),
-        counted="1, until the engine is built",
-        source="internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.BATCH,
-        kueue=Kueue.CHILDREN,
-        # What stands there are labels of the pod.
-        queue_label_path="/spec",
-        changes=_CHANGES,
+        pods=Pods(
+            templates=_nim_build,
+            template_paths=("spec",),
+            counted="1, until the engine is built",
+            source="internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            kueue=Kueue.CHILDREN,
+            # What stands there are labels of the pod.
+            queue_label_path="/spec",
+            changes=_CHANGES,
+        ),
     ),
 ]

@@ -36,8 +36,8 @@ def of_service(spec: Object, path: str, gpus_of_node: int | None, reading: Readi
     profile = reading.text(cache.get("profile"), cache_path + "/profile")
     if not (name and profile) or spec.get("draResources") or _asks(spec):
         return {}
-    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.namespace)
-    found = reading.referenced(reference, cache_path + "/name", for_want=_NOT_KNOWN)
+    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, cache_path + "/name", consequence=_NOT_KNOWN)
     if found is None or not _is_optimised(found):
         return {}
     if gpus_of_node is not None:
@@ -60,8 +60,8 @@ def of_build(spec: Object, path: str, reading: Reading) -> Mapping[str, Place]:
     profile = reading.text(cache.get("profile"), cache_path + "/profile")
     if not name or _asks(spec):
         return {}
-    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.namespace)
-    found = reading.referenced(reference, cache_path + "/name", for_want=_NOT_KNOWN)
+    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, cache_path + "/name", consequence=_NOT_KNOWN)
     if found is None:
         return {}
     amount = _of_profile(found, profile) if profile else None
@@ -87,7 +87,7 @@ def _is_optimised(cache: Object) -> bool:
 
 
 def _of_profile(cache: Object, name: str) -> str | None:
-    """The tensor parallelism that the status tells of a profile, or an empty text; None where there is none."""
+    """The tensor parallelism of a profile in the status, empty where it has none; None without such a profile."""
     inner = Reading()
     status = inner.mapping(cache.get("status"), "/status")
     for path, profile in inner.items(status.get("profiles"), "/status/profiles"):

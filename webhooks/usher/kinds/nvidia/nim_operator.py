@@ -1,6 +1,6 @@
 """apps.nvidia.com: NIMService, NIMCache and NIMPipeline of the NIM operator.
 
-Sources: api/apps/v1alpha1/nimservice_types.go, nimcache_types.go and dra_types.go, manifests/ and
+Sources: api/apps/v1alpha1/nimservice_types.go, nimcache_types.go, manifests/ and
 internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7.
 """
 
@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
-from usher.kinds.nvidia import nim_gpus
-from usher.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.nvidia import nim_claims, nim_gpus
+from usher.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
 _MODE: Final = "serving.kserve.io/deploymentMode"
 _DEPLOYMENTS: Final = frozenset({"Standard", "RawDeployment"})
-_DEVICE_CLASS: Final = "gpu.nvidia.com"
 _CACHE_NODES: Final = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 """Where a NIMCache downloads if it names no nodes: on those that have something from NVIDIA."""
 
@@ -49,7 +48,7 @@ def _service(spec: Object, path: str, name: str, container: str, reading: Readin
     claims = list(reading.items(spec.get("draResources"), path + "/draResources"))
     added = nim_gpus.of_service(spec, path, gpus_of_node, reading)
     main = ContainerPlace(
-        value={"env": spec.get("env"), "resources": _resources(spec, path, claims, reading)},
+        value={"env": spec.get("env"), "resources": nim_claims.resources(spec, path, claims, reading)},
         path=path,
         name=container,
         requests=added.get("requests"),
@@ -58,7 +57,7 @@ def _service(spec: Object, path: str, name: str, container: str, reading: Readin
     fields = {
         # What stands there is for the container, not for the pod as a whole.
         "resources": Place(None, path + "/resources"),
-        "resourceClaims": Place([_claim(index, entry) for index, (_, entry) in _named(claims)], path + "/draResources"),
+        "resourceClaims": Place(nim_claims.entries(claims), path + "/draResources"),
     }
     if nodes > 1:
         fields["affinity"] = Place(None, path + "/affinity")
@@ -75,7 +74,7 @@ def _service(spec: Object, path: str, name: str, container: str, reading: Readin
             *_others(spec, path, "sidecarContainers", model.ContainerType.APP, reading),
         ),
         fields=fields,
-        claims=tuple(_created(claims, container, reading)),
+        claims=tuple(nim_claims.created(claims, container, reading)),
     )
     yield from _endpoint_picker(spec, path, name, reading)
 
@@ -117,51 +116,6 @@ def _replicas(spec: Object, path: str, nodes: int, reading: Reading) -> model.Co
     if hpa.get("maxReplicas") is None:
         return model.Count(minimum=lowest * nodes, maximum=None, reason="autoscaling without maxReplicas")
     return model.Count(minimum=lowest * nodes, maximum=max(most, lowest) * nodes, reason="autoscaling")
-
-
-Entries = list[tuple[str, Mapping[str, paths.Json]]]
-
-
-def _resources(spec: Object, path: str, claims: Entries, reading: Reading) -> paths.Object:
-    """Of the claims among the resources the operator takes none: those of `draResources` stand in their place."""
-    given = reading.mapping(spec.get("resources"), path + "/resources")
-    result: paths.Object = {field: given[field] for field in ("requests", "limits") if field in given}
-    taken: list[paths.Json] = []
-    for index, (claim_path, entry) in _named(claims):
-        requests = reading.texts(entry.get("requests"), claim_path + "/requests")
-        taken += [{"name": _name(index), "request": request} for request in requests or ("",)]
-    return {**result, "claims": taken} if taken else result
-
-
-def _named(claims: Entries) -> Iterator[tuple[int, tuple[str, Mapping[str, paths.Json]]]]:
-    """The claims that are there already, or are made from a template that is."""
-    for index, (path, entry) in enumerate(claims):
-        if entry.get("claimCreationSpec") is None:
-            yield index, (path, entry)
-
-
-def _name(index: int) -> str:
-    return f"claim-{index}"
-
-
-def _claim(index: int, entry: Object) -> paths.Json:
-    fields = ("resourceClaimName", "resourceClaimTemplateName")
-    return {"name": _name(index), **{field: entry[field] for field in fields if field in entry}}
-
-
-def _created(claims: Entries, container: str, reading: Reading) -> Iterator[ClaimPlace]:
-    """The claims for which the operator makes a template; what selects the devices does not change their number."""
-    for claim_path, entry in claims:
-        path = claim_path + "/claimCreationSpec"
-        creation = reading.mapping(entry.get("claimCreationSpec"), path)
-        requests: list[paths.Json] = []
-        for device_path, device in reading.items(creation.get("devices"), path + "/devices"):
-            name = reading.text(device.get("deviceClassName"), device_path + "/deviceClassName") or _DEVICE_CLASS
-            count = reading.count(device.get("count"), device_path + "/count", default=1, of="devices")
-            if count:
-                requests.append({"name": "device", "exactly": {"deviceClassName": name, "count": count}})
-        if requests:
-            yield ClaimPlace(spec={"devices": {"requests": requests}}, path=path, container=container)
 
 
 def _others(
@@ -230,43 +184,62 @@ _CHANGES: Final = "labels of the object; only some fields are those of a pod"
 KINDS: list[Kind] = [
     Kind(
         group="apps.nvidia.com",
-        versions=("v1alpha1",),
         kind="NIMService",
+        versions=("v1alpha1",),
         plural="nimservices",
-        templates=_nim_service,
-        template_paths=("spec",),
-        counted=_SERVED,
-        source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        # What stands there are labels of the Deployment and of its pods.
-        queue_label_path="/spec",
-        changes=_CHANGES,
+        owned_by=(("apps.nvidia.com", "NIMPipeline"),),
+        pods=Pods(
+            templates=_nim_service,
+            template_paths=("spec",),
+            counted=_SERVED,
+            source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            # What stands there are labels of the Deployment and of its pods.
+            queue_label_path="/spec",
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group="apps.nvidia.com",
-        versions=("v1alpha1",),
         kind="NIMPipeline",
+        versions=("v1alpha1",),
         plural="nimpipelines",
-        templates=_nim_pipeline,
-        template_paths=("spec.services[].spec",),
-        counted="as a NIMService, for every service that is `enabled`",
-        source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.INFERENCE,
-        kueue=Kueue.CHILDREN,
-        changes=_CHANGES,
+        pods=Pods(
+            templates=_nim_pipeline,
+            template_paths=("spec.services[].spec",),
+            counted="as a NIMService, for every service that is `enabled`",
+            source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group="apps.nvidia.com",
-        versions=("v1alpha1",),
         kind="NIMCache",
+        versions=("v1alpha1",),
         plural="nimcaches",
-        templates=_nim_cache,
-        template_paths=("spec",),
-        counted="1, until the model is cached",
-        source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
-        role=model.Role.BATCH,
-        kueue=Kueue.CHILDREN,
-        changes=_CHANGES,
+        pods=Pods(
+            templates=_nim_cache,
+            template_paths=("spec",),
+            counted="1, until the model is cached",
+            source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            kueue=Kueue.CHILDREN,
+            changes=_CHANGES,
+        ),
     ),
 ]

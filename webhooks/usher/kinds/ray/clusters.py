@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.reading.templates import FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits, listed, pod_template
+from usher.reading.pod_templates import listed, pod_template
+from usher.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
-from usher.workloads.pod_sets import DEFAULT_SCHEDULER
 
 TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
 

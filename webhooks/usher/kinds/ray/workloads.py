@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds import completion
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.ray import clusters
-from usher.kinds.view import View
 from usher.reading.embedded import times
 from usher.reading.shapes import STRICT
 from usher.reading.templates import Template, Traits
@@ -70,41 +70,6 @@ class RayServiceSpec(TypedDict):
 @with_config(STRICT)
 class RayService(TypedDict):
     spec: NotRequired[RayServiceSpec]
-
-
-@with_config(STRICT)
-class Objects(TypedDict):
-    rayCluster: NotRequired[RayCluster]
-    rayJob: NotRequired[RayJob]
-    rayService: NotRequired[RayService]
-
-
-VIEWS = [
-    View(
-        group="ray.io",
-        versions=_SHAPE_VERSIONS,
-        kind="RayCluster",
-        plural="rayclusters",
-        key="rayCluster",
-        shape=TypeAdapter(RayCluster),
-    ),
-    View(
-        group="ray.io",
-        versions=_SHAPE_VERSIONS,
-        kind="RayJob",
-        plural="rayjobs",
-        key="rayJob",
-        shape=TypeAdapter(RayJob),
-    ),
-    View(
-        group="ray.io",
-        versions=_SHAPE_VERSIONS,
-        kind="RayService",
-        plural="rayservices",
-        key="rayService",
-        shape=TypeAdapter(RayService),
-    ),
-]
 
 
 _VERSIONS: Final = ("v1", "v1alpha1")
@@ -177,62 +142,99 @@ _VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: vo
 KINDS = [
     Kind(
         group="ray.io",
-        versions=_VERSIONS,
         kind="RayCluster",
+        versions=_VERSIONS,
         plural="rayclusters",
-        templates=_ray_cluster,
-        template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano=_VOLCANO,
-        gang_places=_PLACES,
+        key="rayCluster",
+        shape=RayCluster,
+        owned_by=(
+            ("ray.io", "RayJob"),
+            ("ray.io", "RayService"),
+        ),
+        pods=Pods(
+            templates=_ray_cluster,
+            template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano=_VOLCANO,
+            gang_places=_PLACES,
+        ),
     ),
     Kind(
         group="ray.io",
-        versions=_VERSIONS,
         kind="RayJob",
-        plural="rayjobs",
-        templates=_ray_job,
-        template_paths=("spec.rayClusterSpec, as in a RayCluster", "spec.submitterPodTemplate"),
-        counted="as its RayCluster, none where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
-        source=_SOURCE + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano=_VOLCANO,
-        gang_places=_PLACES,
-    ),
-    Kind(
-        group="ray.io",
         versions=_VERSIONS,
-        kind="RayService",
-        plural="rayservices",
-        templates=_ray_service,
-        template_paths=("spec.rayClusterConfig, as in a RayCluster",),
-        counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
-        source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
-        role=model.Role.INFERENCE,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.DEFAULT,
-        queue_label_path="/metadata",
-        volcano="KubeRay's own for its RayClusters, when it is configured with `batchScheduler: volcano`",
+        plural="rayjobs",
+        key="rayJob",
+        shape=RayJob,
+        owned_by=(("ray.io", "RayCronJob"),),
+        finished=completion.by_field("/jobDeploymentStatus", "Complete", "Failed"),
+        pods=Pods(
+            templates=_ray_job,
+            template_paths=("spec.rayClusterSpec, as in a RayCluster", "spec.submitterPodTemplate"),
+            counted="as its RayCluster, none where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
+            source=_SOURCE
+            + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano=_VOLCANO,
+            gang_places=_PLACES,
+        ),
     ),
     Kind(
         group="ray.io",
-        versions=("v1",),
+        kind="RayService",
+        versions=_VERSIONS,
+        plural="rayservices",
+        key="rayService",
+        shape=RayService,
+        pods=Pods(
+            templates=_ray_service,
+            template_paths=("spec.rayClusterConfig, as in a RayCluster",),
+            counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
+            source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="KubeRay's own for its RayClusters, when it is configured with `batchScheduler: volcano`",
+        ),
+    ),
+    Kind(
+        group="ray.io",
         kind="RayCronJob",
+        versions=("v1",),
         plural="raycronjobs",
-        templates=_ray_cron_job,
-        template_paths=("spec.jobTemplate, as the spec of a RayJob",),
-        counted="as a RayJob for each run; nothing keeps runs from overlapping",
-        source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/suspend",
-        volcano="KubeRay's own for its RayJobs, when it is configured with `batchScheduler: volcano`",
+        pods=Pods(
+            templates=_ray_cron_job,
+            template_paths=("spec.jobTemplate, as the spec of a RayJob",),
+            counted="as a RayJob for each run; nothing keeps runs from overlapping",
+            source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/suspend",
+            volcano="KubeRay's own for its RayJobs, when it is configured with `batchScheduler: volcano`",
+        ),
     ),
 ]

@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds import completion
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.spark import conf as spark_conf
 from usher.kinds.spark import pods
 from usher.kinds.spark.resources import Overhead
 from usher.reading.embedded import times
-from usher.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, listed, pod_template
+from usher.reading.pod_templates import listed, pod_template
+from usher.reading.templates import LISTS, ONE, ContainerPlace, Place, Template
 from usher.reading.values import Reading
 
 _GROUP: Final = "sparkoperator.k8s.io"
@@ -23,7 +25,7 @@ _ONE_RUN: Final = model.Count(minimum=0, maximum=1)
 _OVERLAPPING: Final = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
 
 _OF_CONNECT: Final = ("cores", "memory", "template")
-"""Of an executor of SparkConnect, all else of which the API server drops."""
+"""Fields of an executor of SparkConnect; the API server drops all others."""
 
 
 def _application(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template]:
@@ -133,49 +135,69 @@ def _places(spec: str) -> model.GangPlaces:
 KINDS = [
     Kind(
         group=_GROUP,
-        versions=("v1beta2",),
         kind="SparkApplication",
-        plural="sparkapplications",
-        templates=_spark_application,
-        template_paths=("spec.driver, spec.executor", "spec.driver.template, spec.executor.template"),
-        counted=_COUNTED.format(1),
-        source="SP:api/v1beta2/sparkapplication_types.go; SP:internal/controller/sparkapplication/submission.go",
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.OPTION,
-        queue_label_path="/metadata",
-        volcano="`spec.batchScheduler: volcano`; its PodGroup asks for one pod, and for the resources of all",
-        gang_places=_places("/spec"),
-        changes=_CHANGES,
-    ),
-    Kind(
-        group=_GROUP,
         versions=("v1beta2",),
-        kind="ScheduledSparkApplication",
-        plural="scheduledsparkapplications",
-        templates=_scheduled,
-        template_paths=("spec.template, as the spec of a SparkApplication",),
-        counted="as a SparkApplication for each run; without bound under `concurrencyPolicy: Allow`",
-        source="SP:internal/controller/scheduledsparkapplication/controller.go",
-        role=model.Role.BATCH,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.CHILDREN,
-        # The SparkApplications get its labels.
-        queue_label_path="/metadata",
-        volcano="`spec.template.batchScheduler: volcano`, as for a SparkApplication",
-        gang_places=_places("/spec/template"),
-        changes=_CHANGES,
+        plural="sparkapplications",
+        owned_by=(("sparkoperator.k8s.io", "ScheduledSparkApplication"),),
+        finished=completion.by_field("/applicationState/state", "COMPLETED", "FAILED"),
+        pods=Pods(
+            templates=_spark_application,
+            template_paths=("spec.driver, spec.executor", "spec.driver.template, spec.executor.template"),
+            counted=_COUNTED.format(1),
+            source="SP:api/v1beta2/sparkapplication_types.go; SP:internal/controller/sparkapplication/submission.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.OPTION,
+            queue_label_path="/metadata",
+            volcano="`spec.batchScheduler: volcano`; its PodGroup asks for one pod, and for the resources of all",
+            gang_places=_places("/spec"),
+            changes=_CHANGES,
+        ),
     ),
     Kind(
         group=_GROUP,
-        versions=("v1alpha1",),
+        kind="ScheduledSparkApplication",
+        versions=("v1beta2",),
+        plural="scheduledsparkapplications",
+        pods=Pods(
+            templates=_scheduled,
+            template_paths=("spec.template, as the spec of a SparkApplication",),
+            counted="as a SparkApplication for each run; without bound under `concurrencyPolicy: Allow`",
+            source="SP:internal/controller/scheduledsparkapplication/controller.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.CHILDREN,
+            # The SparkApplications get its labels.
+            queue_label_path="/metadata",
+            volcano="`spec.template.batchScheduler: volcano`, as for a SparkApplication",
+            gang_places=_places("/spec/template"),
+            changes=_CHANGES,
+        ),
+    ),
+    Kind(
+        group=_GROUP,
         kind="SparkConnect",
+        versions=("v1alpha1",),
         plural="sparkconnects",
-        templates=_spark_connect,
-        template_paths=("spec.server.template", "spec.executor, spec.executor.template"),
-        counted="1 server, and `executor.instances` (2 if missing), or as `dynamicAllocation` has them",
-        source="SP:internal/controller/sparkconnect/",
-        role=model.Role.BATCH,
-        changes=_CHANGES,
+        pods=Pods(
+            templates=_spark_connect,
+            template_paths=("spec.server.template", "spec.executor, spec.executor.template"),
+            counted="1 server, and `executor.instances` (2 if missing), or as `dynamicAllocation` has them",
+            source="SP:internal/controller/sparkconnect/",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            changes=_CHANGES,
+        ),
     ),
 ]

@@ -37,7 +37,7 @@ def read(value: object, path: str, reading: Reading) -> Conf:
 
 
 def whole(place: Place, reading: Reading) -> int | None:
-    """A number of something; None where there is none, or nothing that is one."""
+    """A number; None where it is missing or cannot be read."""
     text = place.value
     if not isinstance(text, str) or not text:
         return None
@@ -48,7 +48,7 @@ def whole(place: Place, reading: Reading) -> int | None:
 
 
 def pods(place: Place, reading: Reading) -> int | None:
-    """A number of pods; None where there is none, or one that no cluster has."""
+    """A number of pods; None where it is missing, unreadable or larger than any cluster."""
     number = whole(place, reading)
     found = -1 if number is None else reading.count(number, place.path, default=-1)
     return found if found >= 0 else None

@@ -14,7 +14,8 @@ from usher.kinds.spark import resources as spark_resources
 from usher.kinds.spark.conf import Conf
 from usher.reading import annotated_requests
 from usher.reading.environment import READ_VARIABLES
-from usher.reading.templates import LISTS, NOWHERE, ContainerPlace, Place, Template, Traits, listed
+from usher.reading.pod_templates import listed
+from usher.reading.templates import LISTS, NOWHERE, ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading
 
 _CONTAINERS: Final[Mapping[str, str]] = {

@@ -31,14 +31,14 @@ class Overhead(NamedTuple):
 
     factor: Place = NOWHERE
     beside_jvm: bool = False
-    """Whether the application is none for the JVM: Python, R."""
+    """Whether the application does not run on the JVM: Python, R."""
 
 
 class Amounts(NamedTuple):
     requests: dict[str, str]
     limits: dict[str, str]
     path: str
-    """Where the first accelerator stands; empty where there is none."""
+    """Path of the first accelerator; empty without accelerators."""
 
 
 def of_role(role: str, own: Callable[[str], Place], conf: Conf, overhead: Overhead, reading: Reading) -> Amounts:

@@ -1,1 +1,5 @@
 """tekton.dev: runs, pipelines and tasks."""
+
+from usher.kinds.tekton import runs
+
+KINDS = (*runs.KINDS,)

@@ -13,9 +13,10 @@ from usher.kinds.tekton import references, tasks
 from usher.kinds.tekton.references import PARAMETER, Task, Version
 from usher.kinds.tekton.tasks import Run
 from usher.reading import layers
+from usher.reading.context import MAX_DEPTH
 from usher.reading.counts import NEVER, ONCE, Times, each
 from usher.reading.templates import NOWHERE, Place, Template
-from usher.reading.values import MAX_DEPTH, Reading
+from usher.reading.values import Reading
 
 _WHEN: Final = "`when` decides whether a task runs"
 _MATRIX: Final = "a matrix takes a parameter that is known only when the pipeline runs"
@@ -62,7 +63,7 @@ def of_reference(ref: Place, pipeline: Pipeline, budget: layers.Budget, reading:
 
     Where it is not to be had, the run may still say what some of its tasks ask for.
     """
-    found = references.referenced(ref, "Pipeline", for_want="its pods are not judged", reading=reading)
+    found = references.referenced(ref, "Pipeline", consequence="its pods are not judged", reading=reading)
     if found is not None:
         (spec,), (metadata,) = layers.field((found,), "spec"), layers.field((found,), "metadata")
         version = references.version_of(reading.mapping(*found))
@@ -186,7 +187,7 @@ def _values(value: object, path: str, reading: Reading) -> tuple[str, ...] | Non
 
 
 def _added(include: list[tuple[str, Mapping[str, paths.Json]]], known: dict[str, set[str]], reading: Reading) -> int:
-    """How many included combinations are new: those of which no value is in any combination yet."""
+    """How many included combinations are new: none of their values is in any combination yet."""
     new = []
     for path, entry in include:
         pairs = {

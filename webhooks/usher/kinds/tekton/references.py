@@ -47,13 +47,15 @@ class Task:
     metadata: Place = NOWHERE
 
 
-def referenced(ref: Place, kind: str, *, for_want: str, reading: Reading, namespace: str | None = None) -> Place | None:
+def referenced(
+    ref: Place, kind: str, *, consequence: str, reading: Reading, namespace: str | None = None
+) -> Place | None:
     """The object that a reference names, which counts as standing below the name; None where it is not to be had.
 
     Args:
         ref: an object with `name`, or with `resolver` or `bundle`, which say where on the network to look.
         kind: of the object.
-        for_want: what cannot be told without it.
+        consequence: what cannot be told without it.
         reading: looks it up.
         namespace: where it stands; that of the object itself if None.
     """
@@ -61,19 +63,19 @@ def referenced(ref: Place, kind: str, *, for_want: str, reading: Reading, namesp
     name = reading.text(value.get("name"), path + "/name")
     for field in ("resolver", "bundle"):
         if reading.text(value.get(field), f"{path}/{field}"):
-            reading.unknown(f"{path}/{field}", f"the {kind} is fetched only when it runs: {for_want}")
+            reading.unknown(f"{path}/{field}", f"the {kind} is fetched only when it runs: {consequence}")
             return None
     if not name:
         return None
     if PARAMETER in name:
-        reading.unknown(path + "/name", f"which {kind} it is, is known only when it runs: {for_want}")
+        reading.unknown(path + "/name", f"which {kind} it is, is known only when it runs: {consequence}")
         return None
-    within = reading.namespace if namespace is None else namespace
+    within = reading.context.namespace if namespace is None else namespace
     reference = Reference(group=GROUP, kind=kind, name=name, namespace=within)
-    found = reading.referenced(reference, path + "/name", for_want=for_want)
+    found = reading.look_up(reference, path + "/name", consequence=consequence)
     if found is None:
         return None
-    reading.stands_for(path + "/name", reference)
+    reading.record_reference(path + "/name", reference)
     return Place(found, path + "/name")
 
 
@@ -82,7 +84,7 @@ def task_of_reference(ref: Place, reading: Reading) -> Task:
     value = reading.mapping(*ref)
     kind = reading.text(value.get("kind"), ref.path + "/kind") or "Task"
     namespace = "" if kind == "ClusterTask" else None
-    found = referenced(ref, kind, for_want="its steps are not judged", reading=reading, namespace=namespace)
+    found = referenced(ref, kind, consequence="its steps are not judged", reading=reading, namespace=namespace)
     if found is None:
         return Task(spec=Place(None, ref.path), version=V1, is_own=False, is_known=False)
     (spec,), (metadata,) = layers.field((found,), "spec"), layers.field((found,), "metadata")

@@ -25,7 +25,7 @@ _POD_FIELDS: Final = (
 _CONTAINER_FIELDS: Final = ("envFrom", "securityContext", "volumeDevices", "volumeMounts")
 """What Tekton hands on as it is; commands, variables and resources it changes."""
 _WHOLE: Final = frozenset({"memory", "ephemeral-storage"})
-"""Resources of which Tekton counts no thousandths."""
+"""Resources that Tekton counts in whole numbers."""
 
 _TOO_LARGE: Final = "too many steps share too large a template: they are not judged"
 
@@ -201,7 +201,7 @@ def _environment(step: Mapping[str, paths.Json], path: str, reading: Reading) ->
     """The variables of a step, or those of the StepAction that it takes its container from."""
     own = Place(step.get("env"), path + "/env")
     ref = Place(step.get("ref"), path + "/ref")
-    action = referenced(ref, "StepAction", for_want="its variables are not judged", reading=reading)
+    action = referenced(ref, "StepAction", consequence="its variables are not judged", reading=reading)
     if action is None:
         return own
     (spec,) = layers.field((action,), "spec")

@@ -5,10 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue
+from usher.kinds import completion
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.volcano import shapes
 from usher.reading.embedded import times
 from usher.reading.lookup import Reference
-from usher.reading.templates import Place, Template, Traits, pod_template
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading
 
 _BATCH: Final = "batch.volcano.sh"
@@ -28,7 +31,7 @@ _VARIABLES_OF_PLUGINS: Final[Mapping[str, frozenset[str]]] = {
 _MPI_WORKER_OPTION: Final = "--worker="
 
 _MOST_FLOWS: Final = 1_000
-"""Each is looked up and read as a whole; nobody means more."""
+"""usher looks up and reads each one; more are a mistake."""
 
 _ONE_RUN: Final = model.Count(minimum=0, maximum=1)
 _OVERLAPPING: Final = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
@@ -95,8 +98,8 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 def _job_flow(job_flow: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     """The tasks of one Job for each flow, made from the JobTemplate of its name.
 
-    A flow waits until its targets have completed. Of two flows of one name only the first makes a Job, and `patch` is
-    read by nobody (VC:pkg/controllers/jobflow/jobflow_controller_action.go).
+    A flow waits until its targets have completed. Of two flows of one name only the first makes a Job, and no
+    controller reads `patch` (VC:pkg/controllers/jobflow/jobflow_controller_action.go).
     """
     spec = reading.mapping(job_flow.get("spec"), "/spec")
     seen: set[str] = set()
@@ -113,11 +116,11 @@ def _job_flow(job_flow: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 
 def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> Iterator[Template]:
-    reference = Reference(group=_FLOW, kind="JobTemplate", name=name, namespace=reading.namespace)
-    found = reading.referenced(reference, path, for_want="the pods of this flow are not judged")
+    reference = Reference(group=_FLOW, kind="JobTemplate", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, path, consequence="the pods of this flow are not judged")
     if found is None:
         return
-    reading.stands_for(path, reference)
+    reading.record_reference(path, reference)
     for template in _tasks(reading.mapping(found.get("spec"), path + "/spec"), path + "/spec", reading):
         count = template.count
         if waits:
@@ -136,69 +139,109 @@ def _places(spec: str) -> model.GangPlaces:
     )
 
 
+_FINISHED: Final = completion.by_field("/state/phase", "Completed", "Succeed", "Failed", "Terminated")
+"""Volcano JobPhase and JobFlow Phase; an Aborted job may be resumed."""
+
 _COUNTED: Final = "the sum of `tasks[].replicas` (0 if missing)"
 _SOURCE: Final = "VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go"
 
 KINDS = [
     Kind(
         group=_BATCH,
-        versions=("v1alpha1",),
         kind="Job",
+        versions=("v1alpha1",),
         plural="jobs",
-        templates=_job,
-        template_paths=("spec.tasks[].template",),
-        counted=_COUNTED,
-        source=_SOURCE,
-        role=model.Role.TRAINING,
-        volcano="always: it is Volcano's own kind",
-        gang_places=_places("/spec"),
-        gang_native=True,
-        # VC:pkg/webhooks/admission/jobs/validate/admit_job.go
-        changes="the pod templates, when it is created: Volcano refuses later changes",
+        key="volcanoJob",
+        shape=shapes.Job,
+        owned_by=(
+            ("batch.volcano.sh", "CronJob"),
+            ("flow.volcano.sh", "JobFlow"),
+        ),
+        finished=_FINISHED,
+        pods=Pods(
+            templates=_job,
+            template_paths=("spec.tasks[].template",),
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            volcano="always: it is Volcano's own kind",
+            gang_places=_places("/spec"),
+            gang_native=True,
+            # VC:pkg/webhooks/admission/jobs/validate/admit_job.go
+            changes="the pod templates, when it is created: Volcano refuses later changes",
+        ),
     ),
     Kind(
         group=_BATCH,
-        versions=("v1alpha1",),
         kind="CronJob",
+        versions=("v1alpha1",),
         plural="cronjobs",
-        templates=_cron_job,
-        template_paths=("spec.jobTemplate.spec.tasks[].template",),
-        counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-        source="VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go",
-        role=model.Role.TRAINING,
-        suspend_path="/spec/suspend",
-        kueue=Kueue.NEVER,
-        volcano="always: it makes Volcano's own Jobs",
-        gang_places=_places("/spec/jobTemplate/spec"),
-        gang_native=True,
+        key="volcanoCronJob",
+        shape=shapes.CronJob,
+        pods=Pods(
+            templates=_cron_job,
+            template_paths=("spec.jobTemplate.spec.tasks[].template",),
+            counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
+            source="VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.NEVER,
+            volcano="always: it makes Volcano's own Jobs",
+            gang_places=_places("/spec/jobTemplate/spec"),
+            gang_native=True,
+        ),
     ),
     Kind(
         group=_FLOW,
-        versions=("v1alpha1",),
         kind="JobTemplate",
+        versions=("v1alpha1",),
         plural="jobtemplates",
-        templates=_job,
-        template_paths=("spec.tasks[].template",),
-        counted=f"of one Job made from it: {_COUNTED}",
-        source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobtemplate_types.go",
-        role=model.Role.TRAINING,
-        is_template=True,
-        volcano="always: Volcano's own Jobs are made from it",
-        gang_places=_places("/spec"),
-        gang_native=True,
+        key="volcanoJobTemplate",
+        shape=shapes.Job,
+        pods=Pods(
+            templates=_job,
+            template_paths=("spec.tasks[].template",),
+            counted=f"of one Job made from it: {_COUNTED}",
+            source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobtemplate_types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            is_template=True,
+            volcano="always: Volcano's own Jobs are made from it",
+            gang_places=_places("/spec"),
+            gang_native=True,
+        ),
     ),
     Kind(
         group=_FLOW,
-        versions=("v1alpha1",),
         kind="JobFlow",
+        versions=("v1alpha1",),
         plural="jobflows",
-        templates=_job_flow,
-        template_paths=("those of the JobTemplates that spec.flows[].name refer to",),
-        counted="the Jobs of all flows together; those of flows that wait for others may not be there yet",
-        source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobflow_types.go; VC:pkg/controllers/jobflow/",
-        role=model.Role.TRAINING,
-        volcano="always: each flow is a Job of Volcano's own kind",
-        gang_native=True,
-        changes="nothing: its pod templates stand in JobTemplates",
+        finished=_FINISHED,
+        pods=Pods(
+            templates=_job_flow,
+            template_paths=("those of the JobTemplates that spec.flows[].name refer to",),
+            counted="the Jobs of all flows together; those of flows that wait for others may not be there yet",
+            source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobflow_types.go; "
+            "VC:pkg/controllers/jobflow/",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.MAY_WAIT,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            volcano="always: each flow is a Job of Volcano's own kind",
+            gang_native=True,
+            changes="nothing: its pod templates stand in JobTemplates",
+        ),
     ),
 ]

@@ -2,10 +2,9 @@
 
 from typing import NotRequired
 
-from pydantic import TypeAdapter, with_config
+from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.view import View
 from usher.reading.pod_shapes import Present
 from usher.reading.shapes import STRICT, Quantity
 
@@ -106,57 +105,3 @@ class CronJobSpec(TypedDict):
 @with_config(STRICT)
 class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
-
-
-@with_config(STRICT)
-class Objects(TypedDict):
-    volcanoQueue: NotRequired[Queue]
-    volcanoPodGroup: NotRequired[PodGroup]
-    volcanoJob: NotRequired[Job]
-    volcanoCronJob: NotRequired[CronJob]
-    volcanoJobTemplate: NotRequired[Job]
-
-
-VIEWS = [
-    View(
-        group="scheduling.volcano.sh",
-        versions=("v1beta1",),
-        kind="Queue",
-        plural="queues",
-        key="volcanoQueue",
-        shape=TypeAdapter(Queue),
-        cluster_scoped=True,
-    ),
-    View(
-        group="scheduling.volcano.sh",
-        versions=("v1beta1",),
-        kind="PodGroup",
-        plural="podgroups",
-        key="volcanoPodGroup",
-        shape=TypeAdapter(PodGroup),
-    ),
-    View(
-        group="batch.volcano.sh",
-        versions=("v1alpha1",),
-        kind="Job",
-        plural="jobs",
-        key="volcanoJob",
-        shape=TypeAdapter(Job),
-    ),
-    View(
-        group="batch.volcano.sh",
-        versions=("v1alpha1",),
-        kind="CronJob",
-        plural="cronjobs",
-        key="volcanoCronJob",
-        shape=TypeAdapter(CronJob),
-    ),
-    View(
-        group="flow.volcano.sh",
-        versions=("v1alpha1",),
-        kind="JobTemplate",
-        plural="jobtemplates",
-        key="volcanoJobTemplate",
-        shape=TypeAdapter(Job),
-    ),
-]

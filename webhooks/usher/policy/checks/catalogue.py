@@ -124,6 +124,21 @@ class Catalogue:
             None,
         )
 
+    def mutation_name(self, key: str) -> str:
+        """The name of a mutation, as people know it."""
+        entry = self.mutations.get(key)
+        return entry.name if entry is not None else key
+
+    def order_of(self, mutation: str) -> int:
+        """When a mutation is applied, by its key: after those with smaller numbers."""
+        entry = self.mutations.get(mutation)
+        return entry.order if entry is not None else 0
+
+    def is_silent(self, mutation: str) -> bool:
+        """Whether no warning names a mutation, given by its key."""
+        entry = self.mutations.get(mutation)
+        return entry is not None and entry.silent
+
     @property
     def keys_of_checks(self) -> dict[str, str]:
         """Keys by codes, names and aliases: the words in which usher.yaml speaks of checks."""

@@ -1,144 +1,43 @@
 """`input.cluster` of the policies: what is known of the cluster, as far as it matters to one object."""
 
-import threading
-from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Final, NotRequired
+from typing import NotRequired, cast
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model
-from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import runtime_class
-from usher.authorities.gpu_quota import object_slice
-from usher.authorities.gpu_quota import slice as gpu_quota_slice
-from usher.authorities.kueue import slice as kueue_slice
-from usher.authorities.nodes import slice as nodes_slice
-from usher.authorities.nodes.pool_slice import AllNodes
-from usher.authorities.priority import slice as priority_slice
-from usher.authorities.resource_quota import slice as resource_quota_slice
-from usher.authorities.volcano import slice as volcano_slice
-from usher.config import models
-from usher.facts.store import Store
-from usher.policy.request import Refusal
-
-_POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
+from usher.authorities import registry
+from usher.authorities.authority import Case
+from usher.authorities.gpu_quota.object_slice import QuotaObject
+from usher.authorities.gpu_quota.slice import GpuQuota
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.kueue.slice import KueueInput
+from usher.authorities.nodes.slice import NodesInput
+from usher.authorities.priority.slice import PrioritiesInput
+from usher.authorities.resource_quota.slice import ResourceQuotasInput
+from usher.authorities.runtime_class import RuntimeClassesInput
+from usher.authorities.volcano.slice import PodGroupObjectInput, VolcanoInput
 
 
 class Cluster(TypedDict):
-    """Each family is absent where it says nothing of the object."""
+    """Each field is absent where its authority says nothing of the object."""
 
-    gpuQuota: NotRequired[gpu_quota_slice.GpuQuota]
-    kueue: NotRequired[kueue_slice.Kueue]
-    nodes: NotRequired[nodes_slice.Nodes]
-    podGroupObject: NotRequired[volcano_slice.PodGroupObject]
+    gpuQuota: NotRequired[GpuQuota]
+    kueue: NotRequired[KueueInput]
+    nodes: NotRequired[NodesInput]
+    podGroupObject: NotRequired[PodGroupObjectInput]
     """Of a PodGroup of Volcano, which makes no pods itself."""
-    priorities: NotRequired[priority_slice.Priorities]
-    quotaObject: NotRequired[object_slice.QuotaObject]
+    priorities: NotRequired[PrioritiesInput]
+    quotaObject: NotRequired[QuotaObject]
     """Of a GPUQuota."""
-    resourceQuotas: NotRequired[resource_quota_slice.ResourceQuotas]
-    runtimeClasses: NotRequired[runtime_class.RuntimeClasses]
-    volcano: NotRequired[volcano_slice.Volcano]
+    resourceQuotas: NotRequired[ResourceQuotasInput]
+    runtimeClasses: NotRequired[RuntimeClassesInput]
+    volcano: NotRequired[VolcanoInput]
 
 
-LIKE_PODS: Final = 1024
-"""Of how many different pods the slices are remembered."""
+def of(case: Case, known: Knowledge) -> Cluster | None:
+    """The slices for an object; None where nothing is known of the cluster that matters to it.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Remembered:
-    """The slice of a pod, and what it rests on."""
-
-    facts: Store
-    revisions: tuple[int, ...]
-    groups: object
-    """The PodGroups of the namespace."""
-    quotas: resource_quota_slice.Answer
-    cluster: Cluster | None
-
-
-class Slices:
-    """The slices for all workloads under one configuration."""
-
-    def __init__(self, config: models.Config, vocabulary: Vocabulary, all_nodes: AllNodes) -> None:
-        self._config = config
-        self._vocabulary = vocabulary
-        self._nodes = nodes_slice.FeasibleNodes(config, vocabulary, all_nodes)
-        self._kept: OrderedDict[bytes, _Remembered] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def of(
-        self, workload: model.Workload, facts: Store, *, refusal: Refusal | None = None, likeness: bytes | None = None
-    ) -> Cluster | None:
-        """The slice for an object; None where nothing is known of the cluster that matters to it.
-
-        Quotas are known without a cluster where usher.yaml declares them.
-
-        Args:
-            workload: the object.
-            facts: what is known.
-            refusal: what a quota says against it at the moment.
-            likeness: what tells a pod from others with other slices (`likeness.of_pod`): they are worked out once.
-        """
-        if not workload.pod_sets:
-            return None if facts.empty else self._of_object(workload, facts)
-        if likeness is None or refusal is not None or facts.empty:
-            return self._made(workload, facts, resource_quota_slice.known(workload.namespace, facts), refusal)[0]
-        # Read before anything is worked out: what changes meanwhile makes what is remembered old, never wrong.
-        revisions = facts.revision, facts.nodes.revision
-        groups = facts.objects(*_POD_GROUP, workload.namespace)
-        found = resource_quota_slice.known(workload.namespace, facts)
-        last = self._kept.get(likeness)
-        if (
-            last is not None
-            and last.facts is facts
-            and last.revisions == revisions
-            and last.groups is groups
-            and last.quotas.still_holds(found)
-        ):
-            return last.cluster
-        cluster, quotas = self._made(workload, facts, found, None)
-        with self._lock:
-            self._kept[likeness] = _Remembered(
-                facts=facts, revisions=revisions, groups=groups, quotas=quotas, cluster=cluster
-            )
-            self._kept.move_to_end(likeness)
-            if len(self._kept) > LIKE_PODS:
-                self._kept.popitem(last=False)
-        return cluster
-
-    def _made(
-        self, workload: model.Workload, facts: Store, found: resource_quota_slice.Known, refusal: Refusal | None
-    ) -> tuple[Cluster | None, resource_quota_slice.Answer]:
-        on_quotas = resource_quota_slice.Answer(slice=None, known=found)
-        config = self._config
-        if facts.empty and not config.quotas and refusal is None:
-            return None, on_quotas
-        result: Cluster = {}
-        if (gpu_quota := gpu_quota_slice.of(workload, facts, config, self._vocabulary, refusal)) is not None:
-            result["gpuQuota"] = gpu_quota
-        if facts.empty:
-            return result or None, on_quotas
-        if (queueing := kueue_slice.of(workload, facts)) is not None:
-            result["kueue"] = queueing
-        if (on_nodes := self._nodes.of(workload, facts)) is not None:
-            result["nodes"] = on_nodes
-        if (classes := priority_slice.of(workload, facts, config)) is not None:
-            result["priorities"] = classes
-        on_quotas = resource_quota_slice.answer(workload, facts, config, found, self._vocabulary)
-        if on_quotas.slice is not None:
-            result["resourceQuotas"] = on_quotas.slice
-        if (runtimes := runtime_class.of(workload, facts)) is not None:
-            result["runtimeClasses"] = runtimes
-        if (gangs := volcano_slice.of(workload, facts, config)) is not None:
-            result["volcano"] = gangs
-        return result, on_quotas
-
-    def _of_object(self, workload: model.Workload, facts: Store) -> Cluster | None:
-        """The slice for an object that makes no pods."""
-        result: Cluster = {}
-        if (group := volcano_slice.of_group(workload, facts)) is not None:
-            result["podGroupObject"] = group
-        if (quota := object_slice.of(workload, facts, self._config)) is not None:
-            result["quotaObject"] = quota
-        return result or None
+    usher.yaml may declare quotas, which are known without a cluster. The case is given the grounds of the slices.
+    """
+    found = cast(Cluster, registry.slices(case, known))
+    nothing_known = known.facts.empty or not case.workload.pod_sets
+    return None if nothing_known and not found else found

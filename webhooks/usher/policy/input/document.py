@@ -10,21 +10,18 @@ of the configuration only the slice that applies to this namespace. Field names 
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NotRequired, cast  # pydantic reads the standard one only from Python 3.12 on
+from typing import Final, NotRequired  # pydantic reads the standard one only from Python 3.12 on
 
 import orjson
 from typing_extensions import TypedDict
 
 from usher import model
-from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
-from usher.config import models
-from usher.facts.store import Store
-from usher.kinds import view_registry
+from usher.kinds import registry
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
-from usher.policy.request import Refusal
 from usher.reading.shapes import Amount, amount_of
 
 
@@ -95,7 +92,7 @@ class Old(TypedDict):
     asksAccelerators: bool
     labels: dict[str, str]
     queueLabels: NotRequired[dict[str, str]]
-    object: NotRequired[view_registry.Objects]
+    object: NotRequired[registry.Objects]
 
 
 class Review(TypedDict):
@@ -113,7 +110,7 @@ class Input(TypedDict):
     site: input_site.Site
     fabrics: NotRequired[dict[str, input_site.Fabric]]
     """Profiles of the pools on which the pods could run, by name."""
-    object: NotRequired[view_registry.Objects]
+    object: NotRequired[registry.Objects]
     """What else rules read of the object, as it is written."""
     old: NotRequired[Old]
     review: NotRequired[Review]
@@ -127,32 +124,27 @@ NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 class Documents:
     """Builds the input documents for one configuration."""
 
-    def __init__(self, config: models.Config, vocabulary: Vocabulary, *, keys: Mapping[str, str] = NO_KEYS) -> None:
-        self._sites = input_site.Sites(config, keys)
-        self._all_nodes = pool_slice.AllNodes(config, vocabulary)
-        self._slices = input_cluster.Slices(config, vocabulary, self._all_nodes)
-        self._all_mig = mig_slice.AllMig(config)
-        self._fabrics = input_site.all_of(config)
+    def __init__(self, known: Knowledge, *, keys: Mapping[str, str] = NO_KEYS) -> None:
+        self._sites = input_site.Sites(known.config, keys)
+        self._placements = pool_slice.placements(known)
+        self._all_mig = mig_slice.MigAnswers(known.config)
+        self._fabrics = input_site.all_of(known.config)
 
-    def build(  # noqa: PLR0913 - all that a document is made of, all named
+    def build(
         self,
         workload: model.Workload,
         *,
         old: model.Workload | None = None,
         review: Review | None = None,
-        facts: Store | None = None,
-        refusal: Refusal | None = None,
-        like: bytes | None = None,
+        cluster: input_cluster.Cluster | None = None,
     ) -> bytes:
         """The input document as JSON.
 
         Args:
             workload: the object.
             old: on UPDATE, the object as it was.
-            review: who asks for what, where anybody asks.
-            facts: what is known of the cluster, where rules are to see of it what matters to the object.
-            refusal: what its quota says against it.
-            like: of a pod, what tells it from others with other slices of the cluster (`likeness.of_pod`).
+            review: the user and the operation; None outside of admission.
+            cluster: the slice of the facts, made by `cluster.of`.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -163,19 +155,17 @@ class Documents:
         if fabrics:
             document["fabrics"] = {name: self._fabrics[name] for name in sorted(fabrics)}
         if workload.view:
-            document["object"] = cast(view_registry.Objects, workload.view)
+            document["object"] = workload.view
         if old is not None:
             document["old"] = _old(old)
         if review is not None:
             document["review"] = review
-        if facts is not None:
-            cluster = self._slices.of(workload, facts, refusal=refusal, likeness=like)
-            if cluster is not None:
-                document["cluster"] = cluster
+        if cluster is not None:
+            document["cluster"] = cluster
         return orjson.dumps(document)
 
     def _pod_set(self, pod_set: model.PodSet) -> PodSet:
-        where = self._all_nodes.of(pod_set)
+        where = self._placements.of(pod_set)
         result = pod_set_document(pod_set, where)
         mig = self._all_mig.of(pod_set, where)
         if mig is not None:
@@ -192,7 +182,7 @@ def _old(workload: model.Workload) -> Old:
     if workload.queue_labels is not workload.labels and workload.queue_labels:
         result["queueLabels"] = read_keys(workload.queue_labels)
     if workload.view:
-        result["object"] = cast(view_registry.Objects, workload.view)
+        result["object"] = workload.view
     return result
 
 

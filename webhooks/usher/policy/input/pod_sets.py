@@ -6,8 +6,8 @@ from typing import NotRequired, cast
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
-from usher.authorities.nodes.mig_slice import Mig
-from usher.authorities.nodes.pool_slice import Nodes
+from usher.authorities.nodes.mig_slice import MigInput
+from usher.authorities.nodes.pool_slice import PoolsInput
 from usher.reading import pod_shapes
 from usher.reading.shapes import Amount, amount_of
 
@@ -127,7 +127,7 @@ class Toleration(TypedDict):
     effect: NotRequired[str]
 
 
-class PodSet(Nodes, pod_shapes.PodSpec):
+class PodSet(PoolsInput, pod_shapes.PodSpec):
     name: str
     path: str
     metadataPath: str
@@ -159,12 +159,12 @@ class PodSet(Nodes, pod_shapes.PodSpec):
     operatorEnvironment: NotRequired[list[str]]
     """Variables that the operator of the kind sets itself; names ending in * are prefixes."""
     ranksInheritEnvironment: bool
-    mig: NotRequired[Mig]
+    mig: NotRequired[MigInput]
     """Only where one pod asks for slices of GPUs by MIG."""
     containers: list[Container]
 
 
-def pod_set_document(pod_set: model.PodSet, where: Nodes) -> PodSet:
+def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
     """What Rego sees of a pod set, and of where its pods could run."""
     result: PodSet = {
         "poolsDeclared": where["poolsDeclared"],

@@ -16,7 +16,7 @@
 #   code: USH1302
 #   about: accelerator pods
 #   severity: medium
-#   why: No node can give a pod this many accelerators, so the pod and its job wait for ever.
+#   why: No node can give a pod this many accelerators, so the pod and its job wait forever.
 #   closes: [S47]
 #   parameters:
 #     maximum:

@@ -38,7 +38,7 @@ deny contains finding if {
 		"path": $"{pod_set.metadataPath}/annotations",
 		"message": $"an autoscaler may stop {_pods(pod_set)} during the training to remove a node",
 		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true" or cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`,
-		"assumption": "an autoscaler removes nodes of this cluster",
+		"assumption": "usher assumes that an autoscaler removes nodes of this cluster",
 	}
 }
 

@@ -5,7 +5,7 @@ import data.usher.checks.cost.training_not_protected_from_disruption as check
 
 remedy := `set the annotation karpenter.sh/do-not-disrupt: "true" or cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`
 
-assumption := "an autoscaler removes nodes of this cluster"
+assumption := "usher assumes that an autoscaler removes nodes of this cluster"
 
 test_only_annotations_of_the_pods_themselves_protect_them if {
 	check.deny == {{

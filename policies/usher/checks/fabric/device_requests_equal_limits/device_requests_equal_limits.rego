@@ -17,7 +17,7 @@
 #   code: USH907
 #   about: accelerator pods
 #   severity: high
-#   why: The API server refuses the pods of the operator, so the job waits for ever.
+#   why: The API server refuses the pods of the operator, so the job waits forever.
 #   closes: [S32]
 #   aliases: [rdma-requests-equal-limits]
 #   remediation: Set requests and limits of the resource to the same amount, or remove the request.
@@ -47,6 +47,6 @@ deny contains finding if {
 	finding := {
 		"path": fabric.device_path(device, "requests"),
 		"message": $"{workload.container_name(device.podSet, device.container)} requests {fabric.shown(device, requests)} of {device.name}, but sets no limit",
-		"remedy": $"set limits of {device.name} to {fabric.shown(device, requests)} as well",
+		"remedy": $"set the limit of {device.name} to {fabric.shown(device, requests)} too",
 	}
 }

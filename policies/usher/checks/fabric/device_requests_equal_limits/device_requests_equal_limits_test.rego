@@ -23,7 +23,7 @@ test_a_request_without_a_limit_is_found_too if {
 	check.deny == {{
 		"path": "/spec/workerGroupSpecs/0/template/spec/containers/0/resources/requests/vpc.amazonaws.com~1efa",
 		"message": "container ray-worker of gpu requests 4 of vpc.amazonaws.com/efa, but sets no limit",
-		"remedy": "set limits of vpc.amazonaws.com/efa to 4 as well",
+		"remedy": "set the limit of vpc.amazonaws.com/efa to 4 too",
 	}} with input as examples.bad_raycluster
 }
 

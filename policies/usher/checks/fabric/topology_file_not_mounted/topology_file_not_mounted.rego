@@ -38,6 +38,6 @@ deny contains finding if {
 		"path": variable.path,
 		"message": $"{workload.container_name(entry.podSet, entry.container)}: NCCL_TOPO_FILE names {text.excerpt(file)}, but no volume is mounted there",
 		"remedy": "mount the file there, or remove NCCL_TOPO_FILE",
-		"assumption": "the image does not contain the file",
+		"assumption": "usher assumes that the image does not contain the file",
 	}
 }

@@ -7,7 +7,7 @@ found(path, container, file) := {{
 	"path": path,
 	"message": $"{container}: NCCL_TOPO_FILE names {file}, but no volume is mounted there",
 	"remedy": "mount the file there, or remove NCCL_TOPO_FILE",
-	"assumption": "the image does not contain the file",
+	"assumption": "usher assumes that the image does not contain the file",
 }}
 
 test_without_any_mount_the_file_is_missing if {

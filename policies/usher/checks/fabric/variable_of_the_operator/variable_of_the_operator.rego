@@ -1,7 +1,7 @@
 # METADATA
 # title: Containers do not set variables that the operator sets
 # description: |
-#   The training operator and the plugins of Volcano set variables such as MASTER_ADDR, WORLD_SIZE, RANK and TF_CONFIG
+#   The training operator and the plugins of Volcano set variables like MASTER_ADDR, WORLD_SIZE, RANK and TF_CONFIG
 #   in every container. They append them to the environment, and the last of two entries with one name wins. So the
 #   value in the manifest never reaches the process and misleads readers.
 #

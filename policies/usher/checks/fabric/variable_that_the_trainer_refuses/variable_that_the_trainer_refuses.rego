@@ -66,4 +66,4 @@ _runtime_known if {
 
 _assumption(_) := {} if _runtime_known
 
-_assumption(framework) := {"assumption": $"the runtime of the TrainJob is for {framework}"} if not _runtime_known
+_assumption(framework) := {"assumption": $"usher assumes that the runtime of the TrainJob is for {framework}"} if not _runtime_known

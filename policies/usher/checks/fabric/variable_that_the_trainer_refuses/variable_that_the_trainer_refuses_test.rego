@@ -11,7 +11,7 @@ found(index, name, framework) := {
 
 assumed(index, name, framework) := object.union(
 	found(index, name, framework),
-	{"assumption": $"the runtime of the TrainJob is for {framework}"},
+	{"assumption": $"usher assumes that the runtime of the TrainJob is for {framework}"},
 )
 
 # Of a TrainJob whose runtime is known, the pods are those of the runtime.

@@ -15,7 +15,7 @@
 #   code: USH915
 #   about: accelerator pods
 #   severity: high
-#   why: The API server refuses the pods of the operator, so the job waits for ever.
+#   why: The API server refuses the pods of the operator, so the job waits forever.
 #   closes: [S32]
 #   remediation: Ask for a whole number. One share of an RDMA device is enough for a container.
 package usher.checks.fabric.whole_devices_only
@@ -30,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": fabric.device_path(device, fraction.list),
-		"message": $"{workload.container_name(device.podSet, device.container)} asks for {fraction.quantity.text} of {device.name} in {fraction.list}, but device plugins give out whole devices only",
+		"message": $"{workload.container_name(device.podSet, device.container)} sets {fraction.list} of {device.name} to {fraction.quantity.text}, but device plugins give out whole devices only",
 		"remedy": $"ask for {fraction.quantity.value}",
 	}
 }

@@ -3,9 +3,9 @@ package usher.checks.fabric.whole_devices_only_test
 import data.examples.checks.fabric.whole_devices_only as examples
 import data.usher.checks.fabric.whole_devices_only as check
 
-found(path, container, list, what, number) := {{
+found(path, container, list, name, amount, number) := {{
 	"path": path,
-	"message": $"{container} asks for {what} in {list}, but device plugins give out whole devices only",
+	"message": $"{container} sets {list} of {name} to {amount}, but device plugins give out whole devices only",
 	"remedy": $"ask for {number}",
 }}
 
@@ -14,7 +14,8 @@ test_a_fraction_is_found_in_limits_alone if {
 		"/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/rdma~1ib",
 		"container pytorch of Worker",
 		"limits",
-		"500m of rdma/ib",
+		"rdma/ib",
+		"500m",
 		1,
 	) with input as examples.bad_pytorchjob
 }
@@ -24,7 +25,8 @@ test_of_requests_and_limits_the_request_is_shown if {
 		"/spec/tasks/0/template/spec/containers/0/resources/requests/rdma~1roce",
 		"container train of worker",
 		"requests",
-		"1500m of rdma/roce",
+		"rdma/roce",
+		"1500m",
 		2,
 	) with input as examples.bad_volcano_job
 }
@@ -34,7 +36,8 @@ test_it_is_found_in_other_groups if {
 		"/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/resources/limits/vpc.amazonaws.com~1efa",
 		"container worker of worker",
 		"limits",
-		"250m of vpc.amazonaws.com/efa",
+		"vpc.amazonaws.com/efa",
+		"250m",
 		1,
 	) with input as examples.bad_leaderworkerset
 }

@@ -2,7 +2,7 @@
 # title: The pods of distributed training start together
 # description: |
 #   Distributed training works only when all its pods run. If a scheduler places the pods one by one, some pods hold
-#   their accelerators and wait for the others. Two jobs in this state can block each other for ever. A queue of Kueue
+#   their accelerators and wait for the others. Two jobs in this state can block each other forever. A queue of Kueue
 #   starts the pods together, and so does a gang scheduler.
 #
 #   The check counts only pods with accelerators. It ignores jobs with one of these pods, kinds that always form a gang,
@@ -12,7 +12,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/
-#     description: Kueue on starting all pods of a job or none
+#     description: Kueue on starting all pods of a job together
 #   - ref: https://volcano.sh/en/docs/gang_scheduling/
 #     description: Volcano on gang scheduling
 # schemas:
@@ -45,9 +45,9 @@ _labels_of_ray := [
 
 # The operators of these groups make gangs only if their start options say so.
 _operators := {
-	"kubeflow.org": "the training operator and the MPI operator run without gang scheduling",
-	"ray.io": "KubeRay runs without a batch scheduler",
-	"sagemaker.amazonaws.com": "the HyperPod operator makes no gangs",
+	"kubeflow.org": "usher assumes that the training operator and the MPI operator run without gang scheduling",
+	"ray.io": "usher assumes that KubeRay runs without a batch scheduler",
+	"sagemaker.amazonaws.com": "usher assumes that the HyperPod operator makes no gangs",
 }
 
 deny contains object.union(finding, _assumption) if {

@@ -23,11 +23,11 @@ test_pods_with_accelerators_that_nothing_holds_together_are_found if {
 }
 
 test_where_an_operator_might_make_the_gang_it_rests_on_an_assumption if {
-	kubeflow := {"assumption": "the training operator and the MPI operator run without gang scheduling"}
+	kubeflow := {"assumption": "usher assumes that the training operator and the MPI operator run without gang scheduling"}
 	check.deny == {object.union(found(8), kubeflow)} with input as examples.bad_pytorchjob
-	ray := {"assumption": "KubeRay runs without a batch scheduler"}
+	ray := {"assumption": "usher assumes that KubeRay runs without a batch scheduler"}
 	check.deny == {object.union(found(4), ray)} with input as examples.bad_rayjob
-	hyperpod := {"assumption": "the HyperPod operator makes no gangs"}
+	hyperpod := {"assumption": "usher assumes that the HyperPod operator makes no gangs"}
 	check.deny == {object.union(found(8), hyperpod)} with input as changed("/workload/group", "sagemaker.amazonaws.com")
 }
 

@@ -64,6 +64,6 @@ _finding(path, name, minimum, most) := {
 	"remedy": $"set it to {most} at most",
 }
 
-_assumption := {"assumption": $"the operator of {input.workload.kind}s makes gangs"} if {
+_assumption := {"assumption": $"usher assumes that the operator of {input.workload.kind}s makes gangs"} if {
 	not routing.makes_gang
 } else := {}

@@ -12,7 +12,7 @@ found(path, name, minimum, most) := {
 of_pytorchjob := found("/spec/runPolicy/schedulingPolicy/minAvailable", "minAvailable", 9, 8)
 
 test_more_than_the_replicas_rests_on_an_operator_that_makes_gangs if {
-	expected := {object.union(of_pytorchjob, {"assumption": "the operator of PyTorchJobs makes gangs"})}
+	expected := {object.union(of_pytorchjob, {"assumption": "usher assumes that the operator of PyTorchJobs makes gangs"})}
 	check.deny == expected with input as examples.bad_pytorchjob
 	routed := object.union(examples.bad_pytorchjob, {"site": {"route": {
 		"scheduler": "volcano",

@@ -66,7 +66,7 @@ _first := [pod_set |
 
 _gang_scheduler := _scheduler(_first)
 
-_assumption(pod_set) := {"assumption": "the operator leaves templates without schedulerName to the default scheduler"} if {
+_assumption(pod_set) := {"assumption": "usher assumes that the operator leaves templates without schedulerName to the default scheduler"} if {
 	pod_set.schedulerName == ""
 	input.workload.group in _with_operators
 } else := {}

@@ -27,7 +27,7 @@ test_an_operator_may_give_it_one if {
 		"Worker",
 		"kai-scheduler",
 	)
-	assumption := {"assumption": "the operator leaves templates without schedulerName to the default scheduler"}
+	assumption := {"assumption": "usher assumes that the operator leaves templates without schedulerName to the default scheduler"}
 	check.deny == {object.union(expected, assumption)} with input as examples.bad_pytorchjob
 	named := json.patch(examples.bad_pytorchjob, [
 		{"op": "replace", "path": "/podSets/0/schedulerName", "value": "default-scheduler"},

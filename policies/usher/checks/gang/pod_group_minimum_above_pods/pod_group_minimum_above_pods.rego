@@ -30,6 +30,6 @@ deny contains finding if {
 		"path": group.path,
 		"message": $"PodGroup {text.excerpt(group.name)} waits for {group.minimum} pods, but the workload makes only {group.most} that name it",
 		"remedy": $"set minMember of the PodGroup to {group.most}",
-		"assumption": "no other workload names this PodGroup",
+		"assumption": "usher assumes that no other workload names this PodGroup",
 	}
 }

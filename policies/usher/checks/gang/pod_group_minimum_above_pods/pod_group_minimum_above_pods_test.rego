@@ -7,7 +7,7 @@ found(path, pods) := {{
 	"path": path,
 	"message": $"PodGroup \"eight\" waits for 8 pods, but the workload makes only {pods} that name it",
 	"remedy": $"set minMember of the PodGroup to {pods}",
-	"assumption": "no other workload names this PodGroup",
+	"assumption": "usher assumes that no other workload names this PodGroup",
 }}
 
 place := "/spec/replicatedJobs/0/template/spec/template/metadata/annotations/scheduling.k8s.io~1group-name"

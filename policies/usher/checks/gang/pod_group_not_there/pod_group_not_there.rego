@@ -34,7 +34,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": group.path,
-	"reason": $"usher cannot tell whether PodGroup {text.excerpt(group.name)} exists, because the cluster facts contain no PodGroups",
+	"reason": $"usher does not know whether PodGroup {text.excerpt(group.name)} exists: the facts of the cluster contain no PodGroups",
 } if {
 	some group in input.cluster.volcano.groups
 	not "exists" in object.keys(group)

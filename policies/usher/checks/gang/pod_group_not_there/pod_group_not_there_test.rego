@@ -32,7 +32,7 @@ test_without_groups_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": place,
-		"reason": `usher cannot tell whether PodGroup "pretrian" exists, because the cluster facts contain no PodGroups`,
+		"reason": `usher does not know whether PodGroup "pretrian" exists: the facts of the cluster contain no PodGroups`,
 	}} with input as document
 }
 

@@ -36,7 +36,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": group.path,
-	"reason": $"usher cannot tell whether Volcano queue {text.excerpt(group.queue)} exists, because the cluster facts contain no Volcano queues",
+	"reason": $"usher does not know whether Volcano queue {text.excerpt(group.queue)} exists: the facts of the cluster contain no Volcano queues",
 } if {
 	group := input.cluster.podGroupObject
 	group.standing == "not known"

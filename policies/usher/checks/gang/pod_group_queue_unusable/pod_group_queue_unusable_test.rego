@@ -41,6 +41,6 @@ test_without_queues_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as blind
 	check.unknown == {{
 		"path": "/spec/queue",
-		"reason": `usher cannot tell whether Volcano queue "reserch" exists, because the cluster facts contain no Volcano queues`,
+		"reason": `usher does not know whether Volcano queue "reserch" exists: the facts of the cluster contain no Volcano queues`,
 	}} with input as blind
 }

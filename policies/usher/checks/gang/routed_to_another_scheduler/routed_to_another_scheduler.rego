@@ -2,7 +2,7 @@
 # title: Jobs that usher.yaml routes to a gang scheduler name no other scheduler
 # description: |
 #   usher.yaml routes kinds of jobs to Volcano or KAI-Scheduler, which place their pods as gangs. If a template names
-#   another scheduler, the operator keeps that name. Its pods then leave the gang, and the gang waits for them for ever.
+#   another scheduler, the operator keeps that name. Its pods then leave the gang, and the gang waits for them forever.
 #
 #   The check ignores jobs of one pod, which are not gangs, and kinds that the scheduler does not place as gangs. It
 #   ignores MPIJobs on Volcano, because their operator overwrites the name. Another check reports jobs in which only

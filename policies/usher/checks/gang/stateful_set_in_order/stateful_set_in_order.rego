@@ -16,7 +16,7 @@
 #   code: USH516
 #   about: accelerator pods
 #   severity: high
-#   why: The first pod waits for ever, because the other pods are made only after it runs.
+#   why: The first pod waits forever, because the other pods are made only after it runs.
 #   closes: [S24]
 #   remediation: |
 #     Set `podManagementPolicy: Parallel`. This field cannot be changed later, so delete the StatefulSet and create it

@@ -13,7 +13,7 @@
 #   code: USH524
 #   about: cluster facts
 #   severity: medium
-#   why: Some pods wait for ever, even if the queue is otherwise empty.
+#   why: Some pods wait forever, even if the queue is otherwise empty.
 #   closes: [S25, S27]
 #   remediation: Ask for fewer pods, choose a queue with more, or have the capability raised.
 package usher.checks.gang.volcano_queue_below_all_pods
@@ -29,7 +29,7 @@ deny contains object.union(finding, volcano.assumption_of_shortage(queue, shorta
 
 	finding := {
 		"path": queue.path,
-		"message": $"all pods together need {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)}, but Volcano queue {shortage.queue} can never give more than {can}, so some pods wait for ever",
+		"message": $"all pods together need {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)}, but Volcano queue {shortage.queue} can never give more than {can}, so some pods wait forever",
 		"remedy": $"ask for at most {can} of {shortage.resource}, or choose a queue with more",
 	}
 }

@@ -5,7 +5,7 @@ import data.usher.checks.gang.volcano_queue_below_all_pods as check
 
 found(path, takes, queue, can) := {
 	"path": path,
-	"message": $"all pods together need {takes}, but Volcano queue {queue} can never give more than {can}, so some pods wait for ever",
+	"message": $"all pods together need {takes}, but Volcano queue {queue} can never give more than {can}, so some pods wait forever",
 	"remedy": $"ask for at most {can} of nvidia.com/gpu, or choose a queue with more",
 }
 
@@ -18,7 +18,7 @@ test_pods_that_wait_for_ever_are_found if {
 }
 
 test_queues_above_count_where_the_scheduler_knows_of_them if {
-	assumed := {"assumption": "the plugin capacity of Volcano's scheduler has enableHierarchy"}
+	assumed := {"assumption": "usher assumes that the plugin capacity of Volcano's scheduler has enableHierarchy"}
 	expected := object.union(found("/spec/queue", "32 of nvidia.com/gpu (4 worker x 8)", "lab", "16"), assumed)
 	check.deny == {expected} with input as examples.bad_below_another_queue
 }

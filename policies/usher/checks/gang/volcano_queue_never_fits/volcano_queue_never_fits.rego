@@ -15,7 +15,7 @@
 #   code: USH523
 #   about: cluster facts
 #   severity: high
-#   why: The gang waits in its queue for ever, even if the cluster is empty.
+#   why: The gang waits in its queue forever, even if the cluster is empty.
 #   closes: [S25, S26, S27]
 #   remediation: Ask for less, choose a queue with more, or have the capability raised.
 package usher.checks.gang.volcano_queue_never_fits

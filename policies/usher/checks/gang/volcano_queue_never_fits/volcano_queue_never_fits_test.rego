@@ -23,7 +23,7 @@ test_a_queue_that_the_operator_may_not_read_is_an_assumption if {
 }
 
 test_queues_above_count_where_the_scheduler_knows_of_them if {
-	assumed := {"assumption": "the plugin capacity of Volcano's scheduler has enableHierarchy"}
+	assumed := {"assumption": "usher assumes that the plugin capacity of Volcano's scheduler has enableHierarchy"}
 	expected := object.union(found("/spec/queue", "24 of nvidia.com/gpu (3 worker x 8)", "lab", "16"), assumed)
 	check.deny == {expected} with input as examples.bad_below_another_queue
 }

@@ -20,7 +20,7 @@ test_the_queue_above_all_is_found if {
 
 test_pods_of_other_kinds_wait_where_the_scheduler_knows_of_the_hierarchy if {
 	place := "/spec/runPolicy/schedulingPolicy/queue"
-	assumed := {"assumption": "the plugin capacity of Volcano's scheduler has enableHierarchy"}
+	assumed := {"assumption": "usher assumes that the plugin capacity of Volcano's scheduler has enableHierarchy"}
 	expected := object.union(found(place, "research", "has other queues below it"), assumed)
 	check.deny == {expected} with input as examples.bad_pytorchjob
 }

@@ -39,8 +39,8 @@ deny contains finding if {
 
 	finding := {
 		"path": place.path,
-		"message": $"this namespace may not use Volcano queue {text.excerpt(place.queue)}",
-		"remedy": $"name a queue of this namespace: {concat(", ", _allowed)}",
+		"message": $"Volcano queue {text.excerpt(place.queue)} is not allowed in this namespace",
+		"remedy": $"use one of the allowed queues: {concat(", ", _allowed)}",
 	}
 }
 

@@ -5,8 +5,8 @@ import data.usher.checks.gang.volcano_queue_not_allowed as check
 
 found(path) := {{
 	"path": path,
-	"message": `this namespace may not use Volcano queue "production"`,
-	"remedy": "name a queue of this namespace: research, research-spot",
+	"message": `Volcano queue "production" is not allowed in this namespace`,
+	"remedy": "use one of the allowed queues: research, research-spot",
 }}
 
 annotation := "annotations/scheduling.volcano.sh~1queue-name"

@@ -15,7 +15,7 @@
 #   code: USH520
 #   about: cluster facts
 #   severity: medium
-#   why: The pods wait for ever in a queue that does not exist.
+#   why: The pods wait forever in a queue that does not exist.
 #   closes: [S25, S26]
 #   remediation: Name a queue that `kubectl get queues.scheduling.volcano.sh` lists, or have the queue created.
 package usher.checks.gang.volcano_queue_not_there
@@ -36,7 +36,7 @@ deny contains object.union(finding, volcano.assumption(queue)) if {
 
 unknown contains {
 	"path": queue.path,
-	"reason": $"usher cannot tell whether Volcano queue {text.excerpt(queue.name)} exists, because the cluster facts contain no Volcano queues",
+	"reason": $"usher does not know whether Volcano queue {text.excerpt(queue.name)} exists: the facts of the cluster contain no Volcano queues",
 } if {
 	some queue in input.cluster.volcano.queues
 	queue.standing == "not known"

@@ -160,6 +160,6 @@ _scheduler(pod_set) := "no schedulerName" if pod_set.schedulerName == ""
 
 _assumption(pod_set) := {} if pod_set.schedulerName != ""
 
-_assumption(pod_set) := {"assumption": "the operator leaves templates without schedulerName to the default scheduler"} if {
+_assumption(pod_set) := {"assumption": "usher assumes that the operator leaves templates without schedulerName to the default scheduler"} if {
 	pod_set.schedulerName == ""
 }

@@ -114,7 +114,7 @@ test_a_template_without_scheduler_in_a_routed_job_rests_on_an_assumption if {
 		"path": "/spec/mpiReplicaSpecs/Launcher/template/spec/schedulerName",
 		"message": "Launcher has no schedulerName but Worker has volcano-gpu, so the gang is split between two schedulers",
 		"remedy": "set schedulerName to volcano-gpu on every template",
-		"assumption": "the operator leaves templates without schedulerName to the default scheduler",
+		"assumption": "usher assumes that the operator leaves templates without schedulerName to the default scheduler",
 	}} with input as examples.bad_mpijob
 }
 

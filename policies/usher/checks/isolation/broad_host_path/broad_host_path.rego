@@ -68,7 +68,7 @@ _directories := parameters.isolation.broad_host_path.directories
 
 _assumption(mounts) := {} if _writable(mounts)
 
-_assumption(mounts) := {"assumption": "the user that the container runs as can use the devices and sockets in this directory"} if not _writable(mounts)
+_assumption(mounts) := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"} if not _writable(mounts)
 
 _writable(mounts) if {
 	some mount in mounts

@@ -9,7 +9,7 @@ finding(path, volume, written) := {
 	"remedy": "mount only the directory below it that the pod needs",
 }
 
-assumption := {"assumption": "the user that the container runs as can use the devices and sockets in this directory"}
+assumption := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"}
 
 test_the_root_of_the_node_is_found_in_a_debug_container if {
 	check.deny == {finding("/spec/volumes/0/hostPath/path", "host", `"/"`)} with input as examples.bad_debug_pod
@@ -60,7 +60,7 @@ test_usher_yaml_decides_which_directories_are_too_wide if {
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 	of_daemon_set := object.union(examples.bad_debug_pod, {"workload": {"kind": "DaemonSet"}})
 	some finding in check.deny with input as of_daemon_set
-	finding.assumption == "it may be a node agent; usher.yaml does not list their namespaces under priorities.systemNamespaces"
+	finding.assumption == "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 	found := check.deny with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": true}})
 	every each in found {
 		not each.assumption

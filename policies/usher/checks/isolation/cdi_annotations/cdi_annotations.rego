@@ -6,7 +6,7 @@
 #   claims do not need them, because they tell the runtime directly.
 #
 #   Passthrough to virtual machines (Kata Containers) is the exception. A pod that asks for the device may name it too,
-#   by a kind such as nvidia.com/pgpu, but never all devices. To allow this in monitoring namespaces, which need to see
+#   by a kind like nvidia.com/pgpu, but never all devices. To allow this in monitoring namespaces, which need to see
 #   all GPUs, name them in usher.yaml under `isolation.visibleDevices`.
 # scope: package
 # related_resources:

@@ -42,7 +42,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": entry.path,
-	"reason": $"usher cannot tell whether {workload.pod_set_name(entry.podSet)} asks for as many GPUs as its annotations of devices.gke.io name, because it does not know the device claims",
+	"reason": $"usher does not know the device claims of {workload.pod_set_name(entry.podSet)}, so the pod may ask for as many GPUs as its annotations of devices.gke.io name",
 } if {
 	some entry in _annotations
 	_named(entry.podSet) > _asked(entry.podSet)

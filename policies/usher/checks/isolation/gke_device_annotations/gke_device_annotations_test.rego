@@ -81,7 +81,7 @@ test_a_claim_that_is_not_known_leaves_the_answer_open if {
 	check.deny == set() with input as examples.unknown_claim
 	check.unknown == {{
 		"path": "/metadata/annotations/devices.gke.io~1container.tcpx-daemon",
-		"reason": "usher cannot tell whether the pod asks for as many GPUs as its annotations of devices.gke.io name, because it does not know the device claims",
+		"reason": "usher does not know the device claims of the pod, so the pod may ask for as many GPUs as its annotations of devices.gke.io name",
 	}} with input as examples.unknown_claim
 }
 

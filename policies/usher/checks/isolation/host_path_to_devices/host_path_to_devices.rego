@@ -39,7 +39,7 @@
 #       description: Paths of devices on nodes, and everything below them. A * at the end matches the rest of a name.
 #   remediation: |
 #     Remove the volume, and ask for the devices in the limits of the container or by a device claim. Network devices
-#     such as rdma/hca are resources too.
+#     like rdma/hca are resources too.
 package usher.checks.isolation.host_path_to_devices
 
 import data.usher.lib.isolation

@@ -52,7 +52,7 @@ test_system_namespaces_may_have_them if {
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 	check.deny == {object.union(
 		finding("/spec/template/spec/volumes/0/hostPath/path", "plugins", `"/var/lib/kubelet/device-plugins"`),
-		{"assumption": "it may be a node agent; usher.yaml does not list their namespaces under priorities.systemNamespaces"},
+		{"assumption": "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"},
 	)} with input as object.union(examples.good_node_agent, {"site": {"systemNamespace": false}})
 }
 

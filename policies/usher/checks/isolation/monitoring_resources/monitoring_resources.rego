@@ -1,7 +1,7 @@
 # METADATA
 # title: Only monitoring namespaces ask for access to all devices
 # description: |
-#   Resources such as gpu.intel.com/monitoring give a container access to every GPU of its node, including GPUs of other
+#   Resources like gpu.intel.com/monitoring give a container access to every GPU of its node, including GPUs of other
 #   pods, and no quota counts them. They are made for exporters of metrics. usher.yaml can name monitoring namespaces
 #   under `isolation.visibleDevices`. It can name more of these resources under `accelerators.resources` with the unit
 #   monitoring. Another check reports device claims with admin access.

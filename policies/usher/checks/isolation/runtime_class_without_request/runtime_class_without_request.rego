@@ -1,7 +1,7 @@
 # METADATA
 # title: Pods with a GPU RuntimeClass ask for an accelerator
 # description: |
-#   RuntimeClasses such as nvidia run a container through NVIDIA's container runtime. The runtime gives the container
+#   RuntimeClasses like nvidia run a container through NVIDIA's container runtime. The runtime gives the container
 #   the GPUs that NVIDIA_VISIBLE_DEVICES names. Most GPU images set this variable to `all`, and no manifest shows it. So
 #   a pod with this RuntimeClass sees every GPU of its node, even if it asks for no accelerator. This holds if the
 #   runtime reads the variable, which it does by default. To allow this in monitoring namespaces, which need to see all
@@ -47,7 +47,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": workload.field_path(pod_set, "runtimeClassName"),
-	"reason": $"usher cannot tell whether {workload.pod_set_name(pod_set)} asks for the GPUs of its RuntimeClass {pod_set.runtimeClassName}, because it does not know one of its device claims or resources",
+	"reason": $"usher does not know one of the device claims or resources of {workload.pod_set_name(pod_set)}, so the pod may ask for the GPUs of its RuntimeClass {pod_set.runtimeClassName}",
 } if {
 	some pod_set in _in_class
 	_may_ask(pod_set)

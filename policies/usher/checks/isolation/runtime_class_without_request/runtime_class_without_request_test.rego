@@ -11,7 +11,7 @@ finding(path, name, class) := {
 
 not_known(name) := {
 	"path": "/spec/runtimeClassName",
-	"reason": $"usher cannot tell whether {name} asks for the GPUs of its RuntimeClass nvidia, because it does not know one of its device claims or resources",
+	"reason": $"usher does not know one of the device claims or resources of {name}, so the pod may ask for the GPUs of its RuntimeClass nvidia",
 }
 
 test_a_pod_that_asks_for_nothing_or_for_zero_is_found if {

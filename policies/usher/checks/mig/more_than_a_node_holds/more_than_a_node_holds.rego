@@ -4,7 +4,7 @@
 #   All devices of a pod come from one node. The board decides how many slices a GPU holds and which slices fit beside
 #   each other. A `3g` and four `1g` fit on one GPU. Two `3g` and a `1g` do not, although their sizes add up.
 #
-#   A pod waits for ever if its slices need more GPUs than a node has, in every placement and on every possible board.
+#   A pod waits forever if its slices need more GPUs than a node has, in every placement and on every possible board.
 #   The node selector or the pools of usher.yaml name the board by the label nvidia.com/gpu.product. Otherwise the check
 #   takes the board that holds the most of these slices.
 #
@@ -20,7 +20,7 @@
 #   code: USH704
 #   about: accelerator pods
 #   severity: high
-#   why: No node can hold the pod, so it waits for ever.
+#   why: No node can hold the pod, so it waits forever.
 #   closes: [S17]
 #   parameters:
 #     gpusPerNode:
@@ -74,6 +74,6 @@ _gpus_per_node := parameters.mig.more_than_a_node_holds.gpusPerNode
 
 _assumed := {} if input.site.parameters["mig/more_than_a_node_holds"].gpusPerNode
 
-_assumed := {"assumption": $"no node has more than {_gpus_per_node} GPUs"} if {
+_assumed := {"assumption": $"usher assumes that no node has more than {_gpus_per_node} GPUs"} if {
 	not input.site.parameters["mig/more_than_a_node_holds"].gpusPerNode
 }

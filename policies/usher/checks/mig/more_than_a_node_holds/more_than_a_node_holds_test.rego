@@ -36,7 +36,7 @@ test_without_a_parameter_the_gpus_per_node_are_assumed if {
 		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1mig-7g.80gb",
 		"message": "the slices of the pod need 9 GPUs on one node, but no node has more than 8",
 		"remedy": remedy,
-		"assumption": "no node has more than 8 GPUs",
+		"assumption": "usher assumes that no node has more than 8 GPUs",
 	}} with input as examples.bad_job_of_whole_gpus
 }
 

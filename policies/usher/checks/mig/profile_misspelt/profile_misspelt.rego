@@ -19,7 +19,7 @@
 #   code: USH709
 #   about: accelerator pods
 #   severity: high
-#   why: No node offers this name, so the pod waits for ever or is refused.
+#   why: No node offers this name, so the pod waits forever or is refused.
 #   closes: [S17]
 #   remediation: |
 #     Write the profile as the nodes do. `kubectl describe nodes` lists it among the allocatable resources, for example

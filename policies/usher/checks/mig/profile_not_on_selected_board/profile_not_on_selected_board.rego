@@ -2,7 +2,7 @@
 # title: The selected GPU has the MIG profile
 # description: |
 #   A node selector names a GPU by the label nvidia.com/gpu.product, but this GPU does not have the MIG profile of the
-#   container. No node has both, so the pod waits for ever. This happens when a manifest moves to other GPUs, because
+#   container. No node has both, so the pod waits forever. This happens when a manifest moves to other GPUs, because
 #   the same part of a GPU has a different name on every board.
 # scope: package
 # related_resources:
@@ -14,7 +14,7 @@
 #   code: USH711
 #   about: accelerator pods
 #   severity: medium
-#   why: No node has both the GPU and the slice, so the pod waits for ever.
+#   why: No node has both the GPU and the slice, so the pod waits forever.
 #   closes: [S17, S7]
 #   remediation: |
 #     Ask for a profile of the selected GPU, or select nodes whose GPUs have the profile.

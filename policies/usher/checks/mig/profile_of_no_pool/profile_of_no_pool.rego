@@ -14,7 +14,7 @@
 #   code: USH702
 #   about: accelerator pods
 #   severity: medium
-#   why: No node offers this profile, so the pod waits for ever.
+#   why: No node offers this profile, so the pod waits forever.
 #   closes: [S17]
 #   remediation: |
 #     Ask for a profile that a pool offers. Or have nodes divided into the profile that you need, or declare their pool

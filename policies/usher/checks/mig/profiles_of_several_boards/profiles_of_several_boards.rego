@@ -37,7 +37,7 @@ deny contains finding if {
 		"path": _path(pod_set),
 		"message": $"{mig.of_one_pod(pod_set)} are {names}, but no single board has all of these profiles",
 		"remedy": "ask for profiles of one board in all containers of the pod",
-		"assumption": "all GPUs of a node have the same board",
+		"assumption": "usher assumes that all GPUs of a node have the same board",
 	}
 }
 

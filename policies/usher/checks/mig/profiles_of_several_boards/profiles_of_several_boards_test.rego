@@ -5,7 +5,7 @@ import data.usher.checks.mig.profiles_of_several_boards as check
 
 remedy := "ask for profiles of one board in all containers of the pod"
 
-assumption := "all GPUs of a node have the same board"
+assumption := "usher assumes that all GPUs of a node have the same board"
 
 test_the_smallest_slices_of_two_boards_are_found if {
 	check.deny == {{

@@ -3,7 +3,7 @@
 # description: |
 #   Under the MIG strategy `single` a node offers its slices as nvidia.com/gpu, and its label nvidia.com/gpu.product
 #   ends in `-MIG-` and the profile. Under `mixed` a node offers nvidia.com/mig-*, and the label names the whole GPU.
-#   Under `none` a node offers no slices. A pod waits for ever if it selects nodes of `single` or `none` and asks for
+#   Under `none` a node offers no slices. A pod waits forever if it selects nodes of `single` or `none` and asks for
 #   nvidia.com/mig-*.
 # scope: package
 # related_resources:

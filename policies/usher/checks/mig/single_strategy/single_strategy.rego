@@ -3,10 +3,10 @@
 # description: |
 #   Under the MIG strategy `mixed` the device plugin offers every slice by its profile, for example as
 #   nvidia.com/mig-1g.10gb. Under `single`, the default of NVIDIA's GPU Operator, it offers slices as nvidia.com/gpu.
-#   Under `none` it offers no slices. A pod that asks for nvidia.com/mig-* under `single` or `none` waits for ever.
+#   Under `none` it offers no slices. A pod that asks for nvidia.com/mig-* under `single` or `none` waits forever.
 #
 #   A manifest does not say which strategy the cluster has. So the check reports nothing until usher.yaml names the
-#   strategy (parameters, single-strategy, strategy: none, single or mixed).
+#   strategy (parameters, single-strategy, strategy: `none`, `single` or `mixed`).
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin#configuration-option-details
@@ -19,12 +19,12 @@
 #   code: USH703
 #   about: accelerator pods
 #   severity: high
-#   why: No node offers slices under these names, so the pod waits for ever.
+#   why: No node offers slices under these names, so the pod waits forever.
 #   closes: [S17]
 #   parameters:
 #     strategy:
 #       default: unknown
-#       description: "The MIG strategy of the nodes: none, single or mixed."
+#       description: "The MIG strategy of the nodes: `none`, `single` or `mixed`."
 #   remediation: |
 #     Under `single`, ask for nvidia.com/gpu and choose the slice by a node label, for example nvidia.com/gpu.product:
 #     NVIDIA-H100-80GB-HBM3-MIG-1g.10gb. Or have the strategy changed to `mixed`.

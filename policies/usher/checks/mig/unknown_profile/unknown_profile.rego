@@ -2,7 +2,7 @@
 # title: Pods ask for MIG profiles that some board has
 # description: |
 #   The board decides which MIG profiles exist. `1g.5gb` exists on an A100 with 40 GB, but on no H100. If no board has a
-#   profile, no node offers it and the pod waits for ever. usher knows the boards of its release and their profiles. For
+#   profile, no node offers it and the pod waits forever. usher knows the boards of its release and their profiles. For
 #   a newer board, usher.yaml can name the resources, under `accelerators` or under `resources` of a pool.
 # scope: package
 # related_resources:
@@ -14,7 +14,7 @@
 #   code: USH701
 #   about: accelerator pods
 #   severity: medium
-#   why: No board has this profile, so the pod waits for ever.
+#   why: No board has this profile, so the pod waits forever.
 #   closes: [S17]
 #   remediation: |
 #     Ask for a profile that the nodes offer. `kubectl describe nodes` lists it among the allocatable resources. If a
@@ -32,6 +32,6 @@ deny contains finding if {
 		"path": mig.path(slice.container, slice.name),
 		"message": $"{workload.container_name(slice.podSet, slice.container)} asks for the MIG profile {slice.profile.name}, but no board that usher knows has it",
 		"remedy": "ask for a profile that the nodes offer, or name the resource in usher.yaml",
-		"assumption": "usher knows all boards of the cluster",
+		"assumption": "usher assumes that it knows all boards of the cluster",
 	}
 }

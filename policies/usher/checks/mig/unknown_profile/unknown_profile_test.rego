@@ -5,7 +5,7 @@ import data.usher.checks.mig.unknown_profile as check
 
 remedy := "ask for a profile that the nodes offer, or name the resource in usher.yaml"
 
-assumption := "usher knows all boards of the cluster"
+assumption := "usher assumes that it knows all boards of the cluster"
 
 test_a_profile_that_no_board_has_is_found if {
 	check.deny == {{

@@ -35,7 +35,7 @@ deny contains finding if {
 		"path": $"/spec/{field}",
 		"message": $"the autoscaler may scale to {replicas} replicas, more than the maximum of {_ceiling}",
 		"remedy": $"set at most {_ceiling}, or have the maximum raised",
-		"assumption": "the scaled object asks for accelerators",
+		"assumption": "usher assumes that the scaled object asks for accelerators",
 	}
 }
 

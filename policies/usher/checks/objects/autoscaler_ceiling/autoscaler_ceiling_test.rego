@@ -7,7 +7,7 @@ too_many(field, replicas, ceiling) := {{
 	"path": $"/spec/{field}",
 	"message": $"the autoscaler may scale to {replicas} replicas, more than the maximum of {ceiling}",
 	"remedy": $"set at most {ceiling}, or have the maximum raised",
-	"assumption": "the scaled object asks for accelerators",
+	"assumption": "usher assumes that the scaled object asks for accelerators",
 }}
 
 test_more_than_the_ceiling_is_found if {

@@ -33,6 +33,6 @@ deny contains finding if {
 		"path": $"{entry.path}/firstAvailable",
 		"message": $"request {entry.name} has {number} alternatives in firstAvailable, so Kueue cannot count it",
 		"remedy": "ask for one device class with exactly and a count",
-		"assumption": "Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
+		"assumption": "usher assumes that Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
 	}
 }

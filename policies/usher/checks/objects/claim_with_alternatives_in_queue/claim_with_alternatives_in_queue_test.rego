@@ -7,7 +7,7 @@ finding(path, request, number) := {
 	"path": path,
 	"message": $"request {request} has {number} alternatives in firstAvailable, so Kueue cannot count it",
 	"remedy": "ask for one device class with exactly and a count",
-	"assumption": "Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
+	"assumption": "usher assumes that Kueue runs without its gate KueueDRAIntegrationPrioritizedList",
 }
 
 test_alternatives_are_found_in_every_version if {

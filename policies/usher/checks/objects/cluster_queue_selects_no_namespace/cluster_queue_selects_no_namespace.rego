@@ -2,7 +2,7 @@
 # title: A ClusterQueue sets a namespaceSelector
 # description: |
 #   A ClusterQueue serves the namespaces that its namespaceSelector selects. Without one it serves no namespace, and
-#   every workload waits for ever with the reason that the namespace does not match. `{}` selects all namespaces. A
+#   every workload waits forever with the reason that the namespace does not match. `{}` selects all namespaces. A
 #   queue that only lends quota to a cohort needs no selector.
 # scope: package
 # related_resources:

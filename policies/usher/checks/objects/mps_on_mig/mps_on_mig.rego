@@ -47,6 +47,6 @@ deny contains finding if {
 		"path": share.path,
 		"message": $"the configuration {text.excerpt(share.key)} shares by MPS under the MIG strategy mixed, so the device plugin does not start",
 		"remedy": "share with sharing.timeSlicing, or use another strategy in this configuration",
-		"assumption": "the operator and the arguments of the device plugin do not set another MIG strategy",
+		"assumption": "usher assumes that the operator and the arguments of the device plugin do not set another MIG strategy",
 	}
 }

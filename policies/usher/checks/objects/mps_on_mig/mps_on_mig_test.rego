@@ -8,7 +8,7 @@ test_mps_under_the_strategy_mixed_is_found if {
 		"path": "/data/a100",
 		"message": `the configuration "a100" shares by MPS under the MIG strategy mixed, so the device plugin does not start`,
 		"remedy": "share with sharing.timeSlicing, or use another strategy in this configuration",
-		"assumption": "the operator and the arguments of the device plugin do not set another MIG strategy",
+		"assumption": "usher assumes that the operator and the arguments of the device plugin do not set another MIG strategy",
 	}} with input as examples.bad_mixed
 }
 

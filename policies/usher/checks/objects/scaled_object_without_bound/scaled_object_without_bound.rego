@@ -30,6 +30,6 @@ deny contains finding if {
 		"path": "/spec",
 		"message": $"maxReplicaCount is missing, so KEDA may scale to {autoscaling.default_maximum} replicas",
 		"remedy": "set maxReplicaCount",
-		"assumption": "the scaled object asks for accelerators",
+		"assumption": "usher assumes that the scaled object asks for accelerators",
 	}
 }

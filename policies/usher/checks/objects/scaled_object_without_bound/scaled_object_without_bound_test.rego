@@ -7,7 +7,7 @@ unbounded := {{
 	"path": "/spec",
 	"message": "maxReplicaCount is missing, so KEDA may scale to 100 replicas",
 	"remedy": "set maxReplicaCount",
-	"assumption": "the scaled object asks for accelerators",
+	"assumption": "usher assumes that the scaled object asks for accelerators",
 }}
 
 test_a_missing_bound_is_found if {

@@ -3,7 +3,7 @@
 # description: |
 #   An autoscaler writes the number of replicas through the scale subresource of its target. Many kinds of GPU workloads
 #   have no scale subresource: jobs of all kinds, Ray's kinds, InferenceServices and DaemonSets. An autoscaler for one
-#   of these reports an error for ever and changes nothing. Ray, KServe and Knative have their own autoscalers, and jobs
+#   of these reports an error forever and changes nothing. Ray, KServe and Knative have their own autoscalers, and jobs
 #   keep their size.
 # scope: package
 # related_resources:

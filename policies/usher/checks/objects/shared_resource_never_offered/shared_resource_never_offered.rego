@@ -35,6 +35,6 @@ deny contains finding if {
 		"path": share.path,
 		"message": $"the configuration {text.excerpt(share.key)} shares {text.excerpt(resource.name)}, which no node offers under its MIG strategy {strategy}",
 		"remedy": "share nvidia.com/gpu, or set flags.migStrategy to mixed",
-		"assumption": "the operator and the arguments of the device plugin do not set another MIG strategy",
+		"assumption": "usher assumes that the operator and the arguments of the device plugin do not set another MIG strategy",
 	}
 }

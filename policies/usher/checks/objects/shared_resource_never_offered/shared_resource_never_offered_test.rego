@@ -5,7 +5,7 @@ import data.usher.checks.objects.shared_resource_never_offered as check
 
 remedy := "share nvidia.com/gpu, or set flags.migStrategy to mixed"
 
-assumption := "the operator and the arguments of the device plugin do not set another MIG strategy"
+assumption := "usher assumes that the operator and the arguments of the device plugin do not set another MIG strategy"
 
 test_slices_by_name_are_found_under_single if {
 	check.deny == {{

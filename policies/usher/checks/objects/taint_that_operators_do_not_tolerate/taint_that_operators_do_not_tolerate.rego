@@ -53,7 +53,7 @@ deny contains finding if {
 		"path": $"/spec/taints/{index}",
 		"message": $"the node has GPUs but offers 0, and the DaemonSets of NVIDIA's operator do not tolerate its taint {name}",
 		"remedy": $"tolerate {taint.key} in daemonsets.tolerations of the operator, or taint the node with nvidia.com/gpu instead",
-		"assumption": "daemonsets.tolerations of NVIDIA's operator has its default",
+		"assumption": "usher assumes that daemonsets.tolerations of NVIDIA's operator has its default",
 	}
 }
 

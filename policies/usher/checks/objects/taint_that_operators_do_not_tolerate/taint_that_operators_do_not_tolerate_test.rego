@@ -7,7 +7,7 @@ found(path, key, effect) := {
 	"path": path,
 	"message": $"the node has GPUs but offers 0, and the DaemonSets of NVIDIA's operator do not tolerate its taint {key}:{effect}",
 	"remedy": $"tolerate {key} in daemonsets.tolerations of the operator, or taint the node with nvidia.com/gpu instead",
-	"assumption": "daemonsets.tolerations of NVIDIA's operator has its default",
+	"assumption": "usher assumes that daemonsets.tolerations of NVIDIA's operator has its default",
 }
 
 test_a_taint_of_another_key_is_found if {

@@ -22,7 +22,7 @@
 #   parameters:
 #     flags:
 #       default: []
-#       description: Knative Serving feature flags that are on in this cluster, such as kubernetes.podspec-tolerations.
+#       description: Knative Serving feature flags of this cluster that are on, like kubernetes.podspec-tolerations.
 #   remediation: |
 #     Remove the field; the mutations of gpu-usher add tolerations and node affinity to the pods themselves. Or turn on
 #     its flag in the ConfigMap `config-features` of Knative Serving, and list the flag in usher.yaml (parameters,

@@ -47,7 +47,7 @@ unknown contains {"path": pod_set.specPath, "reason": reason} if {
 	some pod_set in input.podSets
 	found := nodes.of(pod_set)
 	found.verdict == "unknown"
-	reason := $"usher cannot tell whether any node can hold {workload.pod_set_name(pod_set)}: {found.reason}"
+	reason := $"usher does not know whether any node can hold {workload.pod_set_name(pod_set)}: {found.reason}"
 }
 
 _missing(nearest) := concat("; ", array.concat([where], parts)) if {

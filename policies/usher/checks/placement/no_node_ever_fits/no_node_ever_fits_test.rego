@@ -185,7 +185,7 @@ test_what_is_not_known_is_said_to_be_unknown if {
 	verdict := {"verdict": "unknown", "declared": true, "reason": "it claims devices"}
 	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods/", "value": verdict}])
 	check.deny == set() with input as document
-	check.unknown == {{"path": "/spec", "reason": "usher cannot tell whether any node can hold the pod: it claims devices"}} with input as document
+	check.unknown == {{"path": "/spec", "reason": "usher does not know whether any node can hold the pod: it claims devices"}} with input as document
 }
 
 test_pods_that_fit_are_good if {
@@ -217,6 +217,6 @@ test_only_what_never_fits_is_found if {
 	check.deny == set() with input as not_known
 	check.unknown == {{
 		"path": "/spec",
-		"reason": "usher cannot tell whether any node can hold the pod: nobody says why",
+		"reason": "usher does not know whether any node can hold the pod: nobody says why",
 	}} with input as not_known
 }

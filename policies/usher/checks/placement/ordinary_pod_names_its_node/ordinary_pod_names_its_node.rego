@@ -2,7 +2,7 @@
 # title: Pods without accelerators let the scheduler choose their node
 # description: |
 #   A pod with `nodeName` bypasses the scheduler, so the taint of accelerator nodes does not keep it off. It takes CPUs
-#   and memory beside the GPUs although it has no toleration. Tools that manage single nodes, such as storage
+#   and memory beside the GPUs although it has no toleration. Tools that manage single nodes, for example storage
 #   provisioners, set nodeName on purpose; list their users as controllers in the identities of usher.yaml. Schedulers,
 #   controllers and administrators may set it, and in system namespaces everybody may. The check skips a Pod that runs
 #   already, because nothing shows who chose its node.

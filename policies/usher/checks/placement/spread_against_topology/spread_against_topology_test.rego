@@ -35,7 +35,7 @@ test_that_a_rack_lies_in_one_zone_is_assumed if {
 			zone,
 			rack,
 		),
-		{"assumption": "each domain of example.com/rack lies inside one domain of topology.kubernetes.io/zone"},
+		{"assumption": "usher assumes that each domain of example.com/rack lies inside one domain of topology.kubernetes.io/zone"},
 	)} with input as examples.bad_pytorchjob
 }
 

@@ -42,7 +42,7 @@ deny contains finding if {
 	finding := {
 		"path": named.path,
 		"message": $"priority class {text.excerpt(named.class)} is not allowed in this namespace",
-		"remedy": $"name one of its classes: {concat(", ", _allowed)}",
+		"remedy": $"use one of the allowed classes: {concat(", ", _allowed)}",
 	}
 }
 

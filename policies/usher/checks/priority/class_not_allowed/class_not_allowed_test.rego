@@ -6,7 +6,7 @@ import data.usher.checks.priority.class_not_allowed as check
 found(path) := {{
 	"path": path,
 	"message": `priority class "inference-critical" is not allowed in this namespace`,
-	"remedy": "name one of its classes: research, research-spot",
+	"remedy": "use one of the allowed classes: research, research-spot",
 }}
 
 test_a_class_of_others_is_found_wherever_it_is_named if {

@@ -28,14 +28,14 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} names PriorityClass {name}, which does not exist, so the API server refuses its pods",
+		"message": $"{workload.pod_set_name(pod_set)} names PriorityClass {name}, which does not exist, so the API server refuses the pods",
 		"remedy": "name a class that `kubectl get priorityclasses` lists, or create this one",
 	}
 }
 
 unknown contains {
 	"path": workload.field_path(pod_set, "priorityClassName"),
-	"reason": $"usher cannot tell whether PriorityClass {pod_set.priorityClassName} exists: the cluster facts contain no PriorityClasses",
+	"reason": $"usher does not know whether PriorityClass {pod_set.priorityClassName} exists: the facts of the cluster contain no PriorityClasses",
 } if {
 	some pod_set in input.podSets
 	class := input.cluster.priorities.classes[pod_set.priorityClassName]

@@ -5,7 +5,7 @@ import data.usher.checks.priority.class_unknown as check
 
 found(path, pods) := {{
 	"path": path,
-	"message": $"{pods} names PriorityClass research-high, which does not exist, so the API server refuses its pods",
+	"message": $"{pods} names PriorityClass research-high, which does not exist, so the API server refuses the pods",
 	"remedy": "name a class that `kubectl get priorityclasses` lists, or create this one",
 }}
 
@@ -34,6 +34,6 @@ test_without_any_classes_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": "/spec/priorityClassName",
-		"reason": "usher cannot tell whether PriorityClass research-high exists: the cluster facts contain no PriorityClasses",
+		"reason": "usher does not know whether PriorityClass research-high exists: the facts of the cluster contain no PriorityClasses",
 	}} with input as document
 }

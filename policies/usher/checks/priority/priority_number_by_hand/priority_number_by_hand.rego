@@ -30,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priority"),
-		"message": $"{workload.pod_set_name(pod_set)} sets priority {pod_set.priority} without a class, so the API server refuses its pods",
+		"message": $"{workload.pod_set_name(pod_set)} sets priority {pod_set.priority} without a class, so the API server refuses the pods",
 		"remedy": "remove priority, and name a priority class",
 	}
 }
@@ -41,5 +41,5 @@ unknown contains {"path": path, "reason": reason} if {
 	pod_set.priority
 	pod_set.priorityClassName != ""
 	path := workload.field_path(pod_set, "priority")
-	reason := $"usher cannot tell whether priority class {pod_set.priorityClassName} has the value {pod_set.priority}; if not, the API server refuses the pods"
+	reason := $"usher does not know whether priority class {pod_set.priorityClassName} has the value {pod_set.priority}; if not, the API server refuses the pods"
 }

@@ -5,7 +5,7 @@ import data.usher.checks.priority.priority_number_by_hand as check
 
 found(path, name, number) := {{
 	"path": $"{path}/priority",
-	"message": $"{name} sets priority {number} without a class, so the API server refuses its pods",
+	"message": $"{name} sets priority {number} without a class, so the API server refuses the pods",
 	"remedy": "remove priority, and name a priority class",
 }}
 
@@ -35,7 +35,7 @@ test_of_a_number_beside_a_class_it_is_unknown if {
 	check.deny == set() with input as examples.unknown_deployment
 	check.unknown == {{
 		"path": "/spec/template/spec/priority",
-		"reason": "usher cannot tell whether priority class serving has the value 1000; if not, the API server refuses the pods",
+		"reason": "usher does not know whether priority class serving has the value 1000; if not, the API server refuses the pods",
 	}} with input as examples.unknown_deployment
 	without := json.patch(examples.unknown_deployment, [{"op": "remove", "path": "/podSets/0/priority"}])
 	check.unknown == set() with input as without

@@ -54,7 +54,7 @@ test_the_class_of_a_volcano_job_itself_is_found_where_it_stands if {
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 	undeclared := object.union(examples.good_daemonset, {"site": {"systemNamespace": false}})
 	some finding in check.deny with input as undeclared
-	finding.assumption == "it may be a node agent; usher.yaml does not list their namespaces under priorities.systemNamespaces"
+	finding.assumption == "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 	declared := object.union(undeclared, {"site": {"systemNamespacesDeclared": true}})
 	found := check.deny with input as declared
 	every each in found {

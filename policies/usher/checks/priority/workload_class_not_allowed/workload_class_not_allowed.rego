@@ -37,7 +37,7 @@ deny contains finding if {
 	finding := {
 		"path": priority.workload_class_path,
 		"message": $"queue class {text.excerpt(class)} is not allowed in this namespace",
-		"remedy": $"name one of its classes: {concat(", ", _allowed)}",
+		"remedy": $"use one of the allowed classes: {concat(", ", _allowed)}",
 	}
 }
 

@@ -6,7 +6,7 @@ import data.usher.checks.priority.workload_class_not_allowed as check
 found(metadata_path) := {{
 	"path": $"{metadata_path}/labels/kueue.x-k8s.io~1priority-class",
 	"message": `queue class "production-inference" is not allowed in this namespace`,
-	"remedy": "name one of its classes: research-training, spot-training",
+	"remedy": "use one of the allowed classes: research-training, spot-training",
 }}
 
 test_a_class_of_others_is_found_where_kueue_reads_it if {

@@ -34,7 +34,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": priority.workload_class_path,
-	"reason": $"usher cannot tell whether WorkloadPriorityClass {text.excerpt(priority.workload_class)} exists: the cluster facts contain no WorkloadPriorityClasses",
+	"reason": $"usher does not know whether WorkloadPriorityClass {text.excerpt(priority.workload_class)} exists: the facts of the cluster contain no WorkloadPriorityClasses",
 } if {
 	class := input.cluster.priorities.inQueue
 	not "exists" in object.keys(class)

@@ -33,6 +33,6 @@ test_without_any_classes_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": "/metadata/labels/kueue.x-k8s.io~1priority-class",
-		"reason": `usher cannot tell whether WorkloadPriorityClass "research-high" exists: the cluster facts contain no WorkloadPriorityClasses`,
+		"reason": `usher does not know whether WorkloadPriorityClass "research-high" exists: the facts of the cluster contain no WorkloadPriorityClasses`,
 	}} with input as document
 }

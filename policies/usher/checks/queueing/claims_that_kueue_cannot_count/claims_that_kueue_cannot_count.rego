@@ -61,7 +61,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": workload.field_path(pod_set, "resourceClaims"),
-	"reason": $"usher cannot tell whether Kueue counts the device claims of {workload.pod_set_name(pod_set)}; resources.deviceClassMappings of Kueue's configuration or the parameter deviceClassesMapped would say it",
+	"reason": $"usher does not know whether Kueue counts the device claims of {workload.pod_set_name(pod_set)}; resources.deviceClassMappings of Kueue's configuration or the parameter deviceClassesMapped would say it",
 } if {
 	some pod_set in _claiming
 	some claim in pod_set.resourceClaims

@@ -11,7 +11,7 @@ found(path, name, claim) := {{
 
 unknown(path, name) := {{
 	"path": $"{path}/resourceClaims",
-	"reason": $"usher cannot tell whether Kueue counts the device claims of {name}; resources.deviceClassMappings of Kueue's configuration or the parameter deviceClassesMapped would say it",
+	"reason": $"usher does not know whether Kueue counts the device claims of {name}; resources.deviceClassMappings of Kueue's configuration or the parameter deviceClassesMapped would say it",
 }}
 
 mapped := {"site": {"parameters": {"queueing/claims_that_kueue_cannot_count": {"deviceClassesMapped": true}}}}

@@ -36,7 +36,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": queues.path,
-	"reason": $"usher cannot tell whether ClusterQueue {_name} could ever admit {queues.workload_name}: the cluster facts contain no ClusterQueues",
+	"reason": $"usher does not know whether ClusterQueue {_name} could ever admit {queues.workload_name}: the facts of the cluster contain no ClusterQueues",
 } if {
 	not queues.verdict
 	not "exists" in object.keys(queues.cluster_queue)

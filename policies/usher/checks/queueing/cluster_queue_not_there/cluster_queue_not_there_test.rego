@@ -34,7 +34,7 @@ test_without_any_cluster_queues_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": `usher cannot tell whether ClusterQueue "research-queue" could ever admit this Job: the cluster facts contain no ClusterQueues`,
+		"reason": `usher does not know whether ClusterQueue "research-queue" could ever admit this Job: the facts of the cluster contain no ClusterQueues`,
 	}} with input as document
 }
 

@@ -1,12 +1,12 @@
 # METADATA
 # title: Kueue's integration for the kind is enabled
 # description: |
-#   Kueue reads the queue label of a kind only if its configuration lists the kind under integrations.frameworks. The
-#   default configuration does not list PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and SparkApplication. Even with
-#   a correct label these kinds start at once, and Kueue does not count them. usher reads the list from Kueue's
-#   ConfigMap if the cluster facts contain it, unless the parameter frameworks gives another list. The check then finds
-#   every kind that is not on the list. Without any list, only the kinds that are off by default are unknown. The check
-#   skips objects that a controller made.
+#   Kueue reads the queue label of a kind only if its configuration enables the kind in integrations.frameworks. The
+#   default configuration does not enable PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and SparkApplication. Even
+#   with a correct label these kinds start at once, and Kueue does not count them. usher reads the list from Kueue's
+#   ConfigMap if the facts of the cluster contain it, unless the parameter frameworks gives another list. The check
+#   then finds every kind that is not on the list. Without any list, only the kinds that are off by default are unknown.
+#   The check skips objects that a controller made.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/installation/
@@ -24,9 +24,9 @@
 #   parameters:
 #     frameworks:
 #       default: []
-#       description: The integrations.frameworks of Kueue's configuration, such as kubeflow.org/pytorchjob.
+#       description: The integrations.frameworks of Kueue's configuration, for example kubeflow.org/pytorchjob.
 #   remediation: |
-#     Add the kind to integrations.frameworks of Kueue's configuration, or use a kind that is on the list, such as
+#     Add the kind to integrations.frameworks of Kueue's configuration, or use a kind that is on the list, for example
 #     TrainJob.
 package usher.checks.queueing.integration_not_enabled
 
@@ -47,14 +47,14 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.label_path(kueue.queue_label),
-		"message": $"Kueue's configuration does not list {kueue.framework}, so Kueue does not queue this {input.workload.kind} in {kueue.queue_name}",
-		"remedy": $"have {kueue.framework} added to Kueue's integrations, or use a kind that is listed there",
+		"message": $"Kueue's configuration does not enable {kueue.framework}, so Kueue does not queue this {input.workload.kind} in {kueue.queue_name}",
+		"remedy": $"have {kueue.framework} enabled in Kueue's configuration, or use an enabled kind",
 	}
 }
 
 unknown contains {
 	"path": kueue.label_path(kueue.queue_label),
-	"reason": $"usher cannot tell whether Kueue queues {input.workload.kind}s: its default configuration does not list {kueue.framework}; set the parameter frameworks to your list",
+	"reason": $"usher does not know whether Kueue queues {input.workload.kind}s: Kueue's default configuration does not enable {kueue.framework}; set the parameter frameworks to your list",
 } if {
 	_queued
 	kueue.framework in _off_by_default

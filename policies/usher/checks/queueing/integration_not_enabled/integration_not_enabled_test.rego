@@ -7,8 +7,8 @@ path := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 
 found(framework, kind) := {{
 	"path": path,
-	"message": $"Kueue's configuration does not list {framework}, so Kueue does not queue this {kind} in research",
-	"remedy": $"have {framework} added to Kueue's integrations, or use a kind that is listed there",
+	"message": $"Kueue's configuration does not enable {framework}, so Kueue does not queue this {kind} in research",
+	"remedy": $"have {framework} enabled in Kueue's configuration, or use an enabled kind",
 }}
 
 undeclared(document) := json.remove(document, ["/site/parameters"])
@@ -27,7 +27,7 @@ test_kinds_that_are_listed_are_good if {
 }
 
 test_without_a_list_the_kinds_that_are_off_by_default_are_unknown if {
-	reason := "usher cannot tell whether Kueue queues TFJobs: its default configuration does not list kubeflow.org/tfjob; set the parameter frameworks to your list"
+	reason := "usher does not know whether Kueue queues TFJobs: Kueue's default configuration does not enable kubeflow.org/tfjob; set the parameter frameworks to your list"
 	check.deny == set() with input as undeclared(examples.bad_tfjob)
 	check.unknown == {{"path": path, "reason": reason}} with input as undeclared(examples.bad_tfjob)
 	check.unknown == set() with input as undeclared(examples.bad_deployment)

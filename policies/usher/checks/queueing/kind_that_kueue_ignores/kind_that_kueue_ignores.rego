@@ -7,7 +7,7 @@
 #   from its podMetadata, a Knative Service from the template of its revisions. Tekton's runs, KServe's services and
 #   notebooks pass on their own labels, so they need no other label. The check skips objects that a controller made, and
 #   objects that only describe workloads. Your own controllers may bring other kinds to Kueue. usher reads these kinds
-#   from Kueue's ConfigMap if the cluster facts contain it, unless the parameter externalFrameworks names others.
+#   from Kueue's ConfigMap if the facts of the cluster contain it, unless the parameter externalFrameworks names others.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/

@@ -17,7 +17,7 @@
 #   why: Kueue refuses the workload when it is created.
 #   closes: [S20]
 #   remediation: |
-#     Write the number of seconds, such as "3600" for an hour.
+#     Write the number of seconds, for example "3600" for an hour.
 package usher.checks.queueing.max_exec_time_invalid
 
 import data.usher.lib.kueue

@@ -45,7 +45,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": queues.path,
-	"reason": $"usher cannot tell whether ClusterQueue {queues.cluster_queue.name} admits from namespace {input.workload.namespace}: the cluster facts lack its labels, or usher cannot read the selector",
+	"reason": $"usher does not know whether ClusterQueue {queues.cluster_queue.name} admits from namespace {input.workload.namespace}: the facts of the cluster lack its labels, or usher cannot read the selector",
 } if {
 	queues.cluster_queue.exists
 	not "selectsNamespace" in object.keys(queues.cluster_queue)

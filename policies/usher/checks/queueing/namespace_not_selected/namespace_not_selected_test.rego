@@ -57,6 +57,6 @@ test_without_the_labels_of_the_namespace_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": "usher cannot tell whether ClusterQueue research-queue admits from namespace ml-research: the cluster facts lack its labels, or usher cannot read the selector",
+		"reason": "usher does not know whether ClusterQueue research-queue admits from namespace ml-research: the facts of the cluster lack its labels, or usher cannot read the selector",
 	}} with input as document
 }

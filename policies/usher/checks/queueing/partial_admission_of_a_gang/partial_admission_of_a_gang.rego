@@ -59,7 +59,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": _path,
-	"reason": $"usher cannot tell whether PodGroup {group} starts with {least} pods: it does not know the minMember of this PodGroup",
+	"reason": $"usher does not know the minMember of PodGroup {group}, so the group may wait for more than the {least} pods that Kueue starts",
 } if {
 	least := _least
 	_placed_by_volcano

@@ -41,7 +41,7 @@ test_a_pod_group_by_name_is_unknown if {
 	check.deny == set() with input as examples.unknown_job
 	check.unknown == {{
 		"path": path,
-		"reason": "usher cannot tell whether PodGroup ring starts with 2 pods: it does not know the minMember of this PodGroup",
+		"reason": "usher does not know the minMember of PodGroup ring, so the group may wait for more than the 2 pods that Kueue starts",
 	}} with input as examples.unknown_job
 }
 

@@ -37,7 +37,7 @@ deny contains finding if {
 	after := object.get(input.workload.labels, kueue.queue_label, "")
 	after != before
 	not input.workload.owned
-	kueue.asked_by_none_of(array.concat(["administrators", "controllers"], _identities))
+	kueue.user_is_not_one_of(array.concat(["administrators", "controllers"], _identities))
 
 	finding := {
 		"path": _path,

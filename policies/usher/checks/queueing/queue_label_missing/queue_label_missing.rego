@@ -45,8 +45,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{input.workload.queueLabelPath}/labels",
-		"message": $"Kueue's configuration does not list {kueue.framework}, so the workload bypasses queue {queue} of its namespace",
-		"remedy": $"have {kueue.framework} added to Kueue's integrations, or use a kind that is listed there",
+		"message": $"Kueue's configuration does not enable {kueue.framework}, so the workload bypasses queue {queue} of its namespace",
+		"remedy": $"have {kueue.framework} enabled in Kueue's configuration, or use an enabled kind",
 	}
 }
 

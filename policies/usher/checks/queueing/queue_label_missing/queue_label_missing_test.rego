@@ -55,8 +55,8 @@ test_a_kind_that_kueues_configuration_leaves_out_is_not_helped_by_the_label if {
 	left_out := object.union(examples.bad_pytorchjob, {"site": {"parameters": frameworks}})
 	check.deny == {{
 		"path": "/metadata/labels",
-		"message": "Kueue's configuration does not list kubeflow.org/pytorchjob, so the workload bypasses queue research of its namespace",
-		"remedy": "have kubeflow.org/pytorchjob added to Kueue's integrations, or use a kind that is listed there",
+		"message": "Kueue's configuration does not enable kubeflow.org/pytorchjob, so the workload bypasses queue research of its namespace",
+		"remedy": "have kubeflow.org/pytorchjob enabled in Kueue's configuration, or use an enabled kind",
 	}} with input as left_out
 	check.deny == found("/spec/jobTemplate/metadata/labels") with input as object.union(examples.bad_cronjob, {"site": {"parameters": frameworks}})
 }

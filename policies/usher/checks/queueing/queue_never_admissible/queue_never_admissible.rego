@@ -45,7 +45,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": queues.path,
-	"reason": $"usher cannot tell whether {_queue} could ever admit {queues.workload_name}: {reason}",
+	"reason": $"usher does not know whether {_queue} could ever admit {queues.workload_name}: {reason}",
 } if {
 	queues.verdict.outcome == "unknown"
 	some reason in queues.verdict.unknowns

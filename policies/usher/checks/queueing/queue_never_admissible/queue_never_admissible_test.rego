@@ -70,7 +70,7 @@ test_without_the_configuration_of_kueue_it_is_assumed if {
 		[{"op": "replace", "path": "/cluster/kueue/configurationKnown", "value": false}],
 	)
 	some finding in check.deny with input as document
-	finding.assumption == "Kueue counts resources by its defaults; usher does not know its ConfigMap kueue-system/kueue-manager-config"
+	finding.assumption == "usher assumes that Kueue counts resources by its defaults, because it does not know the ConfigMap kueue-system/kueue-manager-config"
 }
 
 test_what_fits_into_the_empty_queue_is_good if {
@@ -92,7 +92,7 @@ test_what_is_missing_for_an_answer_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": "usher cannot tell whether ClusterQueue research-queue could ever admit this PyTorchJob: the ResourceFlavors are not known",
+		"reason": "usher does not know whether ClusterQueue research-queue could ever admit this PyTorchJob: the ResourceFlavors are not known",
 	}} with input as document
 }
 
@@ -100,6 +100,6 @@ test_where_nobody_can_read_where_a_queue_leads_it_is_unknown if {
 	check.deny == set() with input as examples.unknown_unreadable_queue
 	check.unknown == {{
 		"path": "/metadata/labels/kueue.x-k8s.io~1queue-name",
-		"reason": "usher cannot tell whether the ClusterQueue of LocalQueue odd could ever admit this Job: LocalQueue odd, spec.clusterQueue: expected a string, found a number; quote it",
+		"reason": "usher does not know whether the ClusterQueue of LocalQueue odd could ever admit this Job: LocalQueue odd, spec.clusterQueue: expected a string, found a number; quote it",
 	}} with input as examples.unknown_unreadable_queue
 }

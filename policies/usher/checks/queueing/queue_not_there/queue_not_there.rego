@@ -35,7 +35,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": queues.path,
-	"reason": $"usher cannot tell whether LocalQueue {_name} exists in namespace {input.workload.namespace}: the cluster facts contain no LocalQueues",
+	"reason": $"usher does not know whether LocalQueue {_name} exists in namespace {input.workload.namespace}: the facts of the cluster contain no LocalQueues",
 } if {
 	not "exists" in object.keys(queues.local_queue)
 }
@@ -44,6 +44,6 @@ _name := text.excerpt(queues.local_queue.name)
 
 _remedy := $"name LocalQueue {queues.local_queue.leadsThere}, which leads to the ClusterQueue of that name" if {
 	queues.local_queue.leadsThere
-} else := $"name a LocalQueue of the namespace, such as {concat(", ", queues.local_queue.others)}" if {
+} else := $"name a LocalQueue of the namespace, for example {concat(", ", queues.local_queue.others)}" if {
 	queues.local_queue.others != []
 } else := $"have a LocalQueue created in namespace {input.workload.namespace}, which has no LocalQueue"

@@ -16,7 +16,7 @@ test_a_queue_that_is_not_there_is_found_with_those_that_are if {
 		"reserch",
 		"ml-research",
 		"Job",
-		"name a LocalQueue of the namespace, such as nightly, research-local",
+		"name a LocalQueue of the namespace, for example nightly, research-local",
 	) with input as examples.bad_job
 	check.unknown == set() with input as examples.bad_job
 }
@@ -55,7 +55,7 @@ test_without_any_queues_among_the_facts_it_is_unknown if {
 	check.deny == set() with input as document
 	check.unknown == {{
 		"path": label,
-		"reason": `usher cannot tell whether LocalQueue "nightly" exists in namespace ml-research: the cluster facts contain no LocalQueues`,
+		"reason": `usher does not know whether LocalQueue "nightly" exists in namespace ml-research: the facts of the cluster contain no LocalQueues`,
 	}} with input as document
 }
 

@@ -35,7 +35,7 @@ deny contains object.union(finding, _assumption) if {
 	kueue.queued_as_one
 	queue := _queue
 	not input.workload.owned
-	kueue.asked_by_none_of(array.concat(["administrators", "controllers"], _identities))
+	kueue.user_is_not_one_of(array.concat(["administrators", "controllers"], _identities))
 
 	finding := {
 		"path": _suspend,

@@ -65,7 +65,7 @@ _by_hand if {
 	input.review.operation == "CREATE"
 	not input.workload.owned
 	identities := parameters.queueing.reserved_keys_set_by_hand.identities
-	kueue.asked_by_none_of(array.concat(["administrators", "controllers"], identities))
+	kueue.user_is_not_one_of(array.concat(["administrators", "controllers"], identities))
 }
 
 _places := array.concat(

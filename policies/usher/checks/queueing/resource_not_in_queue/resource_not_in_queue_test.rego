@@ -41,7 +41,7 @@ test_without_the_configuration_of_kueue_it_is_assumed if {
 		[{"op": "replace", "path": "/cluster/kueue/configurationKnown", "value": false}],
 	)
 	some finding in check.deny with input as document
-	finding.assumption == "Kueue counts resources by its defaults; usher does not know its ConfigMap kueue-system/kueue-manager-config"
+	finding.assumption == "usher assumes that Kueue counts resources by its defaults, because it does not know the ConfigMap kueue-system/kueue-manager-config"
 }
 
 test_resources_that_the_queue_covers_are_good if {

@@ -19,7 +19,7 @@
 #   why: Kueue refuses the workload when it is created.
 #   closes: [S9]
 #   remediation: |
-#     Name the node label of a level of the flavor's Topology, such as cloud.provider.com/topology-rack.
+#     Name the node label of a level of the flavor's Topology, for example cloud.provider.com/topology-rack.
 package usher.checks.queueing.topology_value_invalid
 
 import data.usher.lib.kueue

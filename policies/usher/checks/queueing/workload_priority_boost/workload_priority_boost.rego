@@ -36,7 +36,7 @@ deny contains finding if {
 	boost := input.object.kueueWorkload.metadata.annotations[_boost]
 	not _has_it_already(boost)
 	identities := parameters.queueing.workload_priority_boost.identities
-	kueue.asked_by_none_of(array.concat(["administrators", "controllers"], identities))
+	kueue.user_is_not_one_of(array.concat(["administrators", "controllers"], identities))
 
 	finding := {
 		"path": $"/metadata/annotations/{kueue.escaped(_boost)}",

@@ -30,7 +30,7 @@ deny contains finding if {
 	finding := {
 		"path": workload.resource_path(entry.container, "limits", entry.name),
 		"message": $"{workload.container_name(entry.podSet, entry.container)} requests {requests.text} of {entry.name}, but limits it to {limits.text}",
-		"remedy": "set both to the same number",
+		"remedy": "set both to the same amount",
 	}
 }
 

@@ -13,7 +13,7 @@ test_other_limits_and_a_missing_limit_are_found_in_all_containers if {
 		{
 			"path": $"{worker}/containers/0/resources/limits/nvidia.com~1gpu",
 			"message": "container pytorch of Worker requests 8 of nvidia.com/gpu, but limits it to 4",
-			"remedy": "set both to the same number",
+			"remedy": "set both to the same amount",
 		},
 		{
 			"path": $"{worker}/initContainers/0/resources/requests/nvidia.com~1mig-1g.10gb",

@@ -3,7 +3,7 @@
 # description: |
 #   The weights of a model pass through the memory of the container while the model loads, and the loading program also
 #   needs memory. A manifest does not show the size of the model. The annotation gpu-usher.io/model-size declares what
-#   one pod loads, as a quantity such as 28Gi, on the pod template or on the object. Of several containers with
+#   one pod loads, as a quantity like 28Gi, on the pod template or on the object. Of several containers with
 #   accelerators, the check takes the one with the most memory as the one that loads the model. It uses the memory limit
 #   of that container or of the pod as a whole, or else the request. Where no memory is set, another check reports it.
 # scope: package
@@ -57,7 +57,7 @@ deny contains finding if {
 
 unknown contains {
 	"path": $"{holder.metadataPath}/annotations/gpu-usher.io~1model-size",
-	"reason": $"{text.excerpt(holder.annotations[_annotation])} is not a model size; write a quantity such as 28Gi",
+	"reason": $"{text.excerpt(holder.annotations[_annotation])} is not a model size; write a quantity like 28Gi",
 } if {
 	some pod_set in workload.accelerator_pod_sets
 	holder := _holder(pod_set)

@@ -62,16 +62,16 @@ test_a_size_that_is_none_is_unknown_where_it_stands if {
 	path := "/metadata/annotations/gpu-usher.io~1model-size"
 	check.unknown == {{
 		"path": path,
-		"reason": `"7B parameters" is not a model size; write a quantity such as 28Gi`,
+		"reason": `"7B parameters" is not a model size; write a quantity like 28Gi`,
 	}} with input as examples.unknown_pod
 	check.unknown == {{
 		"path": path,
-		"reason": `"large" is not a model size; write a quantity such as 28Gi`,
+		"reason": `"large" is not a model size; write a quantity like 28Gi`,
 	}} with input as examples.unknown_deployment
 	check.deny == set() with input as examples.unknown_deployment
 	check.unknown == {{
 		"path": $"/spec/template{path}",
-		"reason": `"some" is not a model size; write a quantity such as 28Gi`,
+		"reason": `"some" is not a model size; write a quantity like 28Gi`,
 	}} with input as json.patch(examples.good_deployment, [
 		{"op": "replace", "path": "/podSets/0/annotations/gpu-usher.io~1model-size", "value": "some"},
 		{"op": "remove", "path": "/podSets/0/modelSize"},

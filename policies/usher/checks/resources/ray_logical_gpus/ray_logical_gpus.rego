@@ -82,7 +82,7 @@ _by_resources(container) if not container.asksAccelerators
 
 _by_resources(container) if count(container.accelerators) > 0
 
-# Excludes memory and cores of a GPU, and accelerators such as TPUs, which have their own names in Ray.
+# Excludes memory and cores of a GPU, and accelerators like TPUs, which have their own names in Ray.
 _counts_gpus(name) if endswith(name, "/gpu")
 
 _counts_gpus(name) if endswith(name, ".shared")

@@ -1,7 +1,7 @@
 # METADATA
 # title: Containers ask for whole accelerators
 # description: |
-#   An accelerator cannot be split by a quantity such as 0.5 or 500m: device plugins hand out whole devices. The API
+#   An accelerator cannot be split by a quantity like 0.5 or 500m: device plugins hand out whole devices. The API
 #   server refuses this quantity in a Pod, but accepts it inside the templates of custom resources. Their operator then
 #   fails to create the pods. The same is true of MIG profiles and shared resources: each unit of them is already a
 #   share, and is handed out whole. `1000m` is a whole number and is allowed.
@@ -20,7 +20,7 @@
 #   closes: [S2]
 #   severity: critical
 #   remediation: |
-#     Ask for a whole number. If less than one GPU is enough, ask for a MIG profile such as nvidia.com/mig-1g.10gb. Or
+#     Ask for a whole number. If less than one GPU is enough, ask for a MIG profile like nvidia.com/mig-1g.10gb. Or
 #     ask for a resource that the cluster shares by time-slicing, or for a share by a device claim (DRA).
 package usher.checks.resources.whole_gpus_only
 

@@ -2,7 +2,7 @@
 # title: Workflows bound the number of GPU pods that run at once
 # description: |
 #   A step with withParam runs once for every item, and all items run at the same time. The same holds for withSequence
-#   if the workflow computes its number. A template that calls itself may run for ever. The number of items is known
+#   if the workflow computes its number. A template that calls itself may run forever. The number of items is known
 #   only at run time. `parallelism` of the workflow, or of the template that fans out, limits how many GPU pods run at
 #   once. Without it, a long list takes the whole cluster.
 # scope: package

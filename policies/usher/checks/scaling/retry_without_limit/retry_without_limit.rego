@@ -1,7 +1,7 @@
 # METADATA
 # title: Retries of GPU steps have a limit
 # description: |
-#   A retryStrategy without `limit` retries for ever. A step with an error in its own program never succeeds and takes
+#   A retryStrategy without `limit` retries forever. A step with an error in its own program never succeeds and takes
 #   its GPUs again and again. Any of these ends it: a limit, backoff.maxDuration, activeDeadlineSeconds of the whole
 #   workflow, or an expression that decides about the next retry. The fields of templateDefaults count for every
 #   template.
@@ -36,7 +36,7 @@ deny contains finding if {
 
 	finding := {
 		"path": strategy.path,
-		"message": $"{workload.pod_set_name(pod_set)} asks for accelerators and retries for ever, because its retryStrategy has no limit",
+		"message": $"{workload.pod_set_name(pod_set)} asks for accelerators and retries forever, because its retryStrategy has no limit",
 		"remedy": "set limit of the retryStrategy",
 	}
 }

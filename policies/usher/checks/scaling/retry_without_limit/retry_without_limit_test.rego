@@ -5,7 +5,7 @@ import data.usher.checks.scaling.retry_without_limit as check
 
 endless(path, name) := {{
 	"path": $"{path}/retryStrategy",
-	"message": $"{name} asks for accelerators and retries for ever, because its retryStrategy has no limit",
+	"message": $"{name} asks for accelerators and retries forever, because its retryStrategy has no limit",
 	"remedy": "set limit of the retryStrategy",
 }}
 

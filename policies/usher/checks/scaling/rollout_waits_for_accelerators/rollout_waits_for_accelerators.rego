@@ -15,7 +15,7 @@
 #   code: USH1105
 #   about: accelerator pods
 #   severity: low
-#   why: On a full cluster a new version of the service waits for GPUs for ever.
+#   why: On a full cluster a new version of the service waits for GPUs forever.
 #   remediation: |
 #     Set strategy.rollingUpdate to maxSurge 0 and maxUnavailable 1, or set the type of the strategy to Recreate. Or
 #     keep this many accelerators free.

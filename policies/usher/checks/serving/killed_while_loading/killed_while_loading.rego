@@ -2,7 +2,7 @@
 # title: Liveness probes give the model time to load
 # description: |
 #   A liveness probe kills the container after initialDelaySeconds plus failureThreshold times periodSeconds. By default
-#   that is 30 seconds. A model server that is still loading then starts again, for ever, and holds its GPUs all the
+#   that is 30 seconds. A model server that is still loading then starts again, forever, and holds its GPUs all the
 #   while. A startup probe keeps the liveness probe inactive until the model is loaded. The check ignores probes that
 #   KServe merges with a runtime or a preset, because a startup probe may be there.
 # scope: package

@@ -2,7 +2,7 @@
 # title: Startup probes give the model time to load
 # description: |
 #   A startup probe kills the container after initialDelaySeconds plus failureThreshold times periodSeconds. By default
-#   that is 30 seconds. A model server that is still loading then starts again, for ever, and holds its GPUs all the
+#   that is 30 seconds. A model server that is still loading then starts again, forever, and holds its GPUs all the
 #   while. The check ignores probes that KServe merges with a runtime or a preset, because the rest of the probe may be
 #   there.
 # scope: package

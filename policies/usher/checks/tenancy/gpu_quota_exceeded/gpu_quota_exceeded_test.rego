@@ -46,7 +46,6 @@ now(excess) := json.patch(examples.good_pytorchjob, [{
 	"path": "/cluster/gpuQuota",
 	"value": {
 		"name": "GPUQuota research",
-		"declared": false,
 		"unclear": [],
 		"excesses": [object.union({"never": false, "hard": "100", "classes": []}, excess)],
 	},
@@ -84,7 +83,7 @@ test_of_two_quotas_none_is_guessed if {
 	check.deny == set() with input as examples.unknown_two_quotas
 	check.unknown == {{
 		"path": "",
-		"reason": "usher does not know which GPU quota holds: GPUQuota first and GPUQuota second all hold for namespace shared, and only one may",
+		"reason": "usher does not know which GPU quota holds: GPUQuota first and GPUQuota second hold for namespace shared, but only one quota may",
 	}} with input as examples.unknown_two_quotas
 }
 

@@ -46,7 +46,7 @@ deny contains finding if {
 		"path": entry.path,
 		"message": $"no known board has the profile of {entry.name}, so this entry limits nothing",
 		"remedy": "name a profile that the nodes offer; `kubectl describe nodes` lists them as nvidia.com/mig-*",
-		"assumption": "gpu-usher knows all boards of the cluster",
+		"assumption": "usher assumes that it knows all boards of the cluster",
 	}
 }
 

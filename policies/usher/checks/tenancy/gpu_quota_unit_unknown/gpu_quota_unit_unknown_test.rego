@@ -21,7 +21,7 @@ test_a_profile_that_no_board_has_limits_nothing if {
 		"path": "/spec/limits/1/hard/profiles.5g.99gb",
 		"message": "no known board has the profile of profiles.5g.99gb, so this entry limits nothing",
 		"remedy": "name a profile that the nodes offer; `kubectl describe nodes` lists them as nvidia.com/mig-*",
-		"assumption": "gpu-usher knows all boards of the cluster",
+		"assumption": "usher assumes that it knows all boards of the cluster",
 	}} with input as examples.bad_profile
 }
 

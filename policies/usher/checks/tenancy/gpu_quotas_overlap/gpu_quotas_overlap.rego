@@ -2,7 +2,7 @@
 # title: At most one GPUQuota holds for a namespace
 # description: |
 #   At most one GPUQuota may hold for a namespace, as an object or as an entry of `quotas` in usher.yaml. If two match,
-#   gpu-usher cannot tell which one to charge. It enforces neither and reports unknown for every workload in the
+#   gpu-usher does not know which one to charge. It enforces neither and reports unknown for every workload in the
 #   namespace. This check reports the overlap when a user creates the second quota. It considers only existing
 #   namespaces with their current labels.
 # scope: package

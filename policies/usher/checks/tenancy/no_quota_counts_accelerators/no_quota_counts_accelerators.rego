@@ -5,8 +5,9 @@
 #   resource name separately. A quota for requests.nvidia.com/gpu does not count MIG slices, shares and device claims. A
 #   quota with a scope counts only pods of that scope, so pods of another PriorityClass have no limit. A limit of zero
 #   for a resource also counts.
-#   A GPUQuota counts every route: `slices` counts all devices, and `gpus` counts whole ones. A quota of usher.yaml does
-#   not count for this check, because it limits each workload separately and not their total.
+#
+#   A GPUQuota counts every route: `slices` counts all devices, and `gpus` counts whole ones. So does a quota of
+#   usher.yaml, which usher charges wherever it watches a cluster.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources

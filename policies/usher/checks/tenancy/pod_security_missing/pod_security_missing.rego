@@ -36,7 +36,7 @@ deny contains {
 	"path": "/metadata/labels",
 	"message": $"the label {_label} is missing, so the API server accepts privileged pods in this namespace",
 	"remedy": $"set the label {_label}: restricted, or baseline",
-	"assumption": "the API server enforces no level by default",
+	"assumption": "usher assumes that the API server enforces no level by default",
 } if {
 	_is_asked
 	not input.workload.labels[_label]

@@ -9,7 +9,7 @@ missing := {{
 	"path": "/metadata/labels",
 	"message": $"the label {label} is missing, so the API server accepts privileged pods in this namespace",
 	"remedy": $"set the label {label}: restricted, or baseline",
-	"assumption": "the API server enforces no level by default",
+	"assumption": "usher assumes that the API server enforces no level by default",
 }}
 
 test_without_the_label_nothing_is_enforced if {

@@ -14,7 +14,7 @@
 #   code: USH1221
 #   about: cluster facts
 #   severity: medium
-#   why: The workload never gets all of its pods, and a rollout may wait for ever.
+#   why: The workload never gets all of its pods, and a rollout may wait forever.
 #   closes: [S28, S36]
 #   remediation: |
 #     Ask for fewer pods, or for less in each pod. Or set the maximum of the autoscaler to what the quota allows. Or
@@ -30,8 +30,8 @@ deny contains object.union(finding, together.assumption(shortage)) if {
 
 	finding := {
 		"path": shortage.path,
-		"message": $"{wants} {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)}; ResourceQuota {shortage.quota} never allows more than {hard}, so the API server refuses some of the pods",
-		"remedy": $"ask for at most {hard} of it together, or have the quota raised",
+		"message": $"{wants} {together.shown(shortage.resource, shortage.needs)} of {shortage.resource}{together.made_of(shortage)}, but ResourceQuota {shortage.quota} never allows more than {hard}, so the API server refuses some of the pods",
+		"remedy": $"ask for at most {hard} of {shortage.resource}, or have the quota raised",
 	}
 }
 

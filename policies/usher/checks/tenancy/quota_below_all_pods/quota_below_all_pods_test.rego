@@ -5,8 +5,8 @@ import data.usher.checks.tenancy.quota_below_all_pods as check
 
 found(takes) := {{
 	"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-	"message": $"{takes}; ResourceQuota gpu-quota never allows more than 4, so the API server refuses some of the pods",
-	"remedy": "ask for at most 4 of it together, or have the quota raised",
+	"message": $"{takes}, but ResourceQuota gpu-quota never allows more than 4, so the API server refuses some of the pods",
+	"remedy": "ask for at most 4 of requests.nvidia.com/gpu, or have the quota raised",
 }}
 
 test_pods_that_are_never_made_are_found if {

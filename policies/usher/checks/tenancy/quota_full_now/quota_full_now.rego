@@ -29,9 +29,9 @@ deny contains finding if {
 
 	finding := {
 		"path": shortage.path,
-		"message": $"needs {together.shown(resource, shortage.needs)} of {resource}{together.made_of(shortage)}; of the {together.shown(resource, shortage.hard)} that ResourceQuota {shortage.quota} allows, {together.shown(resource, shortage.used)} are in use now",
+		"message": $"the workload needs {together.shown(resource, shortage.needs)} of {resource}{together.made_of(shortage)} at once, but of the {together.shown(resource, shortage.hard)} that ResourceQuota {shortage.quota} allows, {together.shown(resource, shortage.used)} are in use now",
 		"remedy": "wait until other workloads of the namespace have ended",
-		"assumption": "the use has not changed since the facts were read",
+		"assumption": "usher assumes that the use has not changed since the facts were read",
 	}
 }
 

@@ -5,9 +5,9 @@ import data.usher.checks.tenancy.quota_full_now as check
 
 found(container, needs) := {{
 	"path": $"{container}/resources/limits/nvidia.com~1gpu",
-	"message": $"needs {needs}; of the 32 that ResourceQuota gpu-quota allows, 8 are in use now",
+	"message": $"the workload needs {needs} at once, but of the 32 that ResourceQuota gpu-quota allows, 8 are in use now",
 	"remedy": "wait until other workloads of the namespace have ended",
-	"assumption": "the use has not changed since the facts were read",
+	"assumption": "usher assumes that the use has not changed since the facts were read",
 }}
 
 template := "/spec/template/spec/containers/0"

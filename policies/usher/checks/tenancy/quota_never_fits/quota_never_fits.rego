@@ -2,7 +2,7 @@
 # title: Quotas of the namespace leave room for the workload
 # description: |
 #   ResourceQuotas count pod by pod. The API server accepts a job of 64 GPUs in a namespace with a quota of 32. The job
-#   makes as many pods as fit, and never the rest. The pods of a gang then wait for ever, with or without GPUs.
+#   makes as many pods as fit, and never the rest. The pods of a gang then wait forever, with or without GPUs.
 #   The check compares the pods that must start together with each quota that counts them. It counts like the quota
 #   controller: by scope, with init containers, sidecars, overhead and the defaults of LimitRanges. If pods do not wait
 #   for each other, each pod must fit separately. A key `limits.` of an accelerator counts nothing, and every MIG
@@ -32,14 +32,14 @@ deny contains object.union(finding, together.assumption(shortage)) if {
 
 	finding := {
 		"path": shortage.path,
-		"message": $"needs {_needs(shortage)} of {shortage.resource}{together.made_of(shortage)}; ResourceQuota {shortage.quota} never allows more than {_hard(shortage)}",
-		"remedy": $"ask for at most {_hard(shortage)} of it together, or have the quota raised",
+		"message": $"the workload needs {_needs(shortage)} of {shortage.resource}{together.made_of(shortage)} at once, but ResourceQuota {shortage.quota} never allows more than {_hard(shortage)}",
+		"remedy": $"ask for at most {_hard(shortage)} of {shortage.resource} at once, or have the quota raised",
 	}
 }
 
 unknown contains {
 	"path": "/metadata/namespace",
-	"reason": $"{unreadable.of}, {unreadable.field}: {unreadable.reason}; usher skips this field",
+	"reason": $"usher does not compare {unreadable.field} of {unreadable.of}: {unreadable.reason}",
 } if {
 	some unreadable in input.cluster.resourceQuotas.unreadable
 }

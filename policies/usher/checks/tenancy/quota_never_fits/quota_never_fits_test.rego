@@ -3,10 +3,10 @@ package usher.checks.tenancy.quota_never_fits_test
 import data.examples.checks.tenancy.quota_never_fits as examples
 import data.usher.checks.tenancy.quota_never_fits as check
 
-found(path, needs, quota, hard) := {{
+found(path, needs, resource, pods, quota, hard) := {{
 	"path": path,
-	"message": $"needs {needs}; ResourceQuota {quota} never allows more than {hard}",
-	"remedy": $"ask for at most {hard} of it together, or have the quota raised",
+	"message": $"the workload needs {needs} of {resource}{pods} at once, but ResourceQuota {quota} never allows more than {hard}",
+	"remedy": $"ask for at most {hard} of {resource} at once, or have the quota raised",
 }}
 
 limits(container) := $"{container}/resources/limits"
@@ -16,7 +16,9 @@ worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"
 test_a_gang_that_never_starts_is_found if {
 	check.deny == found(
 		$"{limits(worker)}/nvidia.com~1gpu",
-		"64 of requests.nvidia.com/gpu (8 Worker x 8)",
+		"64",
+		"requests.nvidia.com/gpu",
+		" (8 Worker x 8)",
 		"gpu-quota",
 		"32",
 	) with input as examples.bad_pytorchjob
@@ -25,17 +27,21 @@ test_a_gang_that_never_starts_is_found if {
 test_one_pod_that_never_fits_is_found if {
 	check.deny == found(
 		$"{limits("/spec/containers/0")}/nvidia.com~1mig-1g.10gb",
-		"8 of requests.nvidia.com/mig-1g.10gb",
+		"8",
+		"requests.nvidia.com/mig-1g.10gb",
+		"",
 		"gpu-quota",
 		"7",
 	) with input as examples.bad_pod_of_slices
-	check.deny == found("", "1024Gi of memory", "gpu-quota", "512Gi") with input as examples.bad_memory
+	check.deny == found("", "1024Gi", "memory", "", "gpu-quota", "512Gi") with input as examples.bad_memory
 }
 
 test_a_quota_of_a_class_counts_its_pods if {
 	check.deny == found(
 		$"{limits("/spec/template/spec/containers/0")}/nvidia.com~1gpu",
-		"16 of requests.nvidia.com/gpu",
+		"16",
+		"requests.nvidia.com/gpu",
+		"",
 		"batch-quota",
 		"8",
 	) with input as examples.bad_job_in_a_class
@@ -73,7 +79,7 @@ test_what_cannot_be_read_is_unknown if {
 	check.unknown == {
 		{
 			"path": "/metadata/namespace",
-			"reason": "ResourceQuota odd, spec.hard: is no object; usher skips this field",
+			"reason": "usher does not compare spec.hard of ResourceQuota odd: is no object",
 		},
 		{
 			"path": "/spec",

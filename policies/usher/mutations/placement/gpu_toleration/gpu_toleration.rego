@@ -2,7 +2,7 @@
 # title: Tolerate the taints of accelerator nodes
 # description: |
 #   Accelerator nodes carry taints that keep other pods off. A pod that asks for an accelerator needs a matching
-#   toleration, or it waits for ever. If usher.yaml declares node pools, the webhook adds tolerations for the taints of
+#   toleration, or it waits forever. If usher.yaml declares node pools, the webhook adds tolerations for the taints of
 #   every pool on which the pods can run. If not, it adds a toleration for the usual taint of these nodes, which does no
 #   harm where the nodes have no taint.
 # scope: package

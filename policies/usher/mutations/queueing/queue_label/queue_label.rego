@@ -39,7 +39,7 @@ intents contains intent if {
 warnings contains {"at": "", "reason": reason} if {
 	not _why_not
 	kueue.left_out
-	reason := $"Kueue's configuration does not enable {kueue.framework}, so the webhook cannot put the workload into queue {input.site.queue.localQueue}; have it enabled, or use an enabled kind"
+	reason := $"Kueue's configuration does not enable {kueue.framework}, so the webhook cannot put the workload into queue {input.site.queue.localQueue}; have it enabled in Kueue's configuration, or use an enabled kind"
 }
 
 skips contains {"at": "", "reason": _why_not}

@@ -59,7 +59,7 @@ test_the_queue_depends_on_the_size if {
 }
 
 test_a_kind_that_kueues_configuration_leaves_out_is_not_labelled_but_warned_about if {
-	reason := "Kueue's configuration does not enable kubeflow.org/pytorchjob, so the webhook cannot put the workload into queue research; have it enabled, or use an enabled kind"
+	reason := "Kueue's configuration does not enable kubeflow.org/pytorchjob, so the webhook cannot put the workload into queue research; have it enabled in Kueue's configuration, or use an enabled kind"
 	left_out := examples.untouched_pytorchjob_that_kueue_leaves_out
 	mutation.intents == set() with input as left_out
 	mutation.warnings == {{"at": "", "reason": reason}} with input as left_out

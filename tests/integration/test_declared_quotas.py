@@ -1,0 +1,92 @@
+"""Quotas of usher.yaml, as `usher check` and `usher queue` see them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import builders
+from integration.command import usher, write
+
+QUOTAS: Any = {"quotas": [{"name": "research", "namespaces": ["research"], "limits": [{"hard": {"gpus": 16}}]}]}
+
+CLUSTER: list[Any] = [
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}},
+    {
+        "apiVersion": "gpu-usher.io/v1alpha1",
+        "kind": "GPUQuota",
+        "metadata": {"name": "other"},
+        "spec": {"namespaces": ["serving"], "limits": [{"hard": {"gpus": 8}}]},
+    },
+]
+
+
+def job(gpus: int, *, pods: int) -> Any:
+    template = builders.template(builders.container(gpus=gpus))
+    return builders.job(template, parallelism=pods, completions=pods, name="train", namespace="research")
+
+
+def overlapping() -> Any:
+    quota = CLUSTER[1]
+    return {**quota, "spec": {**quota["spec"], "namespaces": ["research"]}}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return write(tmp_path / "usher.yaml", QUOTAS)
+
+
+def test_check_tells_what_a_quota_can_never_give_without_a_cluster(tmp_path: Path, config: Path) -> None:
+    done = usher("check", write(tmp_path / "object.yaml", job(8, pods=3)), "--config", config)
+
+    assert done.code == 1
+    assert "asks for 24 GPUs; quota research of usher.yaml can never give more than 16" in done.out
+
+
+def test_check_says_nothing_of_a_quota_that_could_give_it(tmp_path: Path, config: Path) -> None:
+    done = usher("check", write(tmp_path / "object.yaml", job(8, pods=2)), "--config", config)
+
+    assert "USH1230" not in done.out
+    assert "quota research" not in done.out
+
+
+def test_check_counts_a_quota_of_usher_yaml_as_a_bound_of_the_namespace(tmp_path: Path, config: Path) -> None:
+    counting: Any = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "pods", "namespace": "research"},
+        "spec": {"hard": {"pods": "10"}},
+    }
+    file, facts = write(tmp_path / "object.yaml", job(8, pods=1)), write(tmp_path / "cluster.yaml", *CLUSTER, counting)
+
+    assert "USH1225" in usher("check", file, "--facts", facts).out
+    assert "USH1225" not in usher("check", file, "--facts", facts, "--config", config).out
+
+
+def test_check_denies_a_gpu_quota_that_overlaps_and_names_both(tmp_path: Path, config: Path) -> None:
+    facts = write(tmp_path / "cluster.yaml", *CLUSTER)
+    done = usher("check", write(tmp_path / "object.yaml", overlapping()), "--config", config, "--facts", facts)
+
+    assert done.code == 1
+    assert "GPUQuota other" in done.out
+    assert "quota research of usher.yaml also holds for namespace research" in done.out
+
+
+def test_queue_says_who_charges_the_quota_and_that_its_account_is_not_known(tmp_path: Path, config: Path) -> None:
+    facts = write(tmp_path / "cluster.yaml", *CLUSTER)
+    done = usher(
+        *("queue", write(tmp_path / "object.yaml", job(8, pods=2)), "--config", config, "--facts", facts),
+        *("--allow-unknown", "--format", "json"),
+    )
+
+    (workload,) = done.json["workloads"]
+    section = next(each for each in workload["authorities"] if each["authority"] == "GPUQuota")
+    assert section["answer"] == "could"
+    assert section["reasons"] == ["the webhooks charge it in the cluster; what is charged now is not known here"]
+
+
+def test_queue_names_both_quotas_that_hold_for_a_namespace(tmp_path: Path, config: Path) -> None:
+    facts = write(tmp_path / "cluster.yaml", CLUSTER[0], overlapping())
+    done = usher("queue", write(tmp_path / "object.yaml", job(8, pods=2)), "--config", config, "--facts", facts)
+
+    assert "GPUQuota other and quota research of usher.yaml hold for namespace research" in done.out

@@ -1,0 +1,36 @@
+"""What the mutations make of a manifest of every kind has no field that its definition refuses or drops."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+import record_mutations
+from record_mutations import NAMESPACES, Subject
+
+import structural
+from usher.kinds.registry import WORKLOADS
+from usher.policy.evaluator import Evaluator
+
+pytestmark = pytest.mark.uses_definitions
+
+FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
+
+DEFINED = [
+    subject
+    for kind in WORKLOADS.values()
+    for subject in record_mutations.subjects(kind, FOLDER)
+    if structural.is_defined(subject.value)
+]
+
+
+@lru_cache(maxsize=1)
+def evaluator() -> Evaluator:
+    return record_mutations.evaluator_of(FOLDER)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("subject", DEFINED, ids=lambda each: f"{each.kind.group}/{each.kind.kind}/{each.name}")
+def test_an_api_server_takes_the_manifest_and_what_is_made_of_it(subject: Subject) -> None:
+    assert structural.problems(subject.value) == []
+    for namespace in ("",) if subject.kind.cluster_scoped else NAMESPACES:
+        assert structural.problems(evaluator().mutate(subject.request(namespace)).value) == []

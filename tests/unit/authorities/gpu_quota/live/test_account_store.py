@@ -1,0 +1,131 @@
+"""Where the accounts of quotas are kept, and that nobody's writing is lost."""
+
+from typing import Any
+
+import pytest
+
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi
+from usher import errors, paths
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.live.account_store import Account, AccountStore, ConfigMapStore, StatusStore, Stored
+from usher.config import quotas
+
+G = 10**9
+NAMESPACE = "gpu-usher"
+
+
+def declared() -> Quota:
+    spec = {"name": "research", "namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]}
+    return gpu_quota_definitions.of_entry(quotas.Quota.model_validate(spec))
+
+
+def with_object(api: MemoryApi) -> StatusStore:
+    api.apply(
+        {
+            "apiVersion": "gpu-usher.io/v1alpha1",
+            "kind": "GPUQuota",
+            "metadata": {"name": "research"},
+            "spec": {"namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]},
+            "status": {"conditions": []},
+        }
+    )
+    return StatusStore(api, "research")
+
+
+def with_config_map(api: MemoryApi) -> ConfigMapStore:
+    return ConfigMapStore(api, declared, namespace=NAMESPACE)
+
+
+STORES = pytest.mark.parametrize("store_of", [with_object, with_config_map])
+
+
+def charged(stored: Stored[Account], name: str, gpus: int) -> Stored[Account]:
+    entry = Entry(
+        group="batch",
+        kind="Job",
+        namespace="ml",
+        name=name,
+        amounts={("",): {"gpus": gpus * G}},
+        reserved_until=100,
+    )
+    granted = ledger.charge(stored.state.ledger, entry, stored.state.quota.limits)
+    assert isinstance(granted, ledger.Granted)
+    return Stored(state=Account(quota=stored.state.quota, ledger=granted.ledger), version=stored.version)
+
+
+@STORES
+def test_a_written_account_can_be_read(store_of: Any) -> None:
+    store: AccountStore[Account] = store_of(MemoryApi())
+    first = store.read()
+    assert first.state.ledger == ledger.EMPTY
+
+    written = store.write(charged(first, "a", 3))
+    assert written is not None
+    assert store.read().state == written.state
+    assert ledger.used(store.read().state.ledger) == {("",): {"gpus": 3 * G}}
+
+
+@STORES
+def test_the_second_writer_of_a_version_writes_nothing(store_of: Any) -> None:
+    """Also where both would be the first to write at all."""
+    api = MemoryApi()
+    ours: AccountStore[Account] = store_of(api)
+    both = ours.read(), ours.read()
+
+    assert ours.write(charged(both[0], "a", 3)) is not None
+    assert ours.write(charged(both[1], "b", 3)) is None
+    again = ours.write(charged(ours.read(), "b", 3))
+    assert again is not None
+    assert ledger.used(again.state.ledger) == {("",): {"gpus": 6 * G}}
+
+
+@STORES
+def test_what_a_later_version_wrote_is_neither_read_nor_written_over(store_of: Any) -> None:
+    api = MemoryApi()
+    store: AccountStore[Account] = store_of(api)
+    store.write(charged(store.read(), "a", 3))
+    stored: Any = next(iter(api.objects.values()))
+    if "data" in stored:
+        stored["data"]["account.json"] = '{"version": 99, "charges": []}'
+    else:
+        stored["status"]["version"] = 99
+
+    with pytest.raises(errors.ClusterError, match="version 99"):
+        store.read()
+
+
+def test_an_account_that_was_deleted_meanwhile_is_created_again() -> None:
+    api = MemoryApi()
+    store = with_config_map(api)
+    written = store.write(charged(store.read(), "a", 3))
+    assert written is not None
+    api.objects.clear()
+
+    assert store.write(charged(written, "b", 3)) is None
+    assert store.write(charged(store.read(), "b", 3)) is not None
+
+
+def test_other_fields_of_a_status_stay() -> None:
+    api = MemoryApi()
+    store = with_object(api)
+    store.write(charged(store.read(), "a", 3))
+
+    (stored,) = api.objects.values()
+    assert paths.resolve(stored, "/status/conditions") == []
+
+
+def test_a_quota_that_does_not_exist_is_not_charged() -> None:
+    with pytest.raises(errors.ClusterError, match="cannot be read: not found"):
+        StatusStore(MemoryApi(), "research").read()
+
+
+def test_an_account_that_is_not_json_is_named() -> None:
+    api = MemoryApi()
+    name = "gpu-usher-quota-research"
+    metadata: paths.Object = {"name": name, "namespace": NAMESPACE}
+    api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"account.json": "{"}})
+    with pytest.raises(errors.ClusterError, match=r"gpu-usher-quota-research: account\.json is not JSON"):
+        with_config_map(api).read()

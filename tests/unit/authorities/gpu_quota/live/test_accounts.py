@@ -1,0 +1,147 @@
+"""Changes to one quota by several writers, none of which is lost and none of which is made on what is old."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import pytest
+
+from usher import errors
+from usher.authorities.gpu_quota.live.account_store import AccountStore, Stored
+from usher.authorities.gpu_quota.live.accounts import AccountWriter, Change
+
+WITHIN = 30.0
+
+
+class Memory:
+    """An API server that holds one object."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.version = 1
+        self.reads = self.writes = self.conflicts = 0
+        self.failing: list[str] = []
+        self._lock = threading.Lock()
+
+    def read(self) -> Stored[int]:
+        with self._lock:
+            self.reads += 1
+            return Stored(state=self.count, version=self.version)
+
+    def write(self, stored: Stored[int]) -> Stored[int] | None:
+        with self._lock:
+            if self.failing:
+                raise errors.ClusterError(self.failing.pop())
+            if stored.version != self.version:
+                self.conflicts += 1
+                return None
+            self.writes += 1
+            self.count, self.version = stored.state, self.version + 1
+            return Stored(state=self.count, version=self.version)
+
+
+def up_to(most: int) -> Change[int, bool]:
+    """Counts one more, where there is room."""
+
+    def change(count: int) -> tuple[int, bool]:
+        return (count + 1, True) if count < most else (count, False)
+
+    return change
+
+
+def writer(store: AccountStore[int]) -> AccountWriter[int]:
+    return AccountWriter(store, wait=lambda _seconds: None)
+
+
+def results(futures: list["Future[bool]"]) -> list[bool]:
+    return [future.result(timeout=WITHIN) for future in futures]
+
+
+def test_a_change_is_written() -> None:
+    store = Memory()
+
+    assert writer(store).change(up_to(1), within=WITHIN).result(WITHIN)
+    assert store.count == 1
+
+
+def test_three_replicas_together_never_grant_more_than_there_is() -> None:
+    store = Memory()
+    replicas = [writer(store) for _ in range(3)]
+    futures = [replica.change(up_to(100), within=WITHIN) for _ in range(100) for replica in replicas]
+
+    assert sum(results(futures)) == 100
+    assert store.count == 100
+
+
+def test_changes_that_wait_at_the_same_time_are_written_together() -> None:
+    admission, store = threading.Event(), Memory()
+
+    def held(count: int) -> tuple[int, bool]:
+        admission.wait(WITHIN)
+        return count + 1, True
+
+    one = writer(store)
+    futures = [one.change(held, within=WITHIN), *(one.change(up_to(51), within=WITHIN) for _ in range(50))]
+    admission.set()
+
+    assert all(results(futures))
+    assert store.writes <= 3
+
+
+def test_a_refusal_rests_on_a_fresh_read() -> None:
+    """Another replica gave back what this one still believes to be taken."""
+    store = Memory()
+    ours, other = writer(store), writer(store)
+    assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
+
+    other.change(lambda _count: (0, True), within=WITHIN).result(WITHIN)
+
+    assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
+
+
+def test_a_change_that_fails_takes_no_other_with_it() -> None:
+    def wrong(count: int) -> tuple[int, bool]:
+        raise errors.InputError(f"cannot be read: {count}")
+
+    store = Memory()
+    one = writer(store)
+    failing, good = one.change(wrong, within=WITHIN), one.change(up_to(1), within=WITHIN)
+
+    assert good.result(WITHIN)
+    with pytest.raises(errors.InputError, match="cannot be read"):
+        failing.result(WITHIN)
+
+
+def test_after_a_failure_the_next_change_is_made_to_what_is_there() -> None:
+    store = Memory()
+    one = writer(store)
+    one.change(up_to(5), within=WITHIN).result(WITHIN)
+    store.failing = ["the connection is lost"]
+
+    with pytest.raises(errors.ClusterError, match="the connection is lost"):
+        one.change(up_to(5), within=WITHIN).result(WITHIN)
+    assert one.change(up_to(5), within=WITHIN).result(WITHIN)
+    assert store.count == 2
+
+
+def ticking(*times: float) -> Callable[[], float]:
+    left = list(times)
+    return lambda: left.pop(0) if len(left) > 1 else left[0]
+
+
+def test_a_late_change_is_not_charged() -> None:
+    store = Memory()
+    late = AccountWriter(store, clock=ticking(0.0, 9.0))
+
+    with pytest.raises(errors.ClusterError, match="could not be charged in time"):
+        late.change(up_to(1), within=5.0).result(WITHIN)
+    assert store.count == 0
+
+
+def test_a_writer_that_is_always_overtaken_says_so() -> None:
+    class Overtaken(Memory):
+        def write(self, stored: Stored[int]) -> Stored[int] | None:  # noqa: ARG002 - as the protocol has it
+            return None
+
+    with pytest.raises(errors.ClusterError, match="in a row"):
+        writer(Overtaken()).change(up_to(1), within=WITHIN).result(WITHIN)

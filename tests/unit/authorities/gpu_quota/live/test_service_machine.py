@@ -1,0 +1,221 @@
+"""Everything together: replicas with watches that lag, one API server, clients that create, change and delete."""
+
+from typing import Any, Final
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import builders
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, owned
+from usher import paths
+
+pytestmark = pytest.mark.thorough
+
+HARD: Final = 10
+RESERVATION: Final = 71
+LONGEST_REQUEST: Final = 60
+
+NAMES = st.sampled_from(["a", "b"])
+SIZES = st.integers(1, 7)
+KINDS = st.sampled_from([("GPUQuota",), ("GPUQuota",), ("Job",), ("Pod",), ()])
+"""Each kind has a watch of its own; no kind stands for all."""
+
+
+def job(name: str, size: int) -> paths.Object:
+    template = builders.template(builders.container(gpus=1))
+    return builders.job(template, parallelism=size, completions=size, name=name, namespace="ml")
+
+
+class Cluster(RuleBasedStateMachine):
+    @initialize(replicas=st.integers(2, 3), everybody_asks=st.sampled_from([True, True, False]))
+    def begin(self, replicas: int, everybody_asks: bool) -> None:
+        self.now = 1_000_000.0
+        self.everybody_asks = everybody_asks
+        self.forced = False
+        self.api = MemoryApi()
+        self.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
+        self.api.apply(gpu_quota(hard={"gpus": HARD}))
+        self.replicas = [Replica(self.api, clock=lambda: self.now) for _ in range(replicas)]
+        for replica in self.replicas:
+            replica.watch()
+        self.jobs: dict[str, int] = {}
+        """Those that are stored, with the GPUs of each."""
+        self.uids: dict[str, str] = {}
+        """Of the jobs that are stored."""
+        self.pods: dict[str, str] = {}
+        """Those that are stored, each of one GPU, with the uid of the job of each."""
+        self.left: dict[str, str] = {}
+        """Names of the jobs that are deleted and have pods left, by uid."""
+        self.unheard: set[str] = set()
+        """Those of them that a replica, which has started since, has never heard of."""
+        self.charged_twice = False
+        """Whether such a replica may charge pods that another one charges under the name of their job."""
+        self.in_flight: dict[str, tuple[int, float]] = {}
+        """Jobs that were let in and are not stored yet: GPUs, and when that was."""
+        self.number = 0
+
+    def replica(self, number: int) -> Replica:
+        return self.replicas[number % len(self.replicas)]
+
+    @rule(
+        name=NAMES,
+        size=SIZES,
+        number=st.integers(0, 2),
+        forced=st.sampled_from([False, False, False, True]),
+        at_once=st.sampled_from([True, True, False]),
+    )
+    def ask(self, name: str, size: int, number: int, forced: bool, at_once: bool) -> None:
+        """A client creates a job, or changes it."""
+        if name in self.in_flight or self.left.keys() & self.unheard or size < len(self.pods_of(name)):
+            return
+        forced = forced and not self.everybody_asks
+        new, old = job(name, size), None
+        if name in self.jobs:
+            new, old = (
+                builders.replaced(each, "/metadata/uid", self.uids[name]) for each in (new, job(name, self.jobs[name]))
+            )
+        if self.replica(number).ask(new, old=old, force=forced) is None:
+            self.forced |= forced
+            self.in_flight[name] = size, self.now
+            if at_once:
+                self.store(name, fails=False)
+
+    @rule(name=NAMES, fails=st.sampled_from([False, False, True]))
+    def store(self, name: str, fails: bool) -> None:
+        """The API server stores what was let in, or somebody else refuses it."""
+        size, _ = self.in_flight.pop(name, (0, 0.0))
+        if size and not fails and size >= len(self.pods_of(name)):
+            self.stored(name, size)
+
+    def stored(self, name: str, size: int) -> None:
+        metadata: Any = self.api.apply(job(name, size))["metadata"]
+        self.jobs[name], self.uids[name] = size, metadata["uid"]
+
+    @precondition(lambda self: not self.everybody_asks)
+    @rule(name=NAMES, size=SIZES)
+    def store_unasked(self, name: str, size: int) -> None:
+        if name not in self.in_flight and size >= len(self.pods_of(name)):
+            self.forced = True
+            self.stored(name, size)
+
+    @rule(name=NAMES, number=st.integers(0, 2), most=SIZES)
+    def make_pods(self, name: str, number: int, most: int) -> None:
+        """The controller of a job makes pods, of which every replica hears before the job changes."""
+        if name not in self.jobs or name in self.in_flight:
+            return
+        above = self.api.objects["/apis/batch/v1", "jobs", "ml", name]
+        for _ in range(min(most, self.jobs[name] - len(self.pods_of(name)))):
+            self.number += 1
+            pod = builders.pod(builders.container(gpus=1), name=f"pod-{self.number}", namespace="ml")
+            made: paths.Object = {**owned(pod, above), "status": {"phase": "Running"}}
+            if self.replica(number).ask(made) is None:
+                self.api.apply(made)
+                self.pods[f"pod-{self.number}"] = self.uids[name]
+        for replica in self.replicas:
+            replica.watch()
+
+    @rule(name=NAMES, leaves_pods=st.booleans())
+    def delete(self, name: str, leaves_pods: bool) -> None:
+        if name not in self.jobs or name in self.in_flight:
+            return
+        pods, uid = self.pods_of(name), self.uids.pop(name)
+        del self.jobs[name]
+        self.api.remove(job(name, 1))
+        self.left[uid] = name
+        if not (leaves_pods and pods):
+            self.end_pods(name)
+
+    @rule(name=NAMES, number=st.integers(0, 2))
+    def make_anew(self, name: str, number: int) -> None:
+        """Somebody deletes a job whose pods are slow to end, and creates it again at once."""
+        if name in self.jobs and name not in self.in_flight:
+            size = self.jobs[name]
+            self.make_pods(name, number, most=size)
+            self.delete(name, leaves_pods=True)
+            self.ask(name, size, number, forced=False, at_once=True)
+
+    @rule(name=NAMES)
+    def end_pods(self, name: str) -> None:
+        """The pods of all jobs of a name that are deleted come to their end."""
+        ended = {uid for uid, of in self.left.items() if of == name}
+        for pod in [pod for pod, uid in self.pods.items() if uid in ended]:
+            self.api.remove(builders.pod(name=pod, namespace="ml"))
+            del self.pods[pod]
+        self.left = {uid: of for uid, of in self.left.items() if uid not in ended}
+
+    @rule(number=st.integers(0, 2), kinds=KINDS, seconds=st.sampled_from([0, 1, 61, 80]))
+    def reconcile(self, number: int, kinds: tuple[str, ...], seconds: int) -> None:
+        """A replica that has heard of some kinds and not of others looks at the ledger, perhaps much later."""
+        self.replica(number).watch(*kinds)
+        self.wait(seconds)
+        self.replica(number).reconciler.reconcile()
+
+    @rule(number=st.integers(0, 2))
+    def restart(self, number: int) -> None:
+        self.unheard |= set(self.left)
+        self.charged_twice |= bool(self.left)
+        self.replica(number).restart()
+
+    def wait(self, seconds: int) -> None:
+        """Nothing stays on its way for longer than the API server waits for a request."""
+        self.now += seconds
+        self.in_flight = {
+            name: (size, since) for name, (size, since) in self.in_flight.items() if self.now - since < LONGEST_REQUEST
+        }
+
+    @rule()
+    def come_to_rest(self) -> None:
+        """What exists is charged exactly."""
+        self.wait(RESERVATION)
+        for _ in range(3):
+            for replica in self.replicas:
+                replica.watch()
+                replica.reconciler.reconcile()
+        assert sum(charges(self.api).values()) == self.held(), charges(self.api)
+
+    def teardown(self) -> None:
+        """When everything is deleted, nothing is used."""
+        if not hasattr(self, "api"):
+            return
+        for name in list(self.jobs):
+            self.in_flight.pop(name, None)
+            self.delete(name, leaves_pods=False)
+        for name in set(self.left.values()):
+            self.end_pods(name)
+        self.in_flight.clear()
+        self.come_to_rest()
+        found: Any = self.api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", "research"]
+        status = found.get("status", {})
+        assert status.get("charges", []) == []
+        assert status.get("used", [{"gpus": 0}]) == [{"gpus": 0}]
+        for replica in self.replicas:
+            replica.close()
+
+    @invariant()
+    def never_too_much(self) -> None:
+        if hasattr(self, "api") and not self.forced:
+            assert self.held() <= HARD
+            assert self.charged_twice or sum(charges(self.api).values()) <= HARD
+
+    @invariant()
+    def never_uncharged(self) -> None:
+        """Whoever asked has what was given, and whoever is let in will have it."""
+        if hasattr(self, "api") and self.everybody_asks:
+            charged = charges(self.api)
+            for name, size in self.jobs.items():
+                assert charged.get(f"Job.batch/ml/{name}", 0) >= size
+            for name, (size, _) in self.in_flight.items():
+                assert charged.get(f"Job.batch/ml/{name}", 0) >= size
+            assert sum(charged.values()) >= self.held()
+
+    def pods_of(self, job_name: str) -> list[str]:
+        return [pod for pod, uid in self.pods.items() if uid == self.uids.get(job_name)]
+
+    def held(self) -> int:
+        return sum(self.jobs.values()) + sum(uid in self.left for uid in self.pods.values())
+
+
+TestCluster = Cluster.TestCase
+TestCluster.settings = hypothesis.settings(max_examples=30, stateful_step_count=30, deadline=None)

@@ -1,0 +1,149 @@
+"""Accounts of quotas that usher.yaml no longer declares are deleted, and no others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import builders
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, refusal
+from usher import paths
+from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
+from usher.config import models
+
+RESERVATION = 70
+DECLARED = [{"name": "ci", "namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]}]
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def charged(clock: Clock) -> Iterator[MemoryApi]:
+    """An API server with the account of quota `ci`."""
+    api = MemoryApi()
+    replica = Replica(api, clock=clock, quotas=DECLARED)
+    assert replica.ask(builders.pod(builders.container(gpus=2), name="a", namespace="ml")) is None
+    yield api
+    replica.close()
+
+
+@pytest.fixture
+def replica(charged: MemoryApi, clock: Clock) -> Iterator[Replica]:
+    """A replica whose usher.yaml does not declare the quota."""
+    made = Replica(charged, clock=clock)
+    made.watch()
+    yield made
+    made.close()
+
+
+def accounts(api: MemoryApi) -> list[str]:
+    return [name for _, plural, _, name in api.objects if plural == "configmaps"]
+
+
+def config_map(name: str, *, namespace: str = "gpu-usher", **data: str) -> paths.Object:
+    metadata: paths.Object = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**data}}
+
+
+def test_an_account_is_deleted_once_no_replica_has_written_it_for_a_reservation(
+    charged: MemoryApi, replica: Replica, clock: Clock
+) -> None:
+    assert replica.undeclared.delete() == 0
+    clock.now += RESERVATION
+    assert replica.undeclared.delete() == 0
+    assert accounts(charged) == ["gpu-usher-quota-ci"]
+
+    clock.now += 1
+    assert replica.undeclared.delete() == 1
+    assert accounts(charged) == []
+
+
+def test_an_account_that_another_replica_still_writes_stays(charged: MemoryApi, replica: Replica, clock: Clock) -> None:
+    replica.undeclared.delete()
+    clock.now += RESERVATION + 1
+    charging = Replica(charged, clock=clock, quotas=DECLARED)
+    charging.ask(builders.pod(builders.container(gpus=2), name="b", namespace="ml"))
+
+    assert replica.undeclared.delete() == 0
+    assert accounts(charged) == ["gpu-usher-quota-ci"]
+    charging.close()
+
+
+def test_an_account_that_is_written_at_the_last_moment_stays(
+    charged: MemoryApi, replica: Replica, clock: Clock
+) -> None:
+    replica.undeclared.delete()
+    clock.now += RESERVATION + 1
+    stored = charged.objects["/api/v1", "configmaps", "gpu-usher", "gpu-usher-quota-ci"]
+
+    def writes_first(method: str, _path: str) -> None:
+        if method == "DELETE":
+            charged.apply(stored)
+
+    charged.trouble = writes_first
+    assert replica.undeclared.delete() == 0
+    assert accounts(charged) == ["gpu-usher-quota-ci"]
+
+
+def test_an_account_that_is_declared_again_stays(charged: MemoryApi, replica: Replica, clock: Clock) -> None:
+    replica.undeclared.delete()
+    clock.now += RESERVATION + 1
+    again = Replica(charged, clock=clock, quotas=DECLARED)
+    again.watch()
+
+    assert again.undeclared.delete() == 0
+    again.close()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        config_map("gpu-usher-quota-notes", text="of a user"),
+        config_map("gpu-usher-config", **{"account.json": "{}"}),
+        config_map("gpu-usher-quota-ci", namespace="ml", **{"account.json": "{}"}),
+    ],
+    ids=["no account", "another name", "another namespace"],
+)
+def test_other_config_maps_stay(other: paths.Object, clock: Clock) -> None:
+    api = MemoryApi()
+    api.apply(other)
+    replica = Replica(api, clock=clock)
+    replica.watch()
+
+    for _ in range(2):
+        assert replica.undeclared.delete() == 0
+        clock.now += RESERVATION + 1
+    assert len(accounts(api)) == 1
+    replica.close()
+
+
+@pytest.mark.parametrize("answer", [refusal(403, "forbidden"), refusal(500, "etcd is away")])
+def test_an_account_that_cannot_be_deleted_is_tried_again(
+    charged: MemoryApi, replica: Replica, clock: Clock, answer: Any
+) -> None:
+    replica.undeclared.delete()
+    clock.now += RESERVATION + 1
+    charged.trouble = lambda method, _path: answer if method == "DELETE" else None
+    assert replica.undeclared.delete() == 0
+
+    charged.trouble = lambda _method, _path: None
+    assert replica.undeclared.delete() == 1
+
+
+def test_where_the_names_of_config_maps_are_not_known_nothing_is_deleted(charged: MemoryApi, clock: Clock) -> None:
+    known = Replica(charged, clock=clock).knowledge()
+    known.facts.lacks(("", "ConfigMap"))
+    undeclared = UndeclaredAccounts(charged, lambda: known, namespace="gpu-usher", clock=clock)
+
+    assert undeclared.delete() == 0
+    assert models.Config().facts.reservation == RESERVATION

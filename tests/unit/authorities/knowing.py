@@ -1,0 +1,18 @@
+"""What authorities know in tests."""
+
+from unit.workloads.normalised import workload
+from usher import paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.config import models
+from usher.facts.store import Store
+
+
+def knowing(facts: Store, config: models.Config | None = None) -> Knowledge:
+    config = models.Config() if config is None else config
+    return Knowledge(facts=facts, config=config, vocabulary=Vocabulary(config.accelerators))
+
+
+def case(value: paths.Object) -> Case:
+    return Case(workload=workload(value))

@@ -1,0 +1,174 @@
+"""A kind is one record: every table follows from it, and no other module says again which kinds are special."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import usher
+from usher.kinds import registry
+
+PACKAGE: Final = Path(usher.__file__).parent
+
+KINDS_OF_WORKLOADS: Final = frozenset(kind for _, kind in registry.WORKLOADS)
+
+EXAMPLES: Final = "config/queues.py"
+"""Shows users how to write a list of kinds."""
+
+
+@cache
+def literals() -> list[tuple[str, list[object]]]:
+    """What sets, lists, tuples and dictionaries hold as they are written, with their module outside of kinds."""
+    paths = (path for path in sorted(PACKAGE.rglob("*.py")) if "kinds" not in path.relative_to(PACKAGE).parts)
+    return [(path.relative_to(PACKAGE).as_posix(), held) for path in paths for held in held_by(path)]
+
+
+def held_by(path: Path) -> Iterator[list[object]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Set | ast.Tuple | ast.List):
+            yield [value(each) for each in node.elts]
+        elif isinstance(node, ast.Dict):
+            yield [value(each) for each in node.keys]
+
+
+def value(node: ast.expr | None) -> object:
+    """A constant, or a tuple of constants."""
+    if isinstance(node, ast.Tuple):
+        return tuple(value(each) for each in node.elts)
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def test_every_table_follows_from_the_records() -> None:
+    kinds = {kind.group_and_kind: kind for kind in registry.KINDS}
+
+    assert kinds == registry.BY_KEY
+    assert {key for key, kind in kinds.items() if kind.pods} == set(registry.WORKLOADS) == set(registry.PODS)
+    assert {key for key, kind in kinds.items() if kind.key} == set(registry.SHAPES)
+    assert set(registry.SHAPES) - set(registry.WORKLOADS) == set(registry.OBJECTS)
+    assert {key for key, kind in kinds.items() if kind.facts} == set(registry.FACTS)
+    assert {key: kind.scale for key, kind in kinds.items() if kind.scale} == registry.SCALES
+    assert {kind.group_and_kind for kind in registry.LISTED} <= {*registry.WORKLOADS, *registry.OBJECTS}
+
+
+def test_no_other_module_holds_a_set_of_kinds() -> None:
+    sets = {
+        module: held
+        for module, held in literals()
+        if sum(each in registry.BY_KEY for each in held if isinstance(each, tuple)) > 1
+    }
+
+    assert sets == {}
+
+
+def test_no_other_module_lists_kinds_of_workloads_by_name() -> None:
+    lists = {
+        module
+        for module, held in literals()
+        if sum(each in KINDS_OF_WORKLOADS for each in held if isinstance(each, str)) > 1
+    }
+
+    assert lists == {EXAMPLES}
+
+
+RECORD: Final = """    Kind(
+        group="example.com",
+        kind="{kind}",
+        versions=("v1",),
+        plural="{plural}",
+        pods=Pods(
+            templates=_templates,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing)",
+            source="this test",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
+    ),
+"""
+
+FAMILY: Final = '''"""example.com: kinds of nobody."""
+
+from collections.abc import Iterator, Mapping
+
+from usher import model, paths
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.reading.pod_templates import pod_template
+from usher.reading.templates import Place, Template
+from usher.reading.values import Reading
+
+
+def _templates(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(value.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    count = model.Count(minimum=replicas, maximum=replicas)
+    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
+
+
+KINDS = [
+'''
+
+MANIFEST: Final = """apiVersion: example.com/v1
+kind: {kind}
+metadata: {{name: example, namespace: research}}
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - name: main
+        image: registry.example.com/main:1
+        resources: {{limits: {{nvidia.com/gpu: 2}}}}
+"""
+
+
+def new_family(package: Path) -> str:
+    """Adds a module with one kind, and its lines to the registry."""
+    record = RECORD.format(kind="Gadget", plural="gadgets")
+    (package / "kinds/example.py").write_text(f"{FAMILY}{record}]\n", encoding="utf-8")
+    replace(package / "kinds/registry.py", "    gpu_usher,\n", "    example,\n    gpu_usher,\n")
+    replace(package / "kinds/registry.py", "    *gpu_usher.KINDS,\n", "    *gpu_usher.KINDS,\n    *example.KINDS,\n")
+    return "Gadget"
+
+
+def new_kind(package: Path) -> str:
+    """Adds a record to a family."""
+    record = RECORD.format(kind="Widget", plural="widgets").replace("_templates", "_replicated")
+    replace(package / "kinds/kubernetes/apps.py", "KINDS = [\n", f"KINDS = [\n{record}")
+    return "Widget"
+
+
+def replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{old!r} stands once in {file}"
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("add", [new_kind, new_family])
+def test_a_new_kind_touches_only_what_the_map_of_rooms_names(add: Callable[[Path], str], tmp_path: Path) -> None:
+    """CONTRIBUTING.md: a record in `kinds/FAMILY/`; a new family also in `kinds/registry.py`."""
+    shutil.copytree(PACKAGE, tmp_path / "usher")
+    kind = add(tmp_path / "usher")
+    manifest = tmp_path / "manifest.yaml"
+    manifest.write_text(MANIFEST.format(kind=kind), encoding="utf-8")
+
+    shown = subprocess.run(
+        [sys.executable, "-m", "usher", "workload", "show", str(manifest)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+    assert f"{kind} research/example (example.com/v1)" in shown
+    assert "pods            3\n" in shown
+    assert "6 nvidia.com/gpu" in shown

@@ -1,0 +1,9 @@
+"""The tables of kinds say what they have always said."""
+
+import json
+
+from unit.kinds import recorded
+
+
+def test_every_kind_says_what_is_recorded_of_it() -> None:
+    assert recorded.document() == json.loads(recorded.FILE.read_text(encoding="utf-8"))

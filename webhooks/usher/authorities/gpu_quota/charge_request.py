@@ -1,0 +1,20 @@
+"""What a review asks the live side of GPUQuotas to charge."""
+
+from dataclasses import dataclass
+
+from usher import model, paths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeRequest:
+    """A workload that the policies let in."""
+
+    uid: str
+    """Of the review; the key of an object that has neither a name nor a uid yet."""
+    workload: model.Workload
+    value: paths.Object
+    """The object of the workload."""
+    old_value: paths.Object | None = None
+    """The object before an UPDATE."""
+    creates: bool = True
+    dry_run: bool = False

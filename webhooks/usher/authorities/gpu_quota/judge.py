@@ -1,0 +1,110 @@
+"""What a GPUQuota says of a workload: whether it can ever give what the workload is charged, and whether now."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from usher import model
+from usher.authorities.gpu_quota import amounts, assignment, ledger
+from usher.authorities.gpu_quota import charge as gpu_quota_charge
+from usher.authorities.gpu_quota.charge import Charge, Unclear
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.ledger import Excess, Ledger, Limit
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.verdict import Answer, worst
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuQuotaVerdict:
+    """What one quota says of one workload."""
+
+    charge: Charge
+    never: tuple[Excess, ...] = ()
+    """What the quota could not give even if nothing else were charged."""
+    not_now: tuple[Excess, ...] = ()
+    """What is not left at the moment; empty where the ledger is not known."""
+    unclear: tuple[Unclear, ...] = ()
+    """Amounts that a limit needs and that are not known."""
+    ledger_known: bool
+
+    @property
+    def answer(self) -> Answer:
+        answers = [Answer.FITS if self.ledger_known else Answer.COULD]
+        if self.never:
+            answers.append(Answer.NEVER)
+        if self.not_now:
+            answers.append(Answer.NOT_NOW)
+        if self.unclear or self.charge.unbounded:
+            answers.append(Answer.UNKNOWN)
+        return worst(answers)
+
+
+def charge(known: Knowledge, workload: model.Workload, quota: Quota) -> Charge:
+    """What a workload takes of a quota, whether or not the quota charges it now."""
+    return gpu_quota_charge.charge(
+        workload,
+        pools=known.config.pools,
+        vocabulary=known.vocabulary,
+        assumption=quota.assumption,
+        default_class=assignment.default_class(known),
+    )
+
+
+def judge(known: Knowledge, workload: model.Workload, quota: Quota, account: Ledger | None = None) -> GpuQuotaVerdict:
+    """The verdict of a quota on a workload.
+
+    Args:
+        known: what to judge by.
+        workload: the workload.
+        quota: the quota of its namespace.
+        account: what is charged at the moment; None where that is not known.
+    """
+    taken = charge(known, workload, quota)
+    never = tuple(_never(quota, taken))
+    waits = account is not None and not never and (quota.charges_suspended or not taken.suspended)
+    return GpuQuotaVerdict(
+        charge=taken,
+        never=never,
+        not_now=_not_now(workload, quota, taken, account) if waits and account is not None else (),
+        unclear=tuple(each for each in taken.unclear if _is_limited(each, quota)),
+        ledger_known=account is not None,
+    )
+
+
+def demands(quota: Quota, taken: Charge) -> Iterator[tuple[Limit, str, int]]:
+    """What counts towards each unit of each limit, in nanos; units that the workload does not take are left out."""
+    for limit in quota.limits:
+        asks = gpu_quota_charge.of_classes(taken.amounts, limit.classes)
+        yield from ((limit, unit, asks[unit]) for unit in sorted(limit.hard) if asks.get(unit, 0))
+
+
+def _never(quota: Quota, taken: Charge) -> Iterator[Excess]:
+    for limit, unit, asks in demands(quota, taken):
+        if asks > limit.hard[unit]:
+            yield Excess(limit=limit, unit=unit, asks=asks, held=0, more=asks, used=0, hard=limit.hard[unit])
+
+
+def _not_now(workload: model.Workload, quota: Quota, taken: Charge, account: Ledger) -> tuple[Excess, ...]:
+    entry = Entry(
+        group=workload.group,
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+        amounts=taken.amounts,
+        reserved_until=None,
+    )
+    found = ledger.charge(account, entry, quota.limits)
+    return found.excesses if isinstance(found, ledger.Refused) else ()
+
+
+def _is_limited(unclear: Unclear, quota: Quota) -> bool:
+    """Whether a limit counts the unit for pods of these classes."""
+    return any(
+        _is_unit(unclear.unit, unit) and (not limit.classes or not set(unclear.classes).isdisjoint(limit.classes))
+        for limit in quota.limits
+        for unit in limit.hard
+    )
+
+
+def _is_unit(unclear: str, unit: str) -> bool:
+    return unit.startswith(amounts.PROFILES) if unclear == amounts.PROFILES else unit == unclear

@@ -1,0 +1,1 @@
+"""GPU quotas in a live cluster: what exists, what is reserved, and which replica writes an account."""

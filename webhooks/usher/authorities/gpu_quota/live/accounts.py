@@ -1,0 +1,211 @@
+"""One writer for the account of each quota: the only way in which this process changes an account.
+
+A writer makes a change to the account that the API server holds, and writes it only if no other replica wrote since
+(compare-and-swap on the resource version); otherwise it makes the change again. So replicas need no leader and no lock.
+Changes that wait at the same time are written together: a burst of jobs costs a few writes.
+"""
+
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+from usher import errors
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.live.account_store import (
+    Account,
+    AccountStore,
+    Api,
+    ConfigMapStore,
+    StatusStore,
+    Stored,
+)
+from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
+from usher.authorities.knowledge import Knowledge
+
+MOST_TOGETHER: Final = 64
+"""Changes in one write: a refusal among them must not make a thousand others wait."""
+
+ATTEMPTS: Final = 40
+"""Conflicts in a row before a writer gives up; even a hundred replicas stay below."""
+
+_SHORTEST_WAIT: Final = 0.002
+_LONGEST_WAIT: Final = 0.2
+"""Seconds after a conflict, chosen at random so that replicas do not keep in step."""
+
+_State = TypeVar("_State")
+_Result = TypeVar("_Result")
+
+Change = Callable[[_State], tuple[_State, _Result]]
+"""From a state to the next and a result; the same state where nothing is to be written. It may run several times."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Waiting(Generic[_State]):
+    change: Change[_State, Any]
+    until: float
+    result: "Future[Any]"
+
+
+class AccountWriter(Generic[_State]):
+    """Changes one account, in a thread that lives for as long as changes wait."""
+
+    def __init__(
+        self,
+        store: AccountStore[_State],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """Takes where the account is, a clock in seconds, what waits, and what gives random numbers from 0 to 1."""
+        self._store = store
+        self._clock = clock
+        self._wait = wait
+        self._chance = chance
+        self._waiting: queue.SimpleQueue[_Waiting[_State]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._writing = False
+        self._last: Stored[_State] | None = None
+        """What was written last: nearly always still current, so that a change costs no read."""
+
+    def change(self, change: Change[_State, _Result], *, within: float) -> "Future[_Result]":
+        """Makes a change; its result is there once the change is written.
+
+        The future raises ClusterError where the change cannot be written within some seconds. The change may be written
+        all the same, because an answer can be lost: making it twice must do no harm.
+        """
+        result: Future[_Result] = Future()
+        self._waiting.put(_Waiting(change=change, until=self._clock() + within, result=result))
+        with self._lock:
+            if not self._writing:
+                threading.Thread(target=self._write_all, name="quota account", daemon=True).start()
+                self._writing = True
+        return result
+
+    def _write_all(self) -> None:
+        while True:
+            together = self._next()
+            if not together:
+                with self._lock:
+                    if self._waiting.empty():
+                        self._writing = False
+                        return
+                continue
+            try:
+                self._write(together)
+            except Exception as error:  # noqa: BLE001 - the callers must learn of it, and later changes must not wait
+                self._last = None
+                for each in together:
+                    _fail(each, error)
+
+    def _next(self) -> list[_Waiting[_State]]:
+        together: list[_Waiting[_State]] = []
+        while len(together) < MOST_TOGETHER:
+            try:
+                together.append(self._waiting.get_nowait())
+            except queue.Empty:
+                break
+        return together
+
+    def _write(self, together: Sequence[_Waiting[_State]]) -> None:
+        for _ in range(ATTEMPTS):
+            together = [each for each in together if not self._is_late(each)]
+            if not together:
+                return
+            stored, fresh = (self._last, False) if self._last is not None else (self._store.read(), True)
+            state, outcomes = _changed(together, stored.state)
+            if state == stored.state and fresh:
+                self._last = stored
+                _answer(together, outcomes)
+                return
+            if state == stored.state:
+                # No write may mean a refusal, and a refusal must rest on a fresh read.
+                self._last = None
+                continue
+            written = self._store.write(Stored(state=state, version=stored.version))
+            self._last = written
+            if written is not None:
+                _answer(together, outcomes)
+                return
+            self._wait(_SHORTEST_WAIT + (_LONGEST_WAIT - _SHORTEST_WAIT) * self._chance() ** 2)
+        for each in together:
+            _fail(each, errors.ClusterError(f"other replicas wrote the quota first, {ATTEMPTS} times in a row"))
+
+    def _is_late(self, waiting: _Waiting[_State]) -> bool:
+        late = self._clock() > waiting.until
+        if late:
+            _fail(waiting, errors.ClusterError("the quota could not be charged in time"))
+        return late
+
+
+class Accounts:
+    """The accounts of all quotas, for one process; each other replica has its own."""
+
+    def __init__(
+        self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, meter: Meter = NO_METER
+    ) -> None:
+        """Takes the API server, what gives the knowledge in service, the namespace of gpu-usher, and what counts."""
+        self._api = api
+        self._knowledge = knowledge
+        self._namespace = namespace
+        self._meter = meter
+        self._writers: dict[str, AccountWriter[Account]] = {}
+        """By the text of the quota: a GPUQuota may share its name with a quota of usher.yaml."""
+
+    def writer(self, quota: Quota) -> AccountWriter[Account]:
+        """What changes the account of a quota."""
+        return self._writers.setdefault(str(quota), AccountWriter(self.store(quota)))
+
+    def store(self, quota: Quota) -> AccountStore[Account]:
+        """Where the account of a quota is kept."""
+        if not quota.declared:
+            return StatusStore(self._api, quota.name, meter=self._meter)
+        return ConfigMapStore(
+            self._api, lambda: self._declared(quota.name), namespace=self._namespace, meter=self._meter
+        )
+
+    def forget_others(self, quotas: Iterable[Quota]) -> None:
+        """Keeps the writers of these quotas alone; the others are deleted."""
+        for name in self._writers.keys() - set(map(str, quotas)):
+            self._writers.pop(name, None)
+
+    def _declared(self, name: str) -> Quota:
+        """A quota of usher.yaml as it is now."""
+        for entry in self._knowledge().config.quotas:
+            if entry.name == name:
+                return gpu_quota_definitions.of_entry(entry)
+        raise errors.ClusterError(f"quota {name} is no longer in usher.yaml")
+
+
+_Outcome = tuple[Any, Exception | None]
+
+
+def _changed(together: Sequence[_Waiting[_State]], state: _State) -> tuple[_State, list[_Outcome]]:
+    """The state after all changes, one after the other; a change that raises changes nothing."""
+    outcomes: list[_Outcome] = []
+    for each in together:
+        try:
+            state, result = each.change(state)
+            outcomes.append((result, None))
+        except Exception as error:  # noqa: BLE001 - a wrong change must not undo the others
+            outcomes.append((None, error))
+    return state, outcomes
+
+
+def _answer(together: Sequence[_Waiting[_State]], outcomes: Sequence[_Outcome]) -> None:
+    for each, (result, error) in zip(together, outcomes, strict=True):
+        if error is not None:
+            _fail(each, error)
+        elif not each.result.done():
+            each.result.set_result(result)
+
+
+def _fail(waiting: _Waiting[_State], error: Exception) -> None:
+    if not waiting.result.done():
+        waiting.result.set_exception(error)

@@ -1,0 +1,184 @@
+"""Watches every kind that makes pods, and keeps only the owner and the charge of each object."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from usher import paths
+from usher.authorities.gpu_quota import entries
+from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.live import object_metadata
+from usher.authorities.gpu_quota.live.held import Held
+from usher.authorities.gpu_quota.live.holdings import Holdings
+from usher.authorities.gpu_quota.reconciliation import Holding
+from usher.cluster.listing import Target
+from usher.cluster.live import Connection, Reflecting
+from usher.cluster.watching import Reflector
+from usher.kinds import registry
+from usher.kinds.kept_fields import FactKind, Key
+
+_ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
+"""Prefixes of resources that are no accelerators."""
+
+ChargeOf = Callable[[paths.Object], ByClasses]
+"""What an object takes of the quota of its namespace; empty where no quota holds, or it is undecided."""
+
+
+def kinds(charge_of: ChargeOf) -> list[FactKind]:
+    """All kinds that make pods, each trimmed to what `kept` keeps."""
+    return [
+        FactKind(
+            group=kind.group,
+            versions=kind.versions,
+            kind=kind.kind,
+            plural=kind.plural,
+            keep=lambda value: kept(value, charge_of),
+            cluster_scoped=kind.cluster_scoped,
+        )
+        for kind in registry.WORKLOADS.values()
+        if kind.plural and not kind.is_template
+    ]
+
+
+def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
+    """Identity, owner and charge of an object; only the uid of a pod without accelerators, as most pods are."""
+    if value.get("kind") == "Pod" and not _may_ask_accelerators(value):
+        return {"kind": "Pod", "metadata": {"uid": object_metadata.text(value, "uid")}}
+    result: paths.Object = {
+        "apiVersion": value.get("apiVersion"),
+        "kind": value.get("kind"),
+        "metadata": {key: object_metadata.text(value, key) for key in ("name", "namespace", "uid")},
+        "owner": object_metadata.owner_uid(value),
+    }
+    charge = charge_of(value)
+    if charge:
+        result["charge"] = [[list(classes), dict(of_units)] for classes, of_units in charge.items()]
+        result["finished"] = registry.is_finished(value)
+    return result
+
+
+def held(value: paths.Object) -> Held | None:
+    """What an object holds, from what was kept of it; None where it neither holds anything nor leads to an owner."""
+    uid, owner, charge = object_metadata.text(value, "uid"), _text(value.get("owner")), value.get("charge")
+    if not uid or (charge is None and (value.get("kind") == "Pod" or not owner)):
+        return None
+    return Held(
+        owner=owner,
+        holding=Holding(
+            uid=uid,
+            group=_text(value.get("apiVersion")).rpartition("/")[0],
+            kind=_text(value.get("kind")),
+            namespace=object_metadata.namespace(value),
+            name=object_metadata.text(value, "name"),
+            charge=_charge(charge),
+            finished=value.get("finished") is True,
+        ),
+    )
+
+
+class HoldingsSink:
+    """Puts the objects of one kind into holdings, until the holdings are cleared."""
+
+    def __init__(self, holdings: Holdings) -> None:
+        self._holdings = holdings
+        self._epoch = holdings.epoch
+        self._mine: set[str] = set()
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        """Takes all objects of the kind."""
+        there = [found for value in values if (found := held(value)) is not None]
+        for gone in self._mine - {found.holding.uid for found in there}:
+            self._holdings.remove(gone, epoch=self._epoch)
+        self._mine = {found.holding.uid for found in there}
+        for found in there:
+            self._holdings.put(found, epoch=self._epoch)
+
+    def put(self, value: paths.Object) -> None:
+        found = held(value)
+        if found is None:
+            self.remove(value)
+            return
+        self._mine.add(found.holding.uid)
+        self._holdings.put(found, epoch=self._epoch)
+
+    def remove(self, value: paths.Object) -> None:
+        uid = object_metadata.text(value, "uid")
+        self._mine.discard(uid)
+        self._holdings.remove(uid, epoch=self._epoch)
+
+    def lacks(self) -> None:
+        self.replace([])
+
+
+class Observer:
+    """Runs a watch for each kind, all ended together."""
+
+    def __init__(self, connect: Callable[[], Connection], holdings: Holdings) -> None:
+        """Takes what makes a connection: the observer ends all streams of its own one."""
+        self._api = connect()
+        self._holdings = holdings
+        self._reflecting = Reflecting(self._api, purpose="observing")
+        self._reflectors: dict[Key, Reflector] = {}
+
+    def observe(self, kinds: Iterable[FactKind]) -> None:
+        """Watches these kinds from now on, beside those that are watched."""
+        new = {
+            kind.key: Reflector(self._api, Target(kind=kind), HoldingsSink(self._holdings))
+            for kind in kinds
+            if kind.key not in self._reflectors
+        }
+        # Other threads read the map while this one adds to it.
+        self._reflectors = {**self._reflectors, **new}
+        self._reflecting.start(new.values())
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are kinds to watch and all of their objects have been listed once."""
+        return bool(self._reflectors) and all(reflector.settled for reflector in self._reflectors.values())
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """What is wrong at present, by kind."""
+        return {each.target.label: each.problem for each in self._reflectors.values() if each.problem}
+
+    def stop(self, *, within: float = 5.0) -> None:
+        """Ends all watches, and waits some seconds at most for their threads."""
+        self._reflecting.stop(within=within)
+
+
+def _may_ask_accelerators(pod: paths.Object) -> bool:
+    """Whether a pod is worth normalising: most pods of a cluster ask for cpu and memory only."""
+    spec, metadata = _mapping(pod.get("spec")), _mapping(pod.get("metadata"))
+    containers = [each for key in ("containers", "initContainers") for each in _list(spec.get(key))]
+    named = (
+        name
+        for container in containers
+        for field in ("limits", "requests")
+        for name in _mapping(_mapping(_mapping(container).get("resources")).get(field))
+    )
+    return (
+        bool(spec.get("resourceClaims"))
+        or any(not name.startswith(_ORDINARY) for name in named)
+        or any("gpu" in key or "devices" in key for key in _mapping(metadata.get("annotations")))
+    )
+
+
+def _charge(value: paths.Json) -> ByClasses:
+    found: dict[tuple[str, ...], Mapping[str, int]] = {}
+    for entry in _list(value):
+        match entry:
+            case [list(classes), dict(of_units)]:
+                units = {unit: nanos for unit, nanos in of_units.items() if isinstance(nanos, int)}
+                found[tuple(map(str, classes))] = units
+    return entries.tidy(found)
+
+
+def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: paths.Json) -> list[paths.Json]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: paths.Json) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,96 @@
+"""Reasons and remedies of Kueue in the words of `usher queue`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from usher.authorities import amount_texts
+from usher.authorities.kueue.queues import ClusterQueue, LocalQueue, State, quantity_of
+from usher.authorities.kueue.verdict import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.verdict import Answer
+
+_MOST: Final = 16
+"""Entries of a list that are named."""
+
+
+def obstacles(local: LocalQueue, queue: ClusterQueue, namespace: str, *, selected: bool | None) -> Iterator[str]:
+    """What holds all workloads of the namespace back in a queue."""
+    yield from _held_back(local.state, f"LocalQueue {local.name}")
+    yield from _held_back(queue.state, _named(queue))
+    if selected is False:
+        yield f"{_named(queue)} does not select namespace {namespace}"
+
+
+def reasons(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:
+    """What stands in the way of one workload."""
+    for verdict in verdicts:
+        for name in verdict.uncovered[:_MOST]:
+            yield f"{_named(queue)} has no quota for {name}"
+        for unmatched in verdict.unmatched[:_MOST]:
+            yield _no_flavor(unmatched)
+        for shortage in verdict.shortages[:_MOST]:
+            yield _shortage(shortage, now=answer is not Answer.NEVER)
+        yield from verdict.unknowns[:_MOST]
+        if not verdict.takes_all:
+            yield "there is room for all pods, but some may find none, because Kueue chooses flavors pod set by pod set"
+
+
+def remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:
+    """Changes of the workload or the queue that would help."""
+    for verdict in verdicts:
+        for unmatched in verdict.unmatched[:_MOST]:
+            for refusal in unmatched.refusals[:_MOST]:
+                if refusal.untolerated:
+                    pods = unmatched.pods.pod_set.name or "the pods"
+                    yield f"tolerate {refusal.untolerated} in {pods}, so that flavor {refusal.flavor} takes them"
+        if answer is Answer.NEVER and not (verdict.uncovered or verdict.unmatched) and len(verdict.shortages) == 1:
+            yield from _more_quota(verdict.shortages[0], queue)
+
+
+def wait(shortage: FlavorShortage, flavor: FlavorCapacity, ever: int) -> str:
+    """What has to become free in a flavor that could ever give an amount."""
+    resource = shortage.resource
+    taken = amount_texts.text(resource, quantity_of(resource, max(ever - flavor.most, 0)))
+    most = amount_texts.named(resource, quantity_of(resource, ever), up=False)
+    needed = amount_texts.text(resource, quantity_of(resource, shortage.total))
+    return f"wait: {taken} of {most} in flavor {flavor.flavor} are taken now, and {needed} are needed"
+
+
+def _named(queue: ClusterQueue) -> str:
+    return f"ClusterQueue {queue.name}"
+
+
+def _held_back(state: State, queue: str) -> Iterator[str]:
+    if state.stop_policy:
+        yield f"{queue} is stopped (stopPolicy {state.stop_policy})"
+    elif state.inactive:
+        message = f": {state.message}" if state.message else ""
+        yield f"{queue} is not active ({state.inactive}){message}"
+
+
+def _no_flavor(unmatched: UnmatchedPods) -> str:
+    refusals = "; ".join(f"{each.flavor}: {each.reason}" for each in unmatched.refusals[:_MOST])
+    pods = unmatched.pods.pod_set.name or "the pods"
+    return f"no flavor takes {pods} for {', '.join(unmatched.resources[:_MOST])} ({refusals or 'there is none'})"
+
+
+def _shortage(shortage: FlavorShortage, *, now: bool) -> str:
+    resource = shortage.resource
+    gives = [
+        f"{amount_texts.text(resource, quantity_of(resource, each.most), up=False)} in flavor {each.flavor}"
+        for each in shortage.flavors[:_MOST]
+    ]
+    asked = amount_texts.named(resource, quantity_of(resource, shortage.total))
+    verb = "free now:" if now else "the queue can ever give"
+    together = " (enough of each resource, but not of all in one flavor)" if shortage.together else ""
+    return f"{asked} asked for; {verb} {', '.join(gives) or 'nothing'}{together}"
+
+
+def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
+    """How much more quota the flavor needs, where only one takes the pods.
+
+    What the queue can give grows as much as its nominalQuota, whatever the limits above it.
+    """
+    if len(shortage.flavors) == 1 and not shortage.together:
+        flavor, resource = shortage.flavors[0], shortage.resource
+        more = amount_texts.named(resource, quantity_of(resource, shortage.total - flavor.most))
+        yield f"raise the nominalQuota of {_named(queue)} in flavor {flavor.flavor} by {more}"

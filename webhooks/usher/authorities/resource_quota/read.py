@@ -1,0 +1,128 @@
+"""The ResourceQuotas of a namespace, with all that decides what they count."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import paths
+from usher.authorities import resource_lists
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.limit_range import read as limit_range_read
+from usher.authorities.limit_range.read import NO_RANGES, LimitRanges
+from usher.authorities.priority import read as priority_read
+from usher.authorities.resource_lists import Amounts, Unreadable
+from usher.facts.store import Objects, Store
+from usher.reading.lookup import Absence
+
+_QUOTA: Final = ("", "ResourceQuota")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """One requirement of a quota; a pod must meet all of them to be counted."""
+
+    name: str
+    operator: str = "Exists"
+    values: tuple[str, ...] = ()
+
+
+UNREADABLE: Final = Scope(name="")
+"""A requirement that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceQuota:
+    name: str
+    hard: Amounts
+    used: Amounts | None
+    """None before the first count, as in files."""
+    scopes: tuple[Scope, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceQuotas:
+    all: tuple[ResourceQuota, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceLimits:
+    """What decides whether pods of a namespace are within its ResourceQuotas."""
+
+    quotas: ResourceQuotas | None
+    """None where nothing is known of them."""
+    ranges: LimitRanges | None = None
+    """None where nothing is known of them."""
+    default_class: str | None = None
+    """The PriorityClass of pods that name none; empty where there is none, None where it is not known."""
+    runtime_classes: Mapping[str, paths.Object] | Absence = Absence.NOT_KNOWN
+
+    @property
+    def known_ranges(self) -> LimitRanges:
+        return self.ranges or NO_RANGES
+
+    @property
+    def defaults_known(self) -> bool:
+        """Whether LimitRanges are known and readable, so that containers get no other defaults."""
+        return self.ranges is not None and not self.ranges.unreadable
+
+
+def of_namespace(namespace: str, known: Knowledge) -> NamespaceLimits:
+    """The limits of a namespace. Their quotas and ranges stay the same values until one of them changes."""
+    return NamespaceLimits(
+        quotas=_quotas(known.facts, namespace),
+        ranges=limit_range_read.of_namespace(namespace, known.facts),
+        default_class=priority_read.default_name(known.facts, known.config.priorities.global_default),
+        runtime_classes=known.facts.objects("node.k8s.io", "RuntimeClass"),
+    )
+
+
+def _quotas(facts: Store, namespace: str) -> ResourceQuotas | None:
+    objects = facts.objects(*_QUOTA, namespace)
+    if isinstance(objects, Absence):
+        return None
+    if not objects:
+        return _NO_QUOTAS
+    # What is used changes without a new revision, and the objects of a namespace are replaced with every change.
+    kept: dict[str, tuple[Objects, ResourceQuotas]] = facts.derived("resource quotas", [_QUOTA], dict)
+    last = kept.get(namespace)
+    if last is None or last[0] is not objects:
+        last = kept[namespace] = objects, read(objects)
+    return last[1]
+
+
+_NO_QUOTAS: Final = ResourceQuotas()
+
+
+def read(objects: Mapping[str, paths.Object]) -> ResourceQuotas:
+    """The quotas of one namespace, by name."""
+    found = []
+    known, unreadable = resource_lists.first(objects, "ResourceQuota")
+    for name, value in known.items():
+        source = resource_lists.Source(f"ResourceQuota {name}", value)
+        scoping = resource_lists.Source(source.of, value)
+        # Not status.hard: the controller copies spec.hard there, and may be behind.
+        found.append(
+            ResourceQuota(
+                name=name,
+                hard=source.amounts("/spec/hard"),
+                used=None if source.at("/status/used") is None else source.amounts("/status/used"),
+                scopes=_scopes(scoping),
+            )
+        )
+        unreadable += dict.fromkeys((*source.unreadable, *scoping.unreadable))
+    return ResourceQuotas(all=tuple(found), unreadable=tuple(unreadable))
+
+
+def _scopes(source: resource_lists.Source) -> tuple[Scope, ...]:
+    found = [Scope(name=name) for name in source.texts("/spec/scopes")]
+    found += (
+        Scope(
+            name=source.text(f"{place}/scopeName"),
+            operator=source.text(f"{place}/operator"),
+            values=source.texts(f"{place}/values"),
+        )
+        for place in source.items("/spec/scopeSelector/matchExpressions")
+    )
+    # The readable part of a requirement may allow other pods than the whole of it.
+    return (UNREADABLE,) if source.unreadable else tuple(found)

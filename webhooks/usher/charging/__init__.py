@@ -1,1 +1,0 @@
-"""Charging GPUQuotas in a live cluster: what exists, what is reserved, and who writes it down first."""

@@ -1,0 +1,52 @@
+"""One object of an API server, read by its name."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from usher import errors, paths
+from usher.cluster.api import Lists, root
+
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+"""What may stand in the path of a request: names come from owner references, in which anything can be written."""
+
+_VERSION: Final = re.compile(r"v[0-9a-z]{1,62}", re.ASCII)
+
+_UNSEEN: Final = (403, 404)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectPath:
+    """Where the API server serves an object that stands in a namespace."""
+
+    group: str
+    version: str
+    plural: str
+    namespace: str
+    name: str
+
+
+def read(api: Lists, at: ObjectPath, *, uid: paths.Json = None) -> paths.Object | None:
+    """The object as it is now.
+
+    Args:
+        api: the API server.
+        at: where to read it.
+        uid: what its uid must be; None accepts any.
+
+    Returns:
+        None where there is no such object, where it has another uid, and where we may not read it.
+
+    Raises:
+        ClusterError: the API server does not answer, or cannot.
+    """
+    if not (_NAME.fullmatch(at.namespace) and _NAME.fullmatch(at.name) and _VERSION.fullmatch(at.version)):
+        return None
+    answer = api.get(f"{root(at.group, at.version)}/namespaces/{at.namespace}/{at.plural}/{at.name}")
+    if answer.status in _UNSEEN:
+        return None
+    if answer.status != 200:
+        raise errors.ClusterError(f"{at.plural} {at.namespace}/{at.name} cannot be read: {answer.message}")
+    metadata = answer.value.get("metadata")
+    same = isinstance(metadata, dict) and uid in (None, metadata.get("uid"))
+    return {**answer.value} if same else None

@@ -1,0 +1,36 @@
+"""A bounded memory of answers by key, for any number of threads."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Memo(Generic[Key, Value]):
+    """Keeps the `size` values that were asked for last."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Key, make: Callable[[], Value]) -> Value:
+        """The value of a key; `make` makes one that is not kept, at times in several threads at once.
+
+        Raises:
+            Exception: whatever `make` raises; nothing is kept then.
+        """
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            # Of two threads the first decides: what one of them adds to the value, the other sees.
+            value = self._kept.setdefault(key, made)
+            if len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        return value

@@ -1,0 +1,119 @@
+"""What the mutations make of an object: their intents, merged into it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from usher import model, paths
+from usher.mutation import merge
+from usher.policy import decision
+from usher.policy.checks.catalogue import Catalogue
+from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.input.document import Documents
+from usher.policy.mutation_rules import MutationRules
+from usher.policy.request import Operation, Request
+from usher.reading.lookup import Lookup
+
+DEBUG_CONTAINERS: Final = "ephemeralcontainers"
+"""The subresource by which `kubectl debug` adds containers to a running Pod."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutating:
+    """Asks the engine for intents and merges them."""
+
+    engine: Engine
+    documents: Documents
+    catalogue: Catalogue
+    rules: MutationRules
+
+    def merged(
+        self,
+        request: Request,
+        workload: model.Workload,
+        *,
+        read: Callable[[paths.Object], model.Workload | None],
+        objects: Lookup,
+        only: str,
+    ) -> merge.Merged:
+        """The object with the values that mutations want.
+
+        Args:
+            request: the object, and the operation.
+            workload: the object, normalised.
+            read: normalises the object as it was before an UPDATE.
+            objects: where intents look up what they need.
+            only: the key of one mutation; empty for all.
+
+        Raises:
+            EngineError: the engine gave no usable answer.
+            MutationError: an intent is not supported, or our patch would not apply.
+        """
+        updating = request.operation is Operation.UPDATE
+        if request.sub_resource:
+            return self._with_debug_containers(request, workload, read)
+        if updating and not _may_lose(request, workload):
+            return merge.Merged(value=request.value)
+        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
+        intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
+        intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
+        if updating and request.old_value is not None:
+            old = read(request.old_value)
+            given = merge.already_there(request.old_value, old, intents) if old is not None else []
+            # A Job cannot lose what it has, even if no mutation would add it today.
+            intents = [replace(intent, needs=()) for intent in given]
+        merged = merge.merge(
+            request.value,
+            workload,
+            intents,
+            name_of=self.catalogue.mutation_name,
+            refusal=self.rules.refusal(workload, updating=updating),
+            objects=objects,
+        )
+        warnings = (
+            *(note for note in decision.notes(result, "warnings") if only in ("", note.mutation)),
+            *self.rules.warnings(workload, iter(merged.applied)),
+        )
+        return replace(merged, warnings=warnings) if warnings else merged
+
+    def _with_debug_containers(
+        self, request: Request, workload: model.Workload, read: Callable[[paths.Object], model.Workload | None]
+    ) -> merge.Merged:
+        """The Pod with its new debug containers mutated; the API server takes no other change, not even a record."""
+        old = None if request.old_value is None else read(request.old_value)
+        if request.sub_resource != DEBUG_CONTAINERS or not workload.is_pod or old is None:
+            return merge.Merged(value=request.value)
+        known = {container.name for container in _debug_containers(old)}
+        added = {container.path for container in _debug_containers(workload) if container.name not in known}
+        if not added:
+            return merge.Merged(value=request.value)
+        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
+        return merge.merge(
+            request.value,
+            workload,
+            [intent for intent in decision.intents(result) if intent.at in added],
+            name_of=self.catalogue.mutation_name,
+            refusal=self.rules.refusal(workload, updating=False),
+            recording=False,
+        )
+
+    def skips(self, workload: model.Workload) -> tuple[model.Note, ...]:
+        """Why mutations leave an object or a part of it alone.
+
+        Raises:
+            EngineError: the engine gave no usable answer.
+        """
+        return decision.notes(self.engine.evaluate(Entrypoint.SKIPS, self.documents.build(workload)), "skips")
+
+
+def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
+    for pod_set in workload.pod_sets:
+        yield from (each for each in pod_set.containers if each.type is model.ContainerType.EPHEMERAL)
+
+
+def _may_lose(request: Request, workload: model.Workload) -> bool:
+    """Whether an UPDATE may remove what a mutation added; of a Pod only one that changes its spec."""
+    old = request.old_value
+    return merge.is_recorded(old) and not (
+        workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")
+    )

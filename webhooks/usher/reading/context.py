@@ -1,0 +1,62 @@
+"""What surrounds an object: its namespace, the objects that it may refer to, the kinds of the objects inside it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.reading import lookup
+from usher.reading.templates import Template
+
+MAX_DEPTH: Final = 4
+"""Workloads in workloads. Deeper ones, such as four AppWrappers around another, are a mistake or an attack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    """An object inside another one, of a kind that is known, with paths that begin at the inner object."""
+
+    versions: tuple[str, ...]
+    """Versions of its kind that are known."""
+    is_template: bool
+    """Whether its kind makes pods only when something else refers to it."""
+    templates: tuple[Template, ...] | None
+    """None where the object has a version of its kind that is not known."""
+    unknowns: tuple[model.Unknown, ...] = ()
+    references: Mapping[str, lookup.Reference]
+    """Which objects its names stand for, by the path of the name."""
+
+
+class Context(NamedTuple):
+    """What surrounds one object."""
+
+    namespace: str = ""
+    """Where names are looked up that come without a namespace."""
+    objects: lookup.Lookup = lookup.NOTHING
+    find_inner: "FindInner | None" = None
+    """Reads objects inside the object; without it their kinds are not known."""
+    depth: int = 0
+    """How many objects stand around the object."""
+
+    @property
+    def is_too_deep(self) -> bool:
+        """Whether no kind of objects inside the object is known, because too many stand around it."""
+        return self.depth >= MAX_DEPTH
+
+    def find(self, reference: lookup.Reference) -> paths.Object | None:
+        """The object that a reference names; None where it is not there or not known."""
+        found = self.objects.find(reference)
+        return None if isinstance(found, lookup.Absence) else found
+
+    def inner(self, value: Mapping[str, paths.Json]) -> Inner | None:
+        """An object inside the object, read by its own kind; None where its kind is not known."""
+        if self.find_inner is None or self.is_too_deep:
+            return None
+        return self.find_inner(value, self._replace(depth=self.depth + 1))
+
+
+FindInner = Callable[[Mapping[str, paths.Json], Context], Inner | None]
+"""Reads an object of any kind in its own context; None where its kind is not known."""
+
+NOWHERE: Final = Context()
+"""Knows no other object and no kind."""

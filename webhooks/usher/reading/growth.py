@@ -1,0 +1,87 @@
+"""How many replicas one object lets another one have: read of autoscalers and scales, written into their targets."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import NoneType
+
+from usher import model, paths
+from usher.reading import lookup
+from usher.reading.values import Reading
+
+UNUSABLE = -1
+"""Stands for a number that is missing or wrong, where no default may stand in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """How many replicas one object lets another one have: pods, groups or Workers, as the target counts them."""
+
+    source: lookup.Reference
+    version: str
+    """The API version of the source, without its group."""
+    target: lookup.Reference
+    """Kind and name are empty where the source does not tell them. No version: an autoscaler looks at none."""
+    minimum: int
+    maximum: int | None
+    """None where nothing bounds it or the bound could not be read, which `unknowns` then tells."""
+    reason: str = ""
+    """Why that is the maximum, where the source does not plainly say it."""
+    maximum_path: str = paths.ROOT
+    """What says the maximum, or what lacks it where a default applies. Like all paths here it leads into the source."""
+    target_path: str = paths.ROOT
+    role: str = ""
+    """Which role of the target grows, where it is not the whole of it (DisaggregatedSet)."""
+    held: bool = False
+    """True while the target keeps the number that it has, whatever the bounds are (a paused ScaledObject)."""
+    unknowns: tuple[model.Unknown, ...] = ()
+
+
+ReadGrowth = Callable[[paths.Object, Growth, Reading], Growth]
+"""Completes the growth that an object of one kind allows: its target and its bounds."""
+
+
+def of_number(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
+    """The growth to the one number in `spec.replicas`, which is 0 where it is missing."""
+    given = reading.mapping(value.get("spec"), "/spec").get("replicas")
+    growth = replace(growth, maximum_path=nearest(value, "/spec/replicas"))
+    number = reading.count(given, "/spec/replicas", default=UNUSABLE)
+    if given is None and isinstance(value.get("spec"), dict | NoneType):
+        number = 0
+    return growth if number == UNUSABLE else replace(growth, minimum=number, maximum=number, reason="")
+
+
+def nearest(value: paths.Object, pointer: str) -> str:
+    """The pointer or, where nothing is, the innermost place on the way to it where something is."""
+    while pointer:
+        try:
+            paths.resolve(value, pointer)
+        except LookupError:
+            pointer, _, _ = pointer.rpartition("/")
+        else:
+            break
+    return pointer
+
+
+def object_in(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
+    """An object inside the object; empty where it is missing or has a wrong type, which is recorded elsewhere."""
+    inner = value.get(key)
+    return inner if isinstance(inner, dict) else {}
+
+
+def with_number(value: paths.Object, pointer: str, number: int) -> paths.Object:
+    """The object with another number at a pointer; the same object where nothing holds such a field.
+
+    Only what lies on the way is copied: the rest is shared, and neither object is to be changed.
+    """
+    return _replaced(value, paths.split(pointer), number) or value
+
+
+def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object | None:
+    """None where the way to the field ends; only the field itself may be missing."""
+    if not isinstance(holder, dict) or not keys:
+        return None
+    key, *rest = keys
+    if not rest:
+        return {**holder, key: number}
+    inner = _replaced(holder.get(key), rest, number)
+    return None if inner is None else {**holder, key: inner}
