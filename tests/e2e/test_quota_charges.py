@@ -251,7 +251,7 @@ def test_a_gpu_quota_that_overlaps_a_quota_of_usher_yaml_is_refused(cluster: Clu
 
     assert "USH1233 gpu-quotas-overlap" in refused.value.message
     assert f"GPUQuota {declared}" in refused.value.message
-    assert f"quota declared of usher.yaml holds for namespace {declared}" in refused.value.message
+    assert f"quota declared of usher.yaml also holds for namespace {declared}" in refused.value.message
 
 
 def test_the_account_of_a_quota_goes_after_its_declaration(cluster: Cluster, declared: str, config: Path) -> None:
