@@ -222,6 +222,7 @@ def test_of_config_maps_only_kueues_own_has_a_content(server: WatchServer) -> No
 
     wait_until(lambda: content() == data, description="the configuration is known", timeout=10)
     assert names(facts, kept_fields.CONFIG_MAP) == {"kueue-manager-config", "other"}
+    wait_until(lambda: server.queries(CONTENT), description="the configuration is watched")
     (query,) = server.queries(CONTENT)
     assert query["fieldSelector"] == "metadata.name=kueue-manager-config"
     facts.stop()

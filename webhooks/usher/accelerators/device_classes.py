@@ -49,7 +49,7 @@ _KNOWN: Final = {
     "vfio.gpu.nvidia.com": _accelerator("nvidia", Unit.DEVICE, "gpu.nvidia.com"),
     "compute-domain-daemon.nvidia.com": _other("compute-domain.nvidia.com"),
     "compute-domain-default-channel.nvidia.com": _other("compute-domain.nvidia.com"),
-    # NVIDIA/k8s-dra-driver-gpu demo/specs/quickstart/v1/imex-test1.yaml: the older class of such channels.
+    # NVIDIA/k8s-dra-driver-gpu demo/specs/quickstart/v1/imex-test1.yaml: the older class of these channels.
     "imex.nvidia.com": _other(),
     # ROCm/k8s-gpu-dra-driver helm-charts-k8s/templates/deviceclass.yaml; partitions are of this class too.
     "gpu.amd.com": _accelerator("amd", Unit.DEVICE, "gpu.amd.com", "amd.com/gpu"),

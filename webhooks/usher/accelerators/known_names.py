@@ -62,7 +62,7 @@ VENDORS: Final[dict[str, tuple[Known, ...]]] = {
         # docs/domain/accelerators.md#fabric-devices; one pool by port on DGX (NVIDIA DeepOps).
         _pattern(Unit.FABRIC, "nvidia.com", r"hostdev|resib"),
         # NVIDIA/kubevirt-gpu-device-plugin pkg/device_plugin: whole devices by their name in pci.ids, which starts with
-        # the chip, such as GA102GL_A10; virtual GPUs by the name of their type, such as GRID_T4-1Q.
+        # the chip (GA102GL_A10); virtual GPUs by the name of their type (GRID_T4-1Q).
         _pattern(Unit.FABRIC, "nvidia.com", r"G[A-Z]\d{3}[A-Z]*_.*NVSWITCH"),
         _pattern(Unit.DEVICE, "nvidia.com", r"(?:G[A-Z]|TU|AD)\d{3}[A-Z]*_"),
         _pattern(Unit.SHARE, "nvidia.com", r"(?:GRID|NVIDIA)_.*-\d+[ABCQ]\d?\Z"),
@@ -74,7 +74,7 @@ VENDORS: Final[dict[str, tuple[Known, ...]]] = {
         # volcano-sh/volcano docs/user-guide/how_to_use_gpu_sharing.md and how_to_use_gpu_number.md (exclusive cards).
         *_names(Unit.MEMORY, "volcano.sh/gpu-memory", size=MIB),
         *_names(Unit.DEVICE, "volcano.sh/gpu-number"),
-        # AliyunContainerService/gpushare-scheduler-extender docs/userguide.md (GiB unless the plugin is told MiB);
+        # AliyunContainerService/gpushare-scheduler-extender docs/userguide.md (GiB, or MiB by a setting of the plugin);
         # kubeflow/arena for the cores. gpu-count is the number of cards of a node that is shared.
         *_names(Unit.MEMORY, "aliyun.com/gpu-mem", size=GIB),
         *_names(Unit.CORES, "aliyun.com/gpu-core.percentage", size=100),
@@ -85,7 +85,7 @@ VENDORS: Final[dict[str, tuple[Known, ...]]] = {
         # Tencent Cloud TKE, documentation of qGPU.
         *_names(Unit.CORES, "tke.cloud.tencent.com/qgpu-core", "tke.cloud.tencent.com/qgpu-core-greedy", size=100),
         *_names(Unit.MEMORY, "tke.cloud.tencent.com/qgpu-memory", size=GIB),
-        # Baidu CCE: one name for all cards or one by model, such as baidu.com/h800_80g_cgpu.
+        # Baidu CCE: one name for all cards or one by model (baidu.com/h800_80g_cgpu).
         _pattern(Unit.MEMORY, "baidu.com", r"(\w*cgpu)_memory\Z", divides=r"baidu.com/\1"),
         _pattern(Unit.CORES, "baidu.com", r"(\w*cgpu)_core\Z", size=100, divides=r"baidu.com/\1"),
         _pattern(Unit.SHARE, "baidu.com", r"\w*cgpu\Z"),
@@ -143,7 +143,7 @@ VENDORS: Final[dict[str, tuple[Known, ...]]] = {
         *_names(Unit.SETTING, "huawei.com/npu-cpu", "huawei.com/npu-dvpp"),
         _pattern(Unit.MEMORY, "huawei.com", r"(Ascend\d\w*(?:-\d)?)-memory\Z", size=MIB, divides=r"huawei.com/\1"),
         _pattern(Unit.CORES, "huawei.com", r"(Ascend\d\w*(?:-\d)?)-core\Z", size=100, divides=r"huawei.com/\1"),
-        # Ascend/mind-cluster: a vNPU by its AI cores, such as Ascend310P-4c.3cpu.
+        # Ascend/mind-cluster: a vNPU by its AI cores (Ascend310P-4c.3cpu).
         _pattern(Unit.PARTITION, "huawei.com", r"Ascend\d\w*-\d+c(?:\.|\Z)"),
         _pattern(Unit.DEVICE, "huawei.com", r"Ascend\d\w*(?:-\d)?\Z"),
     ),

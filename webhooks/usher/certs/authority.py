@@ -164,7 +164,7 @@ def _authority_key_identifier(signer: x509.Certificate) -> x509.AuthorityKeyIden
 
 
 def _digest(key: CertificateIssuerPrivateKeyTypes) -> hashes.SHA256 | None:
-    # The Edwards curves bring their own digest and take none.
+    # The Edwards curves have a digest of their own and take no other.
     return None if isinstance(key, ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey) else hashes.SHA256()
 
 

@@ -151,7 +151,7 @@ def _authority(contents: Contents, *, now: datetime, force: bool) -> EnsuredAuth
     if contents.authority and not reason:
         others = (one for one in contents.authorities if one != contents.authority.certificate)
         return EnsuredAuthority(authority=contents.authority, earlier=tuple(others), reason="")
-    # Force may mean that a key has leaked, so earlier CAs are no longer trusted.
+    # Force may mean that a key has leaked, so usher drops earlier CAs.
     valid = [] if force else [one for one in contents.authorities if now < one.not_valid_after_utc]
     return EnsuredAuthority(authority=new_authority(now=now), earlier=tuple(valid), reason=reason)
 

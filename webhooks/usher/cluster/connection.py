@@ -15,7 +15,9 @@ from kubernetes.config import config_exception
 
 from usher import __version__, errors, paths
 from usher.cluster import kubeconfig as kubeconfigs
-from usher.cluster.api import JSON, Answer, loads
+from usher.cluster import streams
+from usher.cluster.api import JSON, Answer
+from usher.cluster.streams import Stream
 
 _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
 """Seconds. A page of 500 large objects takes a busy API server a while."""
@@ -32,10 +34,6 @@ _BUSY: Final = frozenset({429, 503})
 _SEND_ONCE: Final = urllib3.Retry(connect=2, read=0, other=0, status=0, redirect=0, respect_retry_after_header=False)
 
 _CONNECTIONS: Final = 128
-
-_CHUNK: Final = 64 * 2**10
-_LONGEST_REFUSAL: Final = 2**20
-"""Bytes that are read of the answer to a refused stream."""
 
 
 class Api:
@@ -108,8 +106,7 @@ class Api:
         """The answer to a DELETE with DeleteOptions, whatever its status; 409 where their preconditions do not hold.
 
         Raises:
-            ClusterError: there is no answer, none that is a JSON object, or the server does not know who we are. The
-                object may be deleted all the same.
+            ClusterError: as for `get`. The server may have deleted the object all the same.
         """
         return self._send("DELETE", path, value)
 
@@ -118,7 +115,7 @@ class Api:
         return self._asked(path, lambda: self._request(method, path, query={}, accept=JSON, body=body))
 
     @contextlib.contextmanager
-    def stream(self, path: str, *, query: Mapping[str, str], silence: float, accept: str = JSON) -> Iterator["Stream"]:
+    def stream(self, path: str, *, query: Mapping[str, str], silence: float, accept: str = JSON) -> Iterator[Stream]:
         """The answer to a GET request as it comes, until the context is left.
 
         Args:
@@ -161,7 +158,9 @@ class Api:
                 f"{self.name} does not accept the credentials (401 Unauthorized); log in again, and see that "
                 "`kubectl auth whoami` works"
             )
-        return Answer(status=response.status, value=_object(response.data, response, name=self.name, path=path))
+        return Answer(
+            status=response.status, value=streams.json_object(response.data, response, name=self.name, path=path)
+        )
 
     def _request(  # noqa: PLR0913 - the parts of a request, all named
         self,
@@ -186,7 +185,7 @@ class Api:
             )
         except urllib3.exceptions.HTTPError as error:
             raise errors.ClusterError(
-                f"{self.name} cannot be reached: {_root_cause(error)}; see that `kubectl cluster-info` works"
+                f"{self.name} cannot be reached: {streams.root_cause(error)}; see that `kubectl cluster-info` works"
             ) from None
         except (OSError, ValueError, config_exception.ConfigException) as error:
             raise errors.ClusterError(f"{self.name}: the credentials cannot be used: {error}") from None
@@ -202,45 +201,6 @@ class Api:
         if bearer:
             headers["Authorization"] = bearer
         return headers
-
-
-class Stream:
-    """A body that is read as it comes in."""
-
-    def __init__(self, response: urllib3.BaseHTTPResponse, *, name: str, path: str) -> None:
-        self.refusal: Answer | None = None
-        self._response = response
-        self._name = name
-        if response.status != 200:
-            with _readable(name):
-                data = response.read(_LONGEST_REFUSAL)
-            self.refusal = Answer(status=response.status, value=_object(data, response, name=name, path=path))
-
-    def chunks(self) -> Iterator[bytes]:
-        """The body as it comes in, until the server ends it.
-
-        Raises:
-            ClusterError: the connection is lost.
-            StalledError: nothing came for too long.
-        """
-        with _readable(self._name):
-            yield from self._response.stream(_CHUNK)
-
-    def hang_up(self) -> None:
-        """Wakes the thread that waits for the next bytes."""
-        with contextlib.suppress(OSError, ValueError, RuntimeError, AttributeError):
-            self._response.shutdown()
-
-
-@contextlib.contextmanager
-def _readable(name: str) -> Iterator[None]:
-    try:
-        yield
-    except urllib3.exceptions.ReadTimeoutError:
-        raise errors.StalledError(f"{name} has sent nothing for too long") from None
-    except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
-        # urllib3 raises AttributeError and ValueError where a connection is closed while it is read.
-        raise errors.ClusterError(f"{name}: the connection is lost: {_root_cause(error)}") from None
 
 
 def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurried: bool = False) -> Api:
@@ -262,24 +222,3 @@ def _wait_before_retry(retry_after: str | None, *, attempt: int) -> float:
     """Seconds: what the server asks for, else twice as long each time from half a second on, within a limit."""
     asked = float(retry_after) if retry_after is not None and retry_after.isdecimal() else 0.5 * 2 ** (attempt - 1)
     return min(asked, _LONGEST_WAIT)
-
-
-def _object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, path: str) -> paths.Object:
-    try:
-        value = loads(data)
-    except ValueError:
-        value = None
-    if isinstance(value, dict):
-        return value
-    if response.status >= 400:
-        return {}
-    raise errors.ClusterError(f"{name}: the answer to {path} is not a JSON object; is that an API server?")
-
-
-def _root_cause(error: BaseException) -> str:
-    """The innermost text: urllib3 wraps an error several times."""
-    reason = getattr(error, "reason", None)
-    while isinstance(reason, BaseException):
-        error, reason = reason, getattr(reason, "reason", None)
-    text = str(error)
-    return text.partition(": ")[2] or text

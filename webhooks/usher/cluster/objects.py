@@ -35,7 +35,7 @@ def read(api: Lists, at: ObjectPath, *, uid: paths.Json = None) -> paths.Object 
         uid: what its uid must be; None accepts any.
 
     Returns:
-        None where there is no such object, where it has another uid, and where we may not read it.
+        None where the object is missing, has another uid, or may not be read.
 
     Raises:
         ClusterError: the API server does not answer, or cannot.

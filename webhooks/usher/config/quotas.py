@@ -26,7 +26,7 @@ _EXPRESSIONS: Final = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist
 
 def _unit(name: str) -> str:
     if _UNIT.fullmatch(name) is None:
-        units = "gpus, slices, memoryGiB, and profiles. with the name of a MIG profile, such as profiles.1g.10gb"
+        units = "gpus, slices, memoryGiB, and profiles. with the name of a MIG profile (profiles.1g.10gb)"
         raise ValueError(f"{name[:64]!r} is not a unit of a quota; units are {units}")
     return name
 
@@ -40,7 +40,7 @@ def _number_or_text(value: object) -> object:
 
 def _amount(value: int | str) -> int | str:
     if isinstance(value, str) and _AMOUNT.fullmatch(value) is None:
-        raise ValueError(f"{value[:32]!r} is not an amount; write a number, such as 16, or parts of one, such as 3500m")
+        raise ValueError(f"{value[:32]!r} is not an amount; write a number (16) or thousandths (3500m)")
     if isinstance(value, int) and not 0 <= value <= MOST:
         raise ValueError(f"a limit is at least 0, and at most {MOST}")
     return value

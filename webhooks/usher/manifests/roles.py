@@ -103,7 +103,7 @@ def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) ->
 
 
 def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole to charge GPUQuotas; without it, the server refuses pods that a quota applies to."""
+    """A ClusterRole to charge GPUQuotas. Without it, reviews of workloads under a GPUQuota fail."""
     workloads = [(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural and not kind.is_template]
     written: paths.Object = {"apiGroups": [GROUP], "resources": ["gpuquotas/status"], "verbs": ["update"]}
     return role_of_cluster(QUOTA_NAME, [*rules(workloads, verbs=VERBS), written], namespace=namespace)

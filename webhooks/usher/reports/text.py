@@ -1,4 +1,4 @@
-"""The report for people: what is wrong, on which line, in which workload, and how to fix it."""
+"""The report for people: the findings by file and line, each with its workload and its remedy."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby

@@ -53,7 +53,7 @@ def _known(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
     if workload.is_template:
         yield Row("makes pods", "only when another object refers to it; the numbers are for one use")
     unread = workload.unknowns and workload.pods.maximum == 0
-    yield Row("pods", "none that could be read" if unread else _pods(workload.pods))
+    yield Row("pods", "no pod template could be read" if unread else _pods(workload.pods))
     yield from (Row("", text) for text in _idle(shown.scalers))
     yield from _accelerators(workload, vocabulary)
     common = Common.of(workload.pod_sets)
@@ -87,7 +87,7 @@ def _accelerators(workload: model.Workload, vocabulary: Vocabulary) -> Iterator[
     known = workload.pods.reason
     texts = [pod_set_rows.request(total, vocabulary, known=known) for total in workload.totals]
     totalled = {(total.name, total.route) for total in workload.totals}
-    # Access to all devices takes none of them, so it is not part of a total.
+    # Access to all devices takes no device, so totals leave it out.
     access = (
         pod_set_rows.request(request, vocabulary)
         for pod_set in workload.pod_sets
@@ -95,8 +95,9 @@ def _accelerators(workload: model.Workload, vocabulary: Vocabulary) -> Iterator[
         if request.route is model.Route.ACCESS and (request.name, request.route) not in totalled
     )
     texts += dict.fromkeys(access)
-    none = "none that could be read" if workload.unknowns else "none"
-    for number, text in enumerate(texts or [none]):
+    if not texts:
+        texts = ["no request could be read" if workload.unknowns else "no accelerators"]
+    for number, text in enumerate(texts):
         yield Row("" if number else "accelerators", text)
 
 
@@ -120,7 +121,7 @@ def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) 
 
 
 def _unknown(shown: ShownWorkload) -> Iterator[str]:
-    """What is unknown and why; places with the same reason together."""
+    """The unknown places, together by their reason."""
     by_reason: dict[str, list[str]] = {}
     for path, reason in chain(_of_workload(shown.workload), _of_scalers(shown.scalers)):
         by_reason.setdefault(reason, []).append(path)

@@ -98,9 +98,9 @@ def _namespace(item: Item) -> object:
 
 
 def _owners_first(resource: Resource) -> tuple[bool, int, str]:
-    """Owners come before what they own, so that a page can tell what belongs to a workload that was seen.
+    """Owners come before the objects that they own, so that a page knows which objects belong to a listed workload.
 
-    Namespaces come before everything: their labels say what is left out.
+    Namespaces come first: their labels exempt objects.
     """
     key = resource.kind.group_and_kind
     return key != ("", "Namespace"), registry.owners_above(key), resource.name

@@ -14,7 +14,7 @@ OVER_PODS: Final = {"NCCL_DEBUG": "WARN", "NCCL_SOCKET_IFNAME": "=eth0"}
 """NCCL finds the cards itself; on the pod network, whose interface every runtime calls eth0, the ranks only meet."""
 
 _NEEDS_OF_RDMA: Final = [
-    "a resource of an RDMA device plugin, such as rdma/ib: 1",
+    "a resource of an RDMA device plugin, for example rdma/ib: 1",
     "IPC_LOCK (isolation.ipcLock), or nodes whose memlock limit is unlimited",
 ]
 
@@ -100,11 +100,11 @@ PROFILES: Final = {
         ),
         about=(
             "NVLink between nodes (GB200 and GB300 NVL72). NCCL uses it by itself where the pods hold a channel of "
-            "IMEX, which the DRA driver hands out with a ComputeDomain."
+            "IMEX, which the DRA driver gives with a ComputeDomain."
         ),
         add=(
             '`env: {NCCL_CUMEM_ENABLE: "1"}` where NCCL is too old to choose it',
-            "the variables of the network between the domains, such as NCCL_IB_HCA",
+            "the variables of the network between the domains, for example NCCL_IB_HCA",
         ),
         sources=(
             NCCL,
