@@ -1,8 +1,11 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import server_process
+from integration import api_server
+from integration.api_server import ApiServer
 from server_process import ServerProcess
 
 
@@ -11,3 +14,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """`usher serve` with its defaults; all tests share it, so its log and its counters hold what others did, too."""
     with server_process.running(tmp_path_factory.mktemp("server")) as running:
         yield running
+
+
+@pytest.fixture
+def api() -> Iterator[ApiServer]:
+    """It serves pods, and what a test adds."""
+    with api_server.running() as server:
+        server.serve_kind("v1", "pods")
+        yield server
+
+
+@pytest.fixture
+def kubeconfig(api: ApiServer, tmp_path: Path) -> Path:
+    return api_server.kubeconfig(tmp_path / "kubeconfig", api.url)

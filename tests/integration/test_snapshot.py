@@ -22,11 +22,6 @@ def api() -> Iterator[ApiServer]:
         yield server
 
 
-@pytest.fixture
-def kubeconfig(api: ApiServer, tmp_path: Path) -> Path:
-    return api_server.kubeconfig(tmp_path / "kubeconfig", api.url)
-
-
 def priority_class(name: str) -> paths.Object:
     return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": 1000}
 

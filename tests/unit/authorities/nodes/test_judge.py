@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import builders
-from builders import expression, node_affinity, term, toleration
-from unit.authorities.clusters import cluster, demand, judge
+from builders import expression, node_affinity, term
+from unit.authorities.clusters import cluster, judge
+from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, GPU_TAINT, H100, gpu_pod, obstacles, place
 from usher import paths
-from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes.judge import NodeVerdict
 from usher.authorities.nodes.obstacles import MissingAmount, Obstacles
 from usher.authorities.verdict import Answer
@@ -18,34 +18,9 @@ from usher.config import models
 from usher.facts.node_reading import Taint
 from usher.scheduling.requirements import Requirement
 
-GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
-TOLERATION = toleration("nvidia.com/gpu", operator="Exists")
-GPU_NODE = builders.node(
-    "gpu-0", gpus=8, labels={"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}, taints=[GPU_TAINT]
-)
-CPU_NODE = builders.node("cpu-0")
-H100 = models.Pool(name="h100", node_selector={"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"})
-
-
-def gpu_pod(gpus: int = 1, *, tolerations: list[paths.Object] | None = None, **spec: Any) -> paths.Object:
-    return builders.pod(
-        builders.container(gpus=gpus), tolerations=[TOLERATION] if tolerations is None else tolerations or None, **spec
-    )
-
 
 def asking(**limits: Any) -> paths.Object:
     return builders.pod(builders.container(limits={name.replace("_", "-"): text for name, text in limits.items()}))
-
-
-def obstacles(found: NodeVerdict) -> Obstacles:
-    assert found.answer is Answer.NEVER
-    assert found.nearest is not None
-    return found.nearest.obstacles
-
-
-def place(found: NodeVerdict) -> str:
-    assert found.nearest is not None
-    return "" if found.nearest.place is None else found.nearest.place.name
 
 
 def test_a_pod_fits_a_node_that_has_all_it_asks_for() -> None:
@@ -201,170 +176,6 @@ class TestAPodThatNamesItsNode:
         elsewhere = node_affinity(term(fields=[expression("metadata.name", "In", "gpu-0")]))
 
         assert obstacles(judge(builders.pod(nodeName="cpu-0", affinity=elsewhere), CPU_NODE)).nowhere
-
-
-class TestPools:
-    def test_that_scale_from_zero_count_without_a_node(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"nvidia.com/gpu": "8", "cpu": "192"}})
-
-        assert judge(gpu_pod(8), CPU_NODE, pools=[pool]).answer is Answer.COULD
-        found = judge(gpu_pod(16), CPU_NODE, pools=[pool])
-        assert (place(found), obstacles(found).amounts) == (
-            "pool h100",
-            (MissingAmount(resource="nvidia.com/gpu", asked=16, most=8),),
-        )
-
-    def test_may_have_any_amount_of_what_nobody_says(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": True})
-
-        assert judge(gpu_pod(16), CPU_NODE, pools=[pool]).answer is Answer.COULD
-
-    def test_have_no_accelerators_but_those_that_they_offer(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": True})
-        amd = builders.pod(builders.container(limits={"amd.com/gpu": 1}), tolerations=[TOLERATION])
-
-        assert judge(amd, CPU_NODE, pools=[pool]).answer is Answer.NEVER
-
-    def test_keep_off_whom_their_taints_keep_off(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": True, "taints": [models.Taint(key="team", value="a")]})
-
-        assert [each.key for each in obstacles(judge(gpu_pod(), CPU_NODE, pools=[pool])).taints] == ["team"]
-
-    def test_have_room_for_the_pods_that_they_say(self) -> None:
-        one = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "1"}})
-        none = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"pods": "0"}})
-
-        assert judge(gpu_pod(), CPU_NODE, pools=[one]).answer is Answer.COULD
-        found = judge(gpu_pod(), pools=[none])
-        assert obstacles(found).amounts == (MissingAmount(resource="pods", asked=1, most=0),)
-
-    def test_keep_nobody_off_by_a_taint_that_only_prefers(self) -> None:
-        preferring = models.Taint(key="team", value="a", effect="PreferNoSchedule")
-        pool = H100.model_copy(update={"scales_from_zero": True, "taints": [preferring]})
-
-        assert judge(gpu_pod(), CPU_NODE, pools=[pool]).answer is Answer.COULD
-
-    def test_that_are_divided_alike_have_more_instances_than_gpus(self) -> None:
-        """Under the strategy single nvidia.com/gpu counts instances, so that `gpu.perNode` is no bound of it."""
-        gpus = models.Gpus(board="H100-80", per_node=1, mig_strategy="single")
-        pool = H100.model_copy(update={"scales_from_zero": True, "gpu": gpus})
-        whole = pool.model_copy(update={"gpu": gpus.model_copy(update={"mig_strategy": "none"})})
-
-        assert judge(gpu_pod(7), CPU_NODE, pools=[pool]).answer is Answer.COULD
-        assert judge(gpu_pod(7), CPU_NODE, pools=[whole]).answer is Answer.NEVER
-
-    def test_may_carry_labels_that_are_not_declared(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": True})
-
-        assert judge(gpu_pod(nodeSelector={"zone": "a"}), CPU_NODE, pools=[pool]).answer is Answer.COULD
-        other = gpu_pod(nodeSelector={"nvidia.com/gpu.product": "A100"})
-        assert judge(other, CPU_NODE, pools=[pool]).answer is Answer.NEVER
-
-    def test_without_nodes_of_which_nobody_says_that_they_scale_are_unknown(self) -> None:
-        found = judge(gpu_pod(), CPU_NODE, pools=[H100])
-
-        assert found == NodeVerdict(
-            answer=Answer.UNKNOWN,
-            reason="it fits pool h100 alone, which has no node, and usher.yaml does not say scalesFromZero of it",
-        )
-
-    def test_that_do_not_scale_are_the_nodes_that_are_there(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": False, "allocatable": {"nvidia.com/gpu": "16"}})
-
-        assert judge(gpu_pod(), CPU_NODE, pools=[pool]).answer is Answer.NEVER
-        assert judge(gpu_pod(16), GPU_NODE, pools=[pool]).answer is Answer.NEVER
-
-    def test_that_scale_may_have_larger_nodes_than_are_there(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": True, "allocatable": {"nvidia.com/gpu": "16"}})
-
-        assert judge(gpu_pod(16), GPU_NODE, pools=[pool]).answer is Answer.COULD
-
-
-class TestSlices:
-    POOL = models.Pool(
-        name="mig",
-        node_selector={"pool": "mig"},
-        resources=["nvidia.com/mig-3g.40gb", "nvidia.com/mig-1g.10gb"],
-        scales_from_zero=True,
-        gpu=models.Gpus(board="H100-80", per_node=1, mig_strategy="mixed"),
-    )
-
-    @pytest.mark.parametrize(("large", "small", "fits"), [(1, 4, True), (2, 1, False), (3, 0, False), (0, 7, True)])
-    def test_fit_a_pool_that_is_divided_as_they_are_asked_for_if_they_fit_its_board(
-        self, large: int, small: int, fits: bool
-    ) -> None:
-        limits = {"nvidia.com/mig-3g.40gb": large, "nvidia.com/mig-1g.10gb": small}
-
-        found = judge(builders.pod(builders.container(limits=limits)), CPU_NODE, pools=[self.POOL])
-        assert found.answer is (Answer.COULD if fits else Answer.NEVER)
-
-    @pytest.mark.parametrize(
-        ("profile", "gpus", "asked", "most"),
-        [("3g.40gb", 1, 3, 2), ("1g.10gb", 1, 8, 7), ("1g.10gb", 2, 15, 14), ("1g.5gb", 1, 2, 0)],
-    )
-    def test_are_told_with_the_most_of_them_that_the_gpus_of_a_node_hold(
-        self, profile: str, gpus: int, asked: int, most: int
-    ) -> None:
-        resource = f"nvidia.com/mig-{profile}"
-        board = models.Gpus(board="H100-80", per_node=gpus, mig_strategy="mixed")
-        pool = self.POOL.model_copy(update={"resources": [resource], "gpu": board, "allocatable": {"cpu": "64"}})
-
-        found = judge(builders.pod(builders.container(limits={resource: asked})), pools=[pool])
-        assert obstacles(found).amounts == (MissingAmount(resource=resource, asked=asked, most=most),)
-
-    def test_are_on_no_pool_of_which_nobody_knows_the_board(self) -> None:
-        pool = self.POOL.model_copy(update={"resources": [], "gpu": models.Gpus(per_node=1, mig_strategy="mixed")})
-        small = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
-
-        assert judge(small, CPU_NODE, pools=[pool]).answer is Answer.NEVER
-
-    def test_count_as_a_node_advertises_them(self) -> None:
-        node = builders.node("mig-0", allocatable={"nvidia.com/mig-1g.10gb": "7", "nvidia.com/mig-3g.40gb": "0"})
-        large = builders.pod(builders.container(limits={"nvidia.com/mig-3g.40gb": 1}))
-
-        assert judge(large, node).answer is Answer.NEVER
-
-
-def test_claims_are_not_decided_by_what_nodes_advertise() -> None:
-    claiming = builders.pod(
-        builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}]
-    )
-
-    assert judge(claiming, CPU_NODE).answer is Answer.UNKNOWN
-    large = builders.replaced(claiming, "/spec/nodeSelector", {"zone": "x"})
-    assert judge(large, CPU_NODE).answer is Answer.NEVER
-
-
-def test_a_resource_that_a_device_class_serves_may_be_on_nodes_that_do_not_advertise_it() -> None:
-    served = demand(gpu_pod(), from_classes=["nvidia.com/gpu"])
-
-    assert nodes_judge.judge(served, cluster(CPU_NODE)).answer is Answer.UNKNOWN
-    assert nodes_judge.judge(served, cluster(CPU_NODE, GPU_NODE)).answer is Answer.COULD
-
-
-@pytest.mark.parametrize("name", ["", "gpu-0"])
-def test_none_that_a_node_advertises_may_be_there_by_a_device_class_all_the_same(name: str) -> None:
-    """Its device plugin has gone, and the resource stays listed."""
-    served = demand(gpu_pod(nodeName=name or None), from_classes=["nvidia.com/gpu"])
-
-    assert nodes_judge.judge(served, cluster(builders.node("gpu-0", gpus=0))).answer is Answer.UNKNOWN
-
-
-def test_nodes_that_advertise_a_resource_have_no_more_of_it_by_a_device_class() -> None:
-    served = demand(gpu_pod(16), from_classes=["nvidia.com/gpu"])
-
-    assert nodes_judge.judge(served, cluster(GPU_NODE)).answer is Answer.NEVER
-
-
-def test_the_memory_of_a_share_is_on_no_node() -> None:
-    """HAMi keeps account of it, and nodes advertise the devices alone."""
-    sharing = builders.pod(
-        builders.container(limits={"nvidia.com/gpu": 1, "nvidia.com/gpumem": 4000}), tolerations=[TOLERATION]
-    )
-
-    assert judge(sharing, GPU_NODE).answer is Answer.COULD
-    turn = builders.pod(builders.container(limits={"nvidia.com/gpu.shared": 1}), tolerations=[TOLERATION])
-    assert judge(turn, GPU_NODE).answer is Answer.NEVER
 
 
 def test_a_node_that_cannot_be_read_might_do() -> None:

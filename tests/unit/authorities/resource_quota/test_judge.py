@@ -1,49 +1,23 @@
 """What ResourceQuotas leave to a workload, by the rules of the quota controller."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import builders
 from builders import GPU
 from unit.authorities.namespaces import of_class, quota
+from unit.authorities.resource_quota.judging import GPUS, judge, judged
 from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.authorities.limit_range import read as limit_range_read
-from usher.authorities.limit_range.read import NO_RANGES, LimitRanges
+from usher.authorities.limit_range.read import NO_RANGES
 from usher.authorities.resource_quota import counting
 from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
-from usher.authorities.resource_quota.read import NamespaceLimits
-from usher.authorities.resource_quota.verdict import QuotaVerdict
 from usher.authorities.slice_parts import REACHES
 from usher.authorities.verdict import Reach
 from usher.reading.lookup import Objects
-
-GPUS = f"requests.{GPU}"
-
-
-def judged(
-    value: model.Workload, *quotas: paths.Object, default_class: str | None, ranges: LimitRanges
-) -> QuotaVerdict:
-    found = resource_quota_read.read({f"quota-{index}": each for index, each in enumerate(quotas)})
-    assert found.unreadable == ()
-    limits = NamespaceLimits(quotas=found, ranges=ranges, default_class=default_class)
-    verdict = resource_quota_judge.judge(value, limits)
-    assert verdict is not None
-    return verdict
-
-
-def judge(
-    value: paths.Object,
-    *quotas: paths.Object,
-    default_class: str | None = "",
-    ranges: LimitRanges = NO_RANGES,
-) -> QuotaVerdict:
-    return judged(workload(value), *quotas, default_class=default_class, ranges=ranges)
 
 
 def verdicts(value: paths.Object, *quotas: paths.Object, default_class: str | None = "") -> list[tuple[str, str, str]]:
@@ -307,77 +281,6 @@ def test_what_cannot_be_read_is_named(spec: Mapping[str, builders.JsonValue], fi
     found = resource_quota_read.read({"odd": builders.custom("v1", "ResourceQuota", spec)})
 
     assert [(each.of, each.field) for each in found.unreadable] == [("ResourceQuota odd", field)]
-
-
-AMOUNTS = st.dictionaries(
-    st.sampled_from(["cpu", "memory", GPU]), st.sampled_from(["0", "1", "1500m", "3", "2Gi"]), max_size=3
-)
-
-
-@st.composite
-def tasks(draw: st.DrawFn) -> paths.Object:
-    init = draw(st.lists(AMOUNTS, max_size=2))
-    main = draw(st.lists(AMOUNTS, min_size=1, max_size=2))
-    containers = [builders.container(f"main-{index}", requests=each) for index, each in enumerate(main)]
-    first = [builders.container(f"init-{index}", requests=each) for index, each in enumerate(init)]
-    template = builders.template(*containers, initContainers=first or None)
-    return builders.volcano_task(pod_template=template, replicas=draw(st.integers(0, 4)))
-
-
-@given(
-    st.lists(tasks(), min_size=1, max_size=3),
-    st.dictionaries(st.sampled_from(["pods", "requests.cpu", "memory", GPUS]), st.integers(0, 30), max_size=4),
-    st.integers(0, 20),
-)
-def test_a_gang_is_refused_by_exactly_the_quotas_that_would_refuse_one_of_its_pods(
-    listed: list[paths.Object], hard: dict[str, int], used: int
-) -> None:
-    """Against pods that are made one by one, as the quota controller sees them."""
-    job = builders.volcano_job(*listed)
-    keys = {key: str(amount) for key, amount in hard.items()}
-    found = judge(job, quota(keys, used=dict.fromkeys(keys, str(used)))).shortages
-    counted = {each.resource: each.reach for each in found if each.reach is not Reach.LARGEST}
-
-    expected = {}
-    for key, amount in hard.items():
-        if _refuses(listed, key, Fraction(amount)):
-            expected[key] = Reach.START
-        elif _refuses(listed, key, Fraction(amount) - used):
-            expected[key] = Reach.NOW
-    assert counted == expected
-
-
-def _refuses(listed: list[paths.Object], key: str, left: Fraction) -> bool:
-    name = key.removeprefix("requests.")
-    for task in listed:
-        spec = paths.resolve(task, "/template/spec")
-        assert isinstance(spec, dict)
-        takes = Fraction(1) if name == "pods" else _of_pod(spec, name)
-        replicas = task["replicas"]
-        assert isinstance(replicas, int)
-        for _ in range(replicas):
-            if not takes:
-                continue
-            if takes > left:
-                return True
-            left -= takes
-    return False
-
-
-def _of_pod(spec: paths.Object, name: str) -> Fraction:
-    numbers = {"0": Fraction(0), "1": Fraction(1), "1500m": Fraction(3, 2), "3": Fraction(3), "2Gi": Fraction(2**31)}
-
-    def of(field: str) -> list[Fraction]:
-        listed = spec.get(field, [])
-        assert isinstance(listed, list)
-        found = []
-        for each in listed:
-            asked = each.get("resources", {}) if isinstance(each, dict) else {}
-            requests = asked.get("requests", {}) if isinstance(asked, dict) else {}
-            found.append(numbers[str(requests.get(name, "0"))] if isinstance(requests, dict) else Fraction(0))
-        return found
-
-    return max([sum(of("containers"), Fraction(0)), *of("initContainers")])
 
 
 def test_a_workload_without_pods_lacks_nothing() -> None:

@@ -3,48 +3,13 @@
 import pytest
 
 import builders
+from unit.kinds.kubeflow.train_jobs import API, PATCH, runtime, runtime_patch, step, train_job
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.kinds.kubeflow.runtime_patches import MAX_PATCHES
 from usher.kinds.kubeflow.train_jobs import MAX_JOBS, MAX_TRAINING_JOBS
 from usher.reading.lookup import Objects
 
-API = "trainer.kubeflow.org/v1alpha1"
 REF = "/spec/runtimeRef/name"
-
-
-def step(
-    name: str = "node", role: str | None = "trainer", *containers: paths.Object, **job: builders.JsonValue
-) -> paths.Object:
-    """A replicated job of a runtime, which the label makes one of the steps that the operator knows."""
-    template = builders.template(*(containers or (builders.container("node"),)))
-    replicas, parallelism = job.get("replicas"), job.get("parallelism")
-    value = builders.replicated_job(name, template, replicas=replicas, parallelism=parallelism)
-    labels: paths.Object = {} if role is None else {"trainer.kubeflow.org/trainjob-ancestor-step": role}
-    return builders.replaced(value, "/template/metadata", {"labels": labels})
-
-
-def runtime(
-    *steps: paths.Object,
-    kind: str = "ClusterTrainingRuntime",
-    policy: dict[str, builders.JsonValue] | None = None,
-    namespace: str | None = None,
-) -> paths.Object:
-    policy = {"torch": {}} if policy is None else policy
-    spec: dict[str, builders.JsonValue] = {
-        "mlPolicy": policy,
-        "template": {"spec": {"replicatedJobs": list(steps) or [step()]}},
-    }
-    return builders.custom(API, kind, spec, name="torch", namespace=namespace)
-
-
-def train_job(
-    trainer: dict[str, builders.JsonValue] | None = None, *, kind: str = "", **spec: builders.JsonValue
-) -> paths.Object:
-    ref: dict[str, builders.JsonValue] = {"name": "torch", **({"kind": kind} if kind else {})}
-    return builders.custom(
-        API, "TrainJob", {"runtimeRef": ref, **({} if trainer is None else {"trainer": trainer}), **spec}
-    )
 
 
 def numbers(value: paths.Object, known: paths.Object) -> dict[str, int]:
@@ -213,81 +178,6 @@ def test_variables_of_the_train_job_come_after_those_of_the_runtime() -> None:
         ("WARN", f"{container.path}/env/0"),
         ("INFO", "/spec/trainer/env/0"),
     ]
-
-
-PATCH: dict[str, builders.JsonValue] = {
-    "nodeSelector": {"pool": "h100"},
-    "tolerations": [{"key": "gpu"}],
-    "affinity": builders.node_affinity(builders.term(builders.expression("pool", "In", "h100"))),
-    "schedulingGates": [{"name": "example.com/quota"}],
-    "containers": [{"name": "proxy", "env": [{"name": "NCCL_DEBUG", "value": "INFO"}]}],
-}
-
-
-def runtime_patch(
-    spec: builders.JsonValue, *, job: str = "node", metadata: builders.JsonValue = None
-) -> builders.JsonValue:
-    template = {"metadata": metadata, "spec": spec}
-    jobs: builders.JsonValue = [{"name": job, "template": {"spec": {"template": template}}}]
-    return {"manager": "example.com/me", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "path"),
-    [
-        ("podSpecOverrides", {"targetJobs": [{"name": "node"}], **PATCH}, "/spec/podSpecOverrides/0"),
-        (
-            "podTemplateOverrides",
-            {"targetJobs": [{"name": "node"}], "metadata": {"labels": {"team": "a"}}, "spec": PATCH},
-            "/spec/podTemplateOverrides/0/spec",
-        ),
-        (
-            "runtimePatches",
-            runtime_patch(PATCH, metadata={"labels": {"team": "a"}}),
-            "/spec/runtimePatches/0/trainingRuntimeSpec/template/spec/replicatedJobs/0/template/spec/template/spec",
-        ),
-    ],
-)
-def test_patches_of_all_versions_are_merged_into_the_template(field: str, value: paths.Json, path: str) -> None:
-    known = runtime(step("node", "trainer", builders.container("node"), builders.container("proxy")))
-    pod_spec = "/spec/template/spec/replicatedJobs/0/template/spec/template/spec"
-    known = builders.replaced(known, f"{pod_spec}/nodeSelector", {"zone": "a"})
-    known = builders.replaced(known, f"{pod_spec}/tolerations", [{"key": "zone"}])
-    known = builders.replaced(known, f"{pod_spec}/schedulingGates", [{"name": "example.com/first"}])
-    job = builders.replaced(train_job(), f"/spec/{field}", [value])
-    found = pod_set(job, objects=Objects([known]))
-
-    assert found.node_selector == {"zone": "a", "pool": "h100"}
-    assert found.tolerations == ({"key": "gpu"},)
-    assert found.has_required_affinity
-    assert found.scheduling_gates == ("example.com/quota", "example.com/first")
-    assert [variable.path for variable in found.containers[1].environment] == [f"{path}/containers/0/env/0"]
-    assert found.labels == ({} if field == "podSpecOverrides" else {"team": "a"})
-
-
-def test_a_patch_of_another_job_changes_nothing() -> None:
-    known = runtime(step("initialise", None), step())
-    found = readable_workload(
-        train_job(runtimePatches=[runtime_patch(PATCH, job="initialise")]), objects=Objects([known])
-    )
-
-    assert [bool(each.tolerations) for each in found.pod_sets] == [True, False]
-
-
-def test_a_patch_says_nothing_where_it_is_null() -> None:
-    affinity = builders.node_affinity(builders.term(builders.expression("pool", "In", "h100")))
-    patches = [runtime_patch({"affinity": affinity}), runtime_patch({"affinity": {"nodeAffinity": None}})]
-
-    assert pod_set(train_job(runtimePatches=patches), objects=Objects([runtime()])).has_required_affinity
-
-
-def test_more_patches_than_anybody_means_are_not_read() -> None:
-    patches = [runtime_patch({"nodeSelector": {"pool": str(index)}}) for index in range(MAX_PATCHES + 5)]
-    job = train_job(runtimePatches=patches)
-    found = workload(job, objects=Objects([runtime()]))
-
-    assert found.pod_sets[0].node_selector == {"pool": str(MAX_PATCHES - 1)}
-    assert [unknown.reason for unknown in found.unknowns] == [f"more than {MAX_PATCHES} patches of one job: not read"]
 
 
 def test_a_runtime_of_more_jobs_than_anybody_means_is_read_in_part() -> None:

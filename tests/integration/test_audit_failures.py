@@ -1,0 +1,213 @@
+"""`usher audit` against an API server that fails, is busy, forgets, or is not there."""
+
+from pathlib import Path
+
+import pytest
+
+from integration import api_server, command
+from integration.api_server import ApiServer, Response, status
+from integration.audited import connected, gpu_pod, names, wrong_job
+from usher import errors
+from usher.scan import cluster
+
+
+def test_a_kind_that_may_not_be_listed_is_named_in_the_text_report(api: ApiServer, kubeconfig: Path) -> None:
+    api.serve_kind("batch/v1", "jobs")
+    api.trouble("/apis/batch/v1/jobs", status(403, "jobs.batch is forbidden"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig)
+
+    assert "left out: jobs.batch: not evaluated, because it may not be listed: jobs.batch is forbidden" in run.out
+
+
+def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer, kubeconfig: Path) -> None:
+    api.trouble("/api/v1/pods", status(403, "pods is forbidden"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig)
+
+    assert run.code == 2
+    assert run.out == ""
+    assert run.err.startswith(f"usher: cluster of context test ({api.url}): usher may list no kind of workload; ")
+
+
+def test_an_expired_list_goes_on_with_the_token_that_the_server_offers(api: ApiServer) -> None:
+    api.add(*(gpu_pod(f"pod-{number}") for number in range(4)))
+    api.troubles.append(
+        lambda path, query: (
+            status(410, "The provided continue parameter is too old", offered="3")
+            if path == "/api/v1/pods" and query.get("continue") == "2"
+            else None
+        )
+    )
+
+    # What the offer skips was deleted meanwhile.
+    assert names(cluster.read(connected(api))) == ["pod-0", "pod-1", "pod-3"]
+
+
+def test_an_expired_list_without_an_offer_begins_again_and_counts_nothing_twice(api: ApiServer) -> None:
+    api.add(*(gpu_pod(f"pod-{number}") for number in range(5)))
+    expired = iter([status(410, "too old")])
+    api.troubles.append(
+        lambda path, query: next(expired, None) if path == "/api/v1/pods" and query.get("continue") == "4" else None
+    )
+
+    assert names(cluster.read(connected(api))) == [f"pod-{number}" for number in range(5)]
+
+
+def test_a_list_that_expires_again_and_again_makes_the_audit_incomplete(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(*(gpu_pod(f"pod-{number}") for number in range(5)))
+    api.troubles.append(
+        lambda path, query: status(410, "too old") if path == "/api/v1/pods" and query.get("continue") == "2" else None
+    )
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+
+    assert run.code == 2
+    assert run.json["complete"] is False
+    assert run.json["problems"] == [
+        {"source": "pods", "reason": "the list ended after 2 objects: too old; run the audit again"}
+    ]
+    assert run.json["summary"]["workloads"] == 2
+    assert run.err == "usher: pods: the list ended after 2 objects: too old; run the audit again\n"
+
+
+def test_a_failure_in_the_middle_of_a_list_makes_the_audit_incomplete(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(*(gpu_pod(f"pod-{number}") for number in range(3)))
+    api.troubles.append(
+        lambda path, query: (
+            status(500, "etcdserver: leader changed") if path == "/api/v1/pods" and "continue" in query else None
+        )
+    )
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig)
+
+    assert run.code == 2
+    assert "the list ended after 2 objects: etcdserver: leader changed" in run.out
+    assert "INCOMPLETE, 1 input could not be read" in run.out
+
+
+def test_a_server_that_goes_away_ends_the_audit_with_what_there_is(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(wrong_job(), gpu_pod("never-seen"))
+    api.trouble("/api/v1/pods", Response(value=b"<html>gateway</html>"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+
+    assert run.code == 2
+    assert [workload["name"] for workload in run.json["workloads"]] == ["wrong"]
+    assert run.json["problems"][0]["reason"].startswith("the audit ended here: ")
+
+
+def test_a_group_whose_discovery_fails_makes_the_audit_incomplete(api: ApiServer) -> None:
+    api.trouble("/apis/ray.io/v1", status(502, "bad gateway"))
+
+    problems = [problem for batch in cluster.read(connected(api)) for problem in batch.problems]
+
+    assert [(problem.source, problem.reason) for problem in problems] == [
+        ("ray.io/v1", "the list ended: bad gateway; run the audit again")
+    ]
+
+
+def test_a_busy_server_is_given_the_time_that_it_asks_for(api: ApiServer) -> None:
+    api.add(gpu_pod("patient"))
+    busy = status(429, "too many requests", headers={"Retry-After": "7"})
+    api.trouble("/api/v1/pods", busy, busy)
+    waits: list[float] = []
+
+    assert names(cluster.read(connected(api, waits=waits))) == ["patient"]
+    assert waits == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("asked", ["86400", "99999999999999999999"])
+def test_no_server_makes_us_wait_for_hours(api: ApiServer, asked: str) -> None:
+    api.trouble("/api/v1/pods", status(429, "too many requests", headers={"Retry-After": asked}))
+    waits: list[float] = []
+
+    list(cluster.read(connected(api, waits=waits)))
+
+    assert waits == [30.0]
+
+
+def test_a_server_that_stays_busy_is_given_up_with_longer_and_longer_waits_between(api: ApiServer) -> None:
+    api.troubles.append(lambda path, _: status(503, "overloaded") if path == "/api/v1/pods" else None)
+    waits: list[float] = []
+
+    problems = [each for batch in cluster.read(connected(api, waits=waits)) for each in batch.problems]
+
+    assert waits == [0.5, 1.0, 2.0, 4.0, 8.0]
+    assert [problem.reason for problem in problems] == ["the list ended: overloaded; run the audit again"]
+
+
+def test_rejected_credentials_are_told_once_and_plainly(api: ApiServer, kubeconfig: Path) -> None:
+    api.trouble("/api/v1", status(401, "Unauthorized"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig)
+
+    assert run.code == 2
+    assert run.err == (
+        f"usher: cluster of context test ({api.url}) does not accept the credentials (401 Unauthorized); "
+        "log in again, and see that `kubectl auth whoami` works\n"
+    )
+
+
+def test_what_is_no_api_server_is_told_apart(api: ApiServer, kubeconfig: Path) -> None:
+    api.trouble("/api/v1", Response(value=b"<html>"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig)
+
+    assert run.code == 2
+    assert "the answer to /api/v1 is not a JSON object; is that an API server?" in run.err
+
+
+def test_a_server_that_is_not_there_is_told_without_a_traceback(tmp_path: Path) -> None:
+    file = api_server.kubeconfig(tmp_path / "kubeconfig", "http://127.0.0.1:1")
+
+    run = command.usher("audit", "--kubeconfig", file)
+
+    assert run.code == 2
+    assert run.err.startswith("usher: cluster of context test (http://127.0.0.1:1) cannot be reached: ")
+    assert "Connection refused; see that `kubectl cluster-info` works" in run.err
+    assert len(run.err.splitlines()) == 1
+
+
+def test_a_context_that_does_not_exist_is_named(kubeconfig: Path) -> None:
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--context", "production")
+
+    assert run.code == 2
+    assert run.err.startswith(f"usher: {kubeconfig}: context production cannot be used: ")
+    assert "kubectl config get-contexts" in run.err
+
+
+def test_a_kubeconfig_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    run = command.usher("audit", "--kubeconfig", tmp_path / "nothing")
+
+    assert run.code == 2
+    assert run.err == f"usher: {tmp_path}/nothing: no such file; --kubeconfig names the file that kubectl would use\n"
+
+
+def test_without_any_configuration_the_way_out_is_told() -> None:
+    run = command.usher("audit")
+
+    assert run.code == 2
+    assert run.err.startswith("usher: there is no cluster to read: ")
+    assert run.err.endswith("pass --kubeconfig, or a PATH to audit files\n")
+
+
+def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Path) -> None:
+    run = command.usher("audit", "--kubeconfig", kubeconfig, tmp_path)
+
+    assert run.code == 2
+    assert "with a PATH, usher reads no cluster" in run.err
+
+
+def test_strange_numbers_and_texts_in_an_answer_are_read_all_the_same(api: ApiServer) -> None:
+    page = b'{"metadata": {}, "items": [{"metadata": {"name": "odd", "n": 18446744073709551616, "t": "\\ud800"}}]}'
+    api.trouble("/api/v1/pods", Response(value=page))
+
+    assert names(cluster.read(connected(api))) == ["odd"]
+
+
+def test_an_unknown_cluster_error_is_an_usher_error(api: ApiServer) -> None:
+    api.trouble("/api/v1", status(401, "Unauthorized"))
+
+    with pytest.raises(errors.ClusterError):
+        list(cluster.read(connected(api)))

@@ -1,0 +1,46 @@
+"""Jobs judged by the queues of Kueue."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import builders
+from builders import GPU, container, template
+from unit.authorities.kueue_objects import configuration, flavor, group, quota
+from unit.workloads.normalised import workload
+from usher import paths
+from usher.authorities.kueue import demand as kueue_demand
+from usher.authorities.kueue import judge as kueue_judge
+from usher.authorities.kueue import read as kueue_read
+from usher.authorities.kueue.verdict import KueueVerdict
+from usher.facts.store import Store
+
+CONFIGURED = configuration("integrations: {frameworks: [batch/job]}")
+RACK = "cloud.provider.com/topology-rack"
+REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+A100 = flavor("a100")
+TAINTED: paths.Json = [{"key": GPU, "value": "present", "effect": "NoSchedule"}]
+
+
+def judged(value: paths.Object, *facts: paths.Object, queue: str = "research") -> KueueVerdict:
+    """The verdict about the only workload that Kueue makes of an object, on a queue among the facts."""
+    store = Store.of([CONFIGURED, *facts])
+    cluster, configured = kueue_read.cluster(store), kueue_read.configuration(store)
+    assert cluster.queues is not None
+    (demand,) = kueue_demand.of(workload(value), configured)
+    return kueue_judge.judge(demand, cluster.queues[queue], cluster, configured)
+
+
+def job(gpus: int = 8, *, pods: int = 1, spec: Mapping[str, builders.JsonValue] | None = None) -> paths.Object:
+    """A Job; `spec` is what else its pod spec says."""
+    value = template(container(gpus=gpus))
+    for field, each in (spec or {}).items():
+        value = builders.replaced(value, f"/spec/{field}", cast(paths.Json, each))
+    return builders.job(value, parallelism=pods, completions=pods)
+
+
+def of_gpus(nominal: paths.Json, *, borrowing: paths.Json = None, lending: paths.Json = None) -> paths.Object:
+    return group(("a100", [quota(nominal, borrowing=borrowing, lending=lending)]))
+
+
+def placed(level: str) -> paths.Object:
+    return builders.job(template(container(gpus=8), annotations={REQUIRED: level}))
