@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from usher.authorities.gpu_quota.live.metering import Meter
     from usher.authorities.knowledge import Knowledge
     from usher.policy.evaluator import Evaluator
-    from usher.server.live_cluster import Watched
+    from usher.server.live_cluster import ClusterParts
 
 
 @click.command()
@@ -113,7 +113,7 @@ def serve(
 
 def _watched(
     files: tuple[str, ...], *, live: bool | None, kubeconfig: Path | None, context: str | None
-) -> "Watched | None":
+) -> "ClusterParts | None":
     """The cluster, if it is to be watched.
 
     Raises:
@@ -129,7 +129,7 @@ def _watched(
     from usher.authorities.gpu_quota.live.service import ChargingService
     from usher.cluster import connection
     from usher.cluster.live import LiveFacts
-    from usher.server.live_cluster import Watched
+    from usher.server.live_cluster import ClusterParts
 
     # A pod may run without the token of an account: then reviews are decided by what they hold.
     if not live and not connection.has_account():
@@ -144,4 +144,4 @@ def _watched(
         api, namespace = connect(hurried=True), connection.own_namespace()
         return ChargingService(api, connect, knowledge, namespace=namespace, meter=meter)
 
-    return Watched(facts=facts, charging=charging)
+    return ClusterParts(facts=facts, charging=charging)

@@ -76,7 +76,7 @@ class Workload(TypedDict):
     labels: dict[str, str]
     annotations: dict[str, str]
     modelSize: NotRequired[Amount]
-    """As of a pod set."""
+    """As for a pod set."""
     asksAccelerators: bool
     pods: Pods
     gangNative: bool
@@ -97,7 +97,7 @@ class Old(TypedDict):
 
 
 class Review(TypedDict):
-    """Who asks for what; absent where nobody asks, as in CI."""
+    """The operation and its user; absent outside of admission."""
 
     operation: str
     subResource: str
@@ -116,7 +116,7 @@ class Input(TypedDict):
     old: NotRequired[Old]
     review: NotRequired[Review]
     cluster: NotRequired[input_cluster.Cluster]
-    """What is known of the cluster; absent where nothing is."""
+    """The slice of the facts; absent where they say nothing of the object."""
 
 
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -130,7 +130,7 @@ class Documents:
         self._all_nodes = pool_slice.AllNodes(config, vocabulary)
         self.slices = input_cluster.Slices(config, vocabulary, self._all_nodes)
         self._all_mig = mig_slice.AllMig(config)
-        self._fabrics = input_site.all_of(config)
+        self._fabrics = input_site.fabrics(config)
 
     def build(
         self,
