@@ -6,6 +6,9 @@ import yaml
 
 from usher.config import models
 from usher.policy import config_problems
+from usher.policy.checks import bundle
+
+ENTRIES = bundle.load().catalogue
 
 
 def config(text: str) -> models.Config:
@@ -13,11 +16,11 @@ def config(text: str) -> models.Config:
 
 
 def problems(text: str) -> list[tuple[str, str]]:
-    return list(config_problems.site_problems(config(text)))
+    return list(config_problems.problems(config(text), ENTRIES))
 
 
 def warnings(text: str, known: Collection[str] | None = None) -> list[tuple[str, str]]:
-    return list(config_problems.site_warnings(config(text), known))
+    return list(config_problems.warnings(config(text), known))
 
 
 def test_an_entry_behind_one_for_the_same_workloads_is_never_reached() -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from usher.authorities.gpu_quota.live.metering import Meter
     from usher.authorities.knowledge import Knowledge
     from usher.policy.evaluator import Evaluator
-    from usher.server.live_cluster import Watched
+    from usher.server.live_cluster import ClusterParts
 
 
 @click.command()
@@ -112,7 +112,7 @@ def serve(
 
 def _watched(
     files: tuple[str, ...], *, live: bool | None, kubeconfig: Path | None, context: str | None
-) -> "Watched | None":
+) -> "ClusterParts | None":
     """The cluster to watch; None where no cluster is watched.
 
     Raises:
@@ -129,7 +129,7 @@ def _watched(
     from usher.cluster import connection
     from usher.cluster import kubeconfig as kubeconfigs
     from usher.cluster.live import LiveFacts
-    from usher.server.live_cluster import Watched
+    from usher.server.live_cluster import ClusterParts
 
     # A pod may run without a service account token: then decisions rest on the reviews alone.
     if not live and not kubeconfigs.has_account():
@@ -144,4 +144,4 @@ def _watched(
         api, namespace = connect(hurried=True), kubeconfigs.own_namespace()
         return ChargingService(api, connect, knowledge, namespace=namespace, meter=meter)
 
-    return Watched(facts=facts, charging=charging)
+    return ClusterParts(facts=facts, charging=charging)

@@ -23,12 +23,12 @@ def embedded(
     Args:
         config: usher.yaml.
         file: where it was read from, to name lines in what is wrong with it.
-        directory: of other policies than the packaged ones.
+        directory: a folder with other policies than the packaged ones.
         facts: what is known of the cluster.
 
     Raises:
         BundleError: the policies are missing or not those that were built together.
-        ConfigError: usher.yaml names a check or a parameter that does not exist; it would silently do nothing.
+        ConfigError: usher.yaml names a check or a parameter that does not exist, which would have no effect.
     """
     policies = bundle.load(directory)
     _refuse(config, policies.catalogue, file)
@@ -36,7 +36,7 @@ def embedded(
     return Evaluator(engine=engine, entries=policies.catalogue, config=config, facts=facts)
 
 
-def remote(  # noqa: PLR0913 - all that tells which server, and which file to blame
+def remote(  # noqa: PLR0913 - the server, and the file that errors name
     config: models.Config,
     *,
     url: str,
@@ -48,12 +48,12 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
 ) -> Evaluator:
     """An evaluator that asks the OPA server at `url`, which must have our policies in the revision packaged here.
 
-    Nothing is sent yet: whether the server is there and has them is what `OpaEngine.ready` says.
+    Nothing is sent yet. `OpaEngine.ready` asks whether the server is there and has them.
 
     Raises:
         BundleError: the policies are missing or not those that were built together.
-        ConfigError: usher.yaml names a check or a parameter that does not exist; it would silently do nothing.
-        InputError: the URL is none of a server.
+        ConfigError: usher.yaml names a check or a parameter that does not exist, which would have no effect.
+        InputError: the URL is not one of a server.
         CertificateError: `ca_file` has no certificates to trust the server by.
         EngineError: `token_file` has no bearer token.
     """
@@ -70,9 +70,9 @@ def remote(  # noqa: PLR0913 - all that tells which server, and which file to bl
 
 
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
-    """What usher.yaml may not mean as it stands, each with its line and key; what cannot be meant was refused."""
+    """What usher.yaml may not mean, each with its line and key."""
     known = made.facts.names("", "Namespace")
-    found = load.located(file, list(config_problems.site_warnings(made.config, known)))
+    found = load.located(file, list(config_problems.warnings(made.config, known)))
     source = "usher.yaml" if file is None else str(file)
     return [
         f"{source}:{line}: {key}: {reason}" if line else f"{source}: {key}: {reason}" for line, key, reason in found

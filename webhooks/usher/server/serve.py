@@ -21,7 +21,7 @@ from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
 from usher.policy.evaluator import Evaluator, Request
 from usher.server.admin import admin_app
-from usher.server.live_cluster import Cluster, Watched
+from usher.server.live_cluster import Cluster, ClusterParts
 from usher.server.metrics import Metrics
 from usher.server.protocol import BoundedProtocol
 from usher.server.reloading import Current, Looked
@@ -73,7 +73,7 @@ def run(
     *,
     revision: str,
     started: Callable[[Address, Address], None],
-    cluster: Watched | None = None,
+    cluster: ClusterParts | None = None,
 ) -> None:
     """Answers reviews until SIGTERM or SIGINT.
 
@@ -82,7 +82,7 @@ def run(
         make: makes what decides, from usher.yaml as it is then; its engine is closed at the end.
         revision: of the policies, for the metrics.
         started: called once both ports answer, with their addresses: first the webhook's, then the admin side's.
-        cluster: what is to be watched and charged while the server runs.
+        cluster: the cluster whose facts are watched and quotas charged; None without one.
 
     Raises:
         CertificateError: the certificate or key cannot be served.
@@ -100,7 +100,7 @@ async def _serve(
     *,
     revision: str,
     started: Callable[[Address, Address], None],
-    cluster: Watched | None,
+    cluster: ClusterParts | None,
 ) -> None:
     evaluator = make()
     current = Current(evaluator, file=settings.configuration, make=make)
@@ -113,15 +113,15 @@ async def _serve(
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     reloader = Reloader(settings.certificate, settings.key)
     stopping = asyncio.Event()
-    watched = Cluster(cluster, lambda: current.evaluator, metrics)
-    watched.start(interval=settings.reload_interval)
-    reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, admission=watched.admission)
+    live = Cluster(cluster, lambda: current.evaluator, metrics)
+    live.start(interval=settings.reload_interval)
+    reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, admission=live.admission)
     webhook = _server(reviews, reloader=reloader)
 
     async def missing() -> str:
         expires = reloader.leaf.not_valid_after_utc
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
-        return reason or watched.missing() or await _engine_missing(current.evaluator)
+        return reason or live.missing() or await _engine_missing(current.evaluator)
 
     admin = _server(admin_app(metrics, ready=missing))
     servers = (webhook, admin)
@@ -145,7 +145,7 @@ async def _serve(
             for task in background:
                 task.cancel()
             current.evaluator.engine.close()
-            watched.stop()
+            live.stop()
 
 
 def _missing(*, started: bool, stopping: bool, expires: datetime, now: datetime) -> str:

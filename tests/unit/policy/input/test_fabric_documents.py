@@ -39,7 +39,7 @@ def fabrics_of(product: str | None) -> paths.Json:
 
 
 def test_a_profile_is_told_with_all_that_its_base_says() -> None:
-    assert input_site.all_of(CONFIG)["rails"] == {
+    assert input_site.fabrics(CONFIG)["rails"] == {
         "env": {"NCCL_DEBUG": "WARN", "NCCL_SOCKET_IFNAME": "=eth0", "NCCL_IB_HCA": "=mlx5_0:1"},
         "resources": {"rdma/ib": 1},
         "networks": ["rail-0"],
@@ -52,13 +52,13 @@ def test_a_profile_is_told_with_all_that_its_base_says() -> None:
 
 
 def test_only_profiles_of_pools_are_made() -> None:
-    assert set(input_site.all_of(CONFIG)) == {"rails", "infiniband"}
-    assert input_site.all_of(models.Config()) == {}
+    assert set(input_site.fabrics(CONFIG)) == {"rails", "infiniband"}
+    assert input_site.fabrics(models.Config()) == {}
 
 
 def test_a_document_holds_the_profiles_of_the_pools_on_which_the_pods_could_run() -> None:
-    assert fabrics_of("h200") == {"infiniband": input_site.all_of(CONFIG)["infiniband"]}
-    assert fabrics_of(None) == input_site.all_of(CONFIG)
+    assert fabrics_of("h200") == {"infiniband": input_site.fabrics(CONFIG)["infiniband"]}
+    assert fabrics_of(None) == input_site.fabrics(CONFIG)
 
 
 def test_without_a_fabric_the_document_has_no_word_of_one() -> None:

@@ -1,7 +1,4 @@
-"""What the evaluator asks of a policy engine, and the memory of its answers.
-
-The thousand pods of one job ask the same question.
-"""
+"""What the evaluator asks of a policy engine, and an engine that remembers its answers."""
 
 from enum import StrEnum
 from functools import lru_cache
@@ -19,12 +16,12 @@ DEFAULT_DEADLINE = 1.0
 
 
 class Entrypoint(StrEnum):
-    """The rules that may be asked for; fixed, so that no input can name another."""
+    """The rules that can be evaluated; no input can name another."""
 
     FINDINGS = "usher/main/findings"
     INTENTS = "usher/main/intents"
     SKIPS = "usher/main/skips"
-    """Why mutations leave things alone: for people who ask, never for a review."""
+    """Why mutations leave things alone; `usher explain` asks, a review never does."""
 
 
 class Engine(Protocol):
@@ -35,11 +32,11 @@ class Engine(Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether an evaluation waits for another process, so that an event loop should hand it to a thread."""
+        """Whether an evaluation waits for another process; then an event loop must run it in a thread."""
         ...
 
     def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
-        """The result object of the entry point for an input document (JSON).
+        """The result object of an entry point for an input document (JSON).
 
         Raises:
             EngineError: the engine failed, or its answer is not a result of ours.
@@ -88,11 +85,11 @@ def parsed(text: bytes, *, entrypoint: Entrypoint) -> object:
 
 ENTRIES: Final = 1024
 LARGEST: Final = 8192
-"""Bytes of a document that is worth keeping; together with ENTRIES it bounds the memory to some 16 MB."""
+"""Bytes of a document whose answer is kept; with ENTRIES it bounds the memory to some 16 MB."""
 
 
 class CachedEngine:
-    """An engine that evaluates each document once, as long as it is remembered."""
+    """Evaluates each document once, for as long as its answer is kept."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -107,7 +104,7 @@ class CachedEngine:
         return self._engine.waits
 
     def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
-        """The result of the engine, not to be changed by whoever gets it; errors are not remembered."""
+        """The result of the engine, which nobody may change; errors are not kept."""
         if len(document) > LARGEST:
             return self._engine.evaluate(entrypoint, document)
         return self._evaluate(entrypoint, document)

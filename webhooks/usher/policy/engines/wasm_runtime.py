@@ -1,7 +1,7 @@
-"""Calls into WebAssembly, and the clock that bounds their time.
+"""What the embedded engine needs of wasmtime: quick calls, and a clock that bounds their time.
 
-wasmtime's `Func.__call__` asks for the function's type and wraps every argument again, which for the seven arguments of
-`opa_eval` takes longer than the evaluation itself. `Call` prepares the arguments once for the same C function.
+wasmtime's `Func.__call__` reads the function's type and wraps every argument again. For the seven arguments of
+`opa_eval` that takes longer than the evaluation. `Call` prepares the arguments once for the same C function.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ _I32: Final = 0
 
 
 class Call:
-    """One exported function of one store, to be called by the thread that the store belongs to."""
+    """One exported function of one store; only the thread of the store may call it."""
 
     def __init__(self, store: wasmtime.Store, function: wasmtime.Func, *, arguments: int) -> None:
         self._store = store
@@ -57,16 +57,16 @@ class Call:
 
 
 TICK: Final = 0.01
-"""Seconds between two epochs: the precision of deadlines, and a hundred short wake-ups a second."""
+"""Seconds between two epochs: the precision of deadlines."""
 
 
 class Clock:
-    """Calls `advance` once for every tick of real time, until it is stopped or its owner is forgotten."""
+    """Calls `advance` for every tick of real time, until it is stopped or its owner is gone."""
 
     def __init__(self, advance: Callable[[], None], *, deadline: float, owner: object) -> None:
         self.deadline = deadline
         self.stopped = threading.Event()
-        """When set, the clock jumps past every deadline that runs, and ends."""
+        """When set, the clock jumps past every running deadline, and ends."""
         self._advance = advance
         self._owner = weakref.ref(owner)
         self._started = time.monotonic()
@@ -74,12 +74,12 @@ class Clock:
         threading.Thread(target=self._run, name="usher-wasm-clock", daemon=True).start()
 
     def ticks(self) -> int:
-        """Ticks until the deadline of a call that begins now; right also while the clock is behind."""
+        """Ticks until the deadline of a call that begins now, also while the clock is behind."""
         return math.ceil((time.monotonic() - self._started + self.deadline) / TICK) + 1 - self._epoch
 
     def _run(self) -> None:
         while not self.stopped.wait(TICK) and self._owner() is not None:
-            # A busy machine wakes this thread late; unless that is made up for, deadlines stretch.
+            # A busy machine wakes this thread late; the clock then catches up, or deadlines would stretch.
             self._move(to=int((time.monotonic() - self._started) / TICK))
         self._move(to=self._epoch + self.ticks())
 

@@ -75,7 +75,7 @@ class Workload(TypedDict):
     labels: dict[str, str]
     annotations: dict[str, str]
     modelSize: NotRequired[Amount]
-    """As of a pod set."""
+    """As for a pod set."""
     asksAccelerators: bool
     pods: Pods
     gangNative: bool
@@ -96,7 +96,7 @@ class Old(TypedDict):
 
 
 class Review(TypedDict):
-    """Who asks for what; absent where nobody asks, as in CI."""
+    """The operation and its user; absent outside of admission."""
 
     operation: str
     subResource: str
@@ -115,7 +115,7 @@ class Input(TypedDict):
     old: NotRequired[Old]
     review: NotRequired[Review]
     cluster: NotRequired[input_cluster.Cluster]
-    """What is known of the cluster; absent where nothing is."""
+    """The slice of the facts; absent where they say nothing of the object."""
 
 
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -128,7 +128,7 @@ class Documents:
         self._sites = input_site.Sites(known.config, keys)
         self._placements = pool_slice.placements(known)
         self._all_mig = mig_slice.MigAnswers(known.config)
-        self._fabrics = input_site.all_of(known.config)
+        self._fabrics = input_site.fabrics(known.config)
 
     def build(
         self,

@@ -1,6 +1,6 @@
-"""What Rego sees of pods: the part of the input document that is about pod sets and their containers."""
+"""What Rego sees of pod sets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NotRequired, cast
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -8,6 +8,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import errors, model, paths, quantities
 from usher.authorities.nodes.mig_slice import MigInput
 from usher.authorities.nodes.pool_slice import PoolsInput
+from usher.policy.input.containers import Container, container_document
 from usher.reading import pod_shapes
 from usher.reading.shapes import Amount, amount_of
 
@@ -51,56 +52,6 @@ MODEL_SIZE = "gpu-usher.io/model-size"
 """Annotation that holds a quantity, which no rule could read as one."""
 
 _OF_TOLERATION = ("key", "operator", "value", "effect")
-
-
-class Resource(TypedDict):
-    """What a container says of one resource."""
-
-    requests: NotRequired[Amount]
-    limits: NotRequired[Amount]
-    places: NotRequired[dict[str, str]]
-    """Paths of these two, in kinds that keep them elsewhere than in `resources` of a container."""
-
-
-class Variable(TypedDict):
-    """`value` is absent when it comes from elsewhere."""
-
-    path: str
-    value: NotRequired[str]
-    overrides: NotRequired[str]
-    """Path of an earlier entry of that name in the same list."""
-
-
-class Processes(TypedDict):
-    """How many processes a launcher starts on one node, and where that is said."""
-
-    number: int
-    path: str
-
-
-class Container(pod_shapes.Container):
-    name: str
-    path: str
-    type: str
-    asksAccelerators: bool
-    trains: NotRequired[bool]
-    """Whether it does the work of its pod; absent where it does not."""
-    usesClaims: NotRequired[bool]
-    """Whether it uses any device claim of its pod, known or not; absent where it does not."""
-    accelerators: dict[str, Resource]
-    """Also those that it asks 0 of, or of which it gets none because requests and limits contradict each other."""
-    resources: NotRequired[dict[str, Resource]]
-    """All other resources, of containers in pods that ask for accelerators."""
-    lookalikes: NotRequired[dict[str, str]]
-    """Resources that are in no vocabulary but look like accelerators, with the path of each."""
-    environment: dict[str, Variable]
-    """Of several entries of one name the last, which is the one that counts."""
-    operatorVariables: NotRequired[dict[str, str]]
-    """Paths of the variables set here that the kind's operator sets as well, by their names; never their values."""
-    processes: NotRequired[Processes]
-    """Absent where the launcher works the number out itself, where nobody knows it, and without accelerators."""
-    idleCommand: NotRequired[str]
-    """Path of a command that does nothing but wait while the container holds accelerators."""
 
 
 class Pods(TypedDict):
@@ -192,7 +143,7 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         "changeable": pod_set.changeable,
         "ranksInheritEnvironment": pod_set.ranks_inherit_environment,
         "containers": [
-            _container(container, all_resources=pod_set.asks_accelerators) for container in pod_set.containers
+            container_document(container, all_resources=pod_set.asks_accelerators) for container in pod_set.containers
         ],
     }
     result.update(cast(PodSet, pod_set.fields))
@@ -239,67 +190,6 @@ def _toleration(toleration: Mapping[str, paths.Json]) -> Toleration:
 
 def _amounts(amounts: Mapping[str, quantities.Quantity]) -> dict[str, Amount]:
     return {name: amount_of(quantity) for name, quantity in amounts.items()}
-
-
-def _container(container: model.Container, *, all_resources: bool) -> Container:
-    result: Container = {
-        "name": container.name,
-        "path": container.path,
-        "type": container.type.value,
-        "asksAccelerators": container.asks_accelerators,
-        "accelerators": {name: _resource(container, name) for name in container.accelerators},
-        "environment": {variable.name: _variable(variable) for variable in container.environment},
-    }
-    result.update(cast(Container, container.fields))
-    if container.uses_claims:
-        result["usesClaims"] = True
-    if container.trains:
-        result["trains"] = True
-    if len(container.environment) > len(result["environment"]):
-        _tell_overrides(result["environment"], container.environment)
-    if container.operator_variables:
-        result["operatorVariables"] = dict(container.operator_variables)
-    if container.processes is not None:
-        result["processes"] = {"number": container.processes.number, "path": container.processes.path}
-    if container.idle_command:
-        result["idleCommand"] = container.idle_command
-    if all_resources:
-        others = {*container.requests, *container.limits}.difference(container.accelerators)
-        if others:
-            result["resources"] = {name: _resource(container, name) for name in sorted(others)}
-    if container.lookalikes:
-        result["lookalikes"] = {name: container.first_path(name) for name in container.lookalikes}
-    return result
-
-
-def _resource(container: model.Container, name: str) -> Resource:
-    result: Resource = {}
-    if name in container.requests:
-        result["requests"] = amount_of(container.requests[name])
-    if name in container.limits:
-        result["limits"] = amount_of(container.limits[name])
-    if container.places:
-        result["places"] = {
-            name_of_list: container.resource_path(name_of_list, name) for name_of_list in container.places
-        }
-    return result
-
-
-def _variable(variable: model.EnvironmentVariable) -> Variable:
-    result: Variable = {"path": variable.path}
-    if variable.value is not None:
-        result["value"] = variable.value
-    return result
-
-
-def _tell_overrides(told: dict[str, Variable], environment: Sequence[model.EnvironmentVariable]) -> None:
-    """Lists of their own are layers, which are there to override each other."""
-    seen: dict[tuple[str, str], str] = {}
-    for variable in environment:
-        key = (variable.path.rpartition("/")[0], variable.name)
-        if key in seen and told[variable.name]["path"] == variable.path:
-            told[variable.name]["overrides"] = seen[key]
-        seen[key] = variable.path
 
 
 def model_size(annotations: Mapping[str, str]) -> Amount | None:

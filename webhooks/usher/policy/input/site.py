@@ -1,4 +1,4 @@
-"""The slice of usher.yaml that applies to a namespace and a kind, as the policies see it."""
+"""What the policies see of usher.yaml: the site, which is the slice for a namespace and a kind, and fabric profiles."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -9,52 +9,6 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.config import models
 from usher.config import selection as config_selection
-
-
-class File(TypedDict):
-    configMap: str
-    key: str
-    path: str
-    """Where containers see it."""
-
-
-class Fabric(TypedDict):
-    env: dict[str, str]
-    resources: dict[str, int]
-    networks: list[str]
-    annotations: dict[str, str]
-    ipcLock: bool
-    forbidden: list[str]
-    """Variables that must not be set; names ending in * are prefixes."""
-    topology: NotRequired[File]
-    ncclConf: NotRequired[File]
-
-
-NCCL_CONF = "/etc/nccl.conf"
-"""Where NCCL looks for its settings, below those of the environment."""
-
-
-def all_of(config: models.Config) -> Mapping[str, Fabric]:
-    """The profiles that pools name, by name, each with all that its base says."""
-    return {name: _fabric(config.fabric(name)) for name in {pool.fabric for pool in config.pools} if name is not None}
-
-
-def _fabric(fabric: models.Fabric) -> Fabric:
-    result: Fabric = {
-        "env": dict(fabric.env),
-        "resources": dict(fabric.resources),
-        "networks": list(fabric.networks),
-        "annotations": dict(fabric.annotations),
-        "ipcLock": fabric.ipc_lock,
-        "forbidden": sorted(fabric.forbidden),
-    }
-    if fabric.topology is not None:
-        topology = fabric.topology
-        result["topology"] = {"configMap": topology.config_map, "key": topology.key, "path": topology.path}
-    if fabric.nccl_conf is not None:
-        conf = fabric.nccl_conf
-        result["ncclConf"] = {"configMap": conf.config_map, "key": conf.key, "path": NCCL_CONF}
-    return result
 
 
 class Topology(TypedDict):
@@ -87,13 +41,13 @@ Parameter = bool | int | str | list[str]
 class Site(TypedDict):
     systemNamespace: bool
     systemNamespacesDeclared: bool
-    """Whether usher.yaml says which namespaces are the system's; else they are guessed by the usual names."""
+    """Whether usher.yaml says which namespaces are the system's; otherwise the usual names count."""
     visibleDevicesAllowed: bool
     volcanoSchedulers: list[str]
     kaiSchedulers: NotRequired[list[str]]
-    """Where usher.yaml routes anything to KAI-Scheduler: the names under which it runs."""
+    """The names of KAI-Scheduler; absent where usher.yaml routes nothing to it."""
     parameters: NotRequired[dict[str, dict[str, Parameter]]]
-    """Those that usher.yaml sets here, by `category/name` of the check; all others have their defaults."""
+    """Values that usher.yaml sets here, by `category/name` of the check; others have their defaults."""
     queue: NotRequired[Queue]
     route: NotRequired[Route]
     priority: NotRequired[Priority]
@@ -101,11 +55,30 @@ class Site(TypedDict):
     ipcLockAllowed: bool
 
 
+class File(TypedDict):
+    configMap: str
+    key: str
+    path: str
+    """Where containers see it."""
+
+
+class Fabric(TypedDict):
+    env: dict[str, str]
+    resources: dict[str, int]
+    networks: list[str]
+    annotations: dict[str, str]
+    ipcLock: bool
+    forbidden: list[str]
+    """Variables that must not be set; names ending in * are prefixes."""
+    topology: NotRequired[File]
+    ncclConf: NotRequired[File]
+
+
 class Sites:
-    """All slices of one configuration; kept, because a cluster has few namespaces and many pods in each."""
+    """The slices of one configuration, remembered: a cluster has few namespaces and many pods in each."""
 
     def __init__(self, config: models.Config, keys: Mapping[str, str]) -> None:
-        """Takes the keys of the checks by their codes and names, in which usher.yaml speaks of them."""
+        """Takes the keys of the checks by the codes and names that usher.yaml uses."""
         self.config = config
         self._keys = keys
         self._kept = lru_cache(maxsize=1024)(self._slice)
@@ -115,7 +88,7 @@ class Sites:
         )
 
     def of(self, workload: model.Workload) -> Site:
-        """The slice for a workload; not to be changed by whoever gets it."""
+        """The slice for a workload, which nobody may change."""
         size = config_selection.size(workload) if self._looks_at_size else 0
         return self._kept(workload.namespace, workload.group, workload.kind, workload.role.value, size)
 
@@ -171,4 +144,31 @@ def _queue(queue: models.Queue) -> Queue:
         result["priorityClass"] = queue.priority_class
     if queue.topology is not None:
         result["topology"] = {"mode": queue.topology.mode, "level": queue.topology.level}
+    return result
+
+
+NCCL_CONF = "/etc/nccl.conf"
+"""Where NCCL looks for its settings, below those of the environment."""
+
+
+def fabrics(config: models.Config) -> Mapping[str, Fabric]:
+    """The profiles that pools name, each completed by its base."""
+    return {name: _fabric(config.fabric(name)) for name in {pool.fabric for pool in config.pools} if name is not None}
+
+
+def _fabric(fabric: models.Fabric) -> Fabric:
+    result: Fabric = {
+        "env": dict(fabric.env),
+        "resources": dict(fabric.resources),
+        "networks": list(fabric.networks),
+        "annotations": dict(fabric.annotations),
+        "ipcLock": fabric.ipc_lock,
+        "forbidden": sorted(fabric.forbidden),
+    }
+    if fabric.topology is not None:
+        topology = fabric.topology
+        result["topology"] = {"configMap": topology.config_map, "key": topology.key, "path": topology.path}
+    if fabric.nccl_conf is not None:
+        conf = fabric.nccl_conf
+        result["ncclConf"] = {"configMap": conf.config_map, "key": conf.key, "path": NCCL_CONF}
     return result
