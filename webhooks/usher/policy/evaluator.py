@@ -1,7 +1,6 @@
 """The main path: one object in, one decision or patch out. Admission, check and audit share it.
 
-Decision: normalise, slice, document, engine, decision. Patch: normalise, document, engine, merge. Answers are kept for
-Pods that are alike.
+Decision: normalise, slice, document, engine, decision. Patch: normalise, document, engine, merge. Like Pods share both.
 """
 
 from collections.abc import Callable
