@@ -7,7 +7,7 @@ import pytest
 
 import builders
 from builders import GPU
-from unit.authorities.kueue_objects import cluster_queue, group, local_queue, quota
+from builders.queues import cluster_queue, group, local_queue, quota
 from usher import paths
 from usher.authorities.outlook import Outlook, Section
 from usher.authorities.verdict import Answer

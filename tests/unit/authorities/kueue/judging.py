@@ -5,7 +5,7 @@ from typing import cast
 
 import builders
 from builders import GPU, container, template
-from unit.authorities.kueue_objects import configuration, flavor, group, quota
+from builders.queues import configuration, flavor, group, quota
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue import demand as kueue_demand

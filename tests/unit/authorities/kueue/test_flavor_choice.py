@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import builders
 from builders import GPU, container, template
+from builders.queues import cluster_queue, flavor, group, quota, topology
 from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, of_gpus, placed
-from unit.authorities.kueue_objects import cluster_queue, flavor, group, quota, topology
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue.demand import CountedPods

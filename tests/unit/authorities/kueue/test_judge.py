@@ -4,8 +4,8 @@ import pytest
 
 import builders
 from builders import GPU, container, template
+from builders.queues import cluster_queue, cohort, configuration, flavor, group, quota, topology
 from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, of_gpus, placed
-from unit.authorities.kueue_objects import cluster_queue, cohort, configuration, flavor, group, quota, topology
 from usher import paths
 from usher.authorities.kueue.verdict import FlavorCapacity, KueueVerdict
 from usher.authorities.verdict import Answer

@@ -4,8 +4,8 @@ import pytest
 
 import builders
 from builders import GPU, container, template
+from builders.queues import NAMESPACE, cluster_queue, configuration, flavor, group, local_queue, quota
 from unit.authorities.knowing import case, knowing
-from unit.authorities.kueue_objects import NAMESPACE, cluster_queue, configuration, flavor, group, local_queue, quota
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.authority import Case
