@@ -1,16 +1,17 @@
 """Quotas of namespaces: our GPUQuota and the ResourceQuota of Kubernetes."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from builders.objects import JsonValue, as_json, custom
 from usher import paths
 
 
 def gpu_quota(
-    name: str = "research", gpus: JsonValue = 16, *, status: Mapping[str, JsonValue] | None = None, **spec: JsonValue
+    name: str = "research", gpus: Any = 16, *, status: Mapping[str, Any] | None = None, **spec: Any
 ) -> paths.Object:
     """A GPUQuota of so many GPUs for all namespaces, unless `namespaces` or `limits` say otherwise; None leaves out."""
-    fields = {"namespaces": ["*"], "limits": [{"hard": {"gpus": gpus}}], **spec}
+    fields: dict[str, Any] = {"namespaces": ["*"], "limits": [{"hard": {"gpus": gpus}}], **spec}
     present = {key: value for key, value in fields.items() if value is not None}
     value = custom("gpu-usher.io/v1alpha1", "GPUQuota", present, name=name, namespace=None)
     return value if status is None else {**value, "status": as_json(status)}
