@@ -7,9 +7,7 @@ from typing import Final
 
 import builders
 from builders import GPU
-from e2e import accounts, api_server_alone, crds
-from e2e.cluster import Cluster, Object
-from unit.authorities.kueue_objects import (
+from builders.queues import (
     cluster_queue,
     cohort,
     configuration,
@@ -19,6 +17,8 @@ from unit.authorities.kueue_objects import (
     quota,
     topology,
 )
+from e2e import accounts, api_server_alone, crds
+from e2e.cluster import Cluster, Object
 
 CONFIG: Final = Path(__file__).with_name("facts.yaml")
 NAMESPACE: Final = "research"

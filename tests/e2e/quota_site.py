@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+import builders
 import server_process
 from e2e import accounts
 from e2e.balancer import balancing
@@ -74,14 +75,7 @@ def asked(cluster: Cluster, replicas: Sequence[ServerProcess]) -> Iterator[None]
 @contextlib.contextmanager
 def quota(cluster: Cluster, namespace: str, *limits: Object) -> Iterator[str]:
     """The name of a GPUQuota for a namespace, which is the namespace's."""
-    cluster.create(
-        {
-            "apiVersion": API_VERSION,
-            "kind": "GPUQuota",
-            "metadata": {"name": namespace},
-            "spec": {"namespaces": [namespace], "limits": list(limits)},
-        }
-    )
+    cluster.create(builders.gpu_quota(namespace, namespaces=[namespace], limits=list(limits)))
     try:
         yield namespace
     finally:

@@ -9,12 +9,12 @@ import pytest
 import builders
 import reviews
 from builders import container, template
+from builders.queues import cluster_queue, cohort, configuration, flavor, group, local_queue, quota
 from e2e import accounts, api_server_alone, crds, quota_site
 from e2e.cluster import Cluster, Object
 from e2e.facts_site import CONFIG, NAMESPACE
 from integration import command
 from server_process import ServerProcess
-from unit.authorities.kueue_objects import cluster_queue, cohort, configuration, flavor, group, local_queue, quota
 
 GPUS = 8
 """Of each pod."""

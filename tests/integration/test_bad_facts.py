@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import builders
+from builders.queues import cluster_queue, cohort, flavor, gpu_group, local_queue
 from integration import command
 from usher import paths
 from usher.facts import snapshot
@@ -15,49 +16,28 @@ NEVER = "USH435"
 ABOVE_QUOTA = "USH1230"
 
 
-def of_kueue(kind: str, name: str, spec: paths.Json, *, namespace: str = "") -> paths.Object:
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": kind,
-        "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
-        "spec": spec,
-    }
-
-
-def cluster_queue(nominal: paths.Json, *, cohort: str | None = None) -> paths.Object:
-    gpus: paths.Json = {"name": builders.GPU, "nominalQuota": nominal}
-    group: paths.Json = {
-        "coveredResources": [builders.GPU],
-        "flavors": [{"name": "a100", "resources": [gpus]}],
-    }
-    spec: paths.Json = {"cohortName": cohort, "namespaceSelector": {}, "resourceGroups": [group]}
-    return of_kueue("ClusterQueue", "research-queue", spec)
-
-
-QUEUES: tuple[paths.Object, ...] = (
-    of_kueue("LocalQueue", "research", {"clusterQueue": "research-queue"}, namespace="ml"),
-    of_kueue("ResourceFlavor", "a100", {}),
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}},
-)
-CYCLE = (
-    of_kueue("Cohort", "east", {"parentName": "west"}),
-    of_kueue("Cohort", "west", {"parentName": "east"}),
-)
+def research_queue(nominal: paths.Json, *, cohort: str | None = None) -> paths.Object:
+    return cluster_queue("research-queue", gpu_group(nominal), cohort=cohort)
 
 
 def queued_job(gpus: int = 8) -> paths.Object:
     """A Job of one pod in the queue research of namespace ml."""
-    job = builders.job(builders.template(builders.container(gpus=gpus)), namespace="ml")
-    return builders.replaced(job, "/metadata/labels", {QUEUE_LABEL: "research"})
+    return builders.gpu_job(gpus, namespace="ml", labels={QUEUE_LABEL: "research"})
 
 
 def gpu_quota(name: str, gpus: paths.Json = 4) -> paths.Object:
-    return {
-        "apiVersion": "gpu-usher.io/v1alpha1",
-        "kind": "GPUQuota",
-        "metadata": {"name": name},
-        "spec": {"namespaces": ["ml"], "limits": [{"hard": {"gpus": gpus}}]},
-    }
+    return builders.gpu_quota(name, gpus, namespaces=["ml"])
+
+
+QUEUES: tuple[paths.Object, ...] = (
+    local_queue("research", "research-queue", namespace="ml"),
+    flavor("a100"),
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}},
+)
+CYCLE = (
+    cohort("east", parent="west"),
+    cohort("west", parent="east"),
+)
 
 
 def judged(tmp_path: Path, value: paths.Object, *facts: paths.Object) -> tuple[command.Run, set[str], str]:
@@ -72,7 +52,7 @@ def judged(tmp_path: Path, value: paths.Object, *facts: paths.Object) -> tuple[c
 
 def test_what_can_be_read_is_judged(tmp_path: Path) -> None:
     """So that what follows is not silent for another reason."""
-    queues = (*QUEUES, cluster_queue(4, cohort="east"), of_kueue("Cohort", "east", {}))
+    queues = (*QUEUES, research_queue(4, cohort="east"), cohort("east"))
 
     _, found, reasons = judged(tmp_path, queued_job(), *queues, gpu_quota("one"))
 
@@ -83,9 +63,9 @@ def test_what_can_be_read_is_judged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        ((cluster_queue("7 apples"),), "ClusterQueue research-queue, spec.resourceGroups[0].flavors[0].resources[0]"),
-        ((of_kueue("ClusterQueue", "research-queue", 7),), "ClusterQueue research-queue, spec: expected an object"),
-        ((cluster_queue(4, cohort="east"), *CYCLE), "cohort east is its own ancestor (east -> west -> east)"),
+        ((research_queue("7 apples"),), "ClusterQueue research-queue, spec.resourceGroups[0].flavors[0].resources[0]"),
+        ((builders.replaced(research_queue(4), "/spec", 7),), "ClusterQueue research-queue, spec: expected an object"),
+        ((research_queue(4, cohort="east"), *CYCLE), "cohort east is its own ancestor (east -> west -> east)"),
     ],
     ids=["a quota with an unknown unit", "a malformed ClusterQueue", "a cycle of cohorts"],
 )

@@ -22,8 +22,7 @@ CLUSTER: list[Any] = [
 
 
 def job(gpus: int, *, pods: int) -> Any:
-    template = builders.template(builders.container(gpus=gpus))
-    return builders.job(template, parallelism=pods, completions=pods, name="train", namespace="research")
+    return builders.gpu_job(gpus, pods=pods, name="train", namespace="research")
 
 
 def overlapping() -> Any:

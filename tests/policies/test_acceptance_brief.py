@@ -22,6 +22,7 @@ from acceptance import (
     unknown,
     with_queue,
 )
+from builders.queues import cluster_queue, cohort, configuration, flavor, gpu_group, local_queue
 from usher import model, paths
 from usher.facts.store import Store
 from usher.policy.evaluator import Request
@@ -107,48 +108,22 @@ def test_with_its_label_the_job_of_the_brief_still_depends_on_the_integration(
 # In the cluster of the brief.
 
 
-def of_kueue(kind: str, name: str, spec: paths.Json, namespace: str | None = None) -> paths.Object:
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": kind,
-        "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
-        "spec": spec,
-    }
-
-
-def cluster_queue(name: str, **quota: paths.Json) -> paths.Object:
-    """A ClusterQueue of the cohort shared, with GPUs of one flavor."""
-    gpus: paths.Json = {"name": GPU, **quota}
-    group: paths.Json = {"coveredResources": [GPU], "flavors": [{"name": "a100", "resources": [gpus]}]}
-    return of_kueue("ClusterQueue", name, {"cohortName": "shared", "namespaceSelector": {}, "resourceGroups": [group]})
-
-
-def kueue_configuration(*frameworks: str) -> paths.Object:
-    integrations = ", ".join(frameworks)
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "kueue-manager-config", "namespace": "kueue-system"},
-        "data": {"controller_manager_config.yaml": f"integrations: {{frameworks: [{integrations}]}}"},
-    }
-
-
-IN_RESEARCH = of_kueue("LocalQueue", "research-local", {"clusterQueue": "research-queue"}, "ml-research")
-IN_TRAINING = of_kueue("LocalQueue", "research-local", {"clusterQueue": "research-queue"}, "ml-training")
-FLAVOR = of_kueue("ResourceFlavor", "a100", {})
-COHORT = of_kueue("Cohort", "shared", {})
+IN_RESEARCH = local_queue("research-local", "research-queue", namespace="ml-research")
+IN_TRAINING = local_queue("research-local", "research-queue", namespace="ml-training")
+FLAVOR = flavor("a100")
+COHORT = cohort("shared")
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml-training"}}
 
 QUEUES = (
-    cluster_queue("research-queue", nominalQuota=16, borrowingLimit=32),
-    cluster_queue("production-queue", nominalQuota=64),
+    cluster_queue("research-queue", gpu_group(16, borrowing=32), cohort="shared"),
+    cluster_queue("production-queue", gpu_group(64), cohort="shared"),
     FLAVOR,
     COHORT,
     NAMESPACE,
 )
 """Quota 16 and at most 32 borrowed: 48, whatever the cohort has."""
 
-CLUSTER = (*QUEUES, IN_RESEARCH, kueue_configuration("batch/job", "kubeflow.org/pytorchjob"))
+CLUSTER = (*QUEUES, IN_RESEARCH, configuration("integrations: {frameworks: [batch/job, kubeflow.org/pytorchjob]}"))
 
 NO_QUEUE = "warn USH430 queue-not-there"
 NEVER_ADMISSIBLE = "deny USH435 queue-never-admissible"
@@ -179,7 +154,7 @@ def test_the_job_of_the_brief_asks_for_64_of_48_gpus() -> None:
 
 
 def test_the_real_configuration_of_kueue_leaves_the_kind_of_the_brief_out() -> None:
-    queues = (*QUEUES, IN_TRAINING, kueue_configuration("batch/job", "jobset.x-k8s.io/jobset"))
+    queues = (*QUEUES, IN_TRAINING, configuration("integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}"))
 
     decision = decided_in(with_queue(BRIEF, "research-local"), *queues)
 

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import builders
+from builders import queues
 from usher import paths
 from usher.facts.store import Store
 from usher.kinds import kept_fields, registry
@@ -14,7 +15,7 @@ LOCAL_QUEUE = (KUEUE, "LocalQueue")
 
 
 def queue(name: str, *, namespace: str = "ml", to: str = "big") -> paths.Object:
-    return builders.custom(f"{KUEUE}/v1beta2", "LocalQueue", {"clusterQueue": to}, name=name, namespace=namespace)
+    return queues.local_queue(name, to, namespace=namespace)
 
 
 def node(name: str) -> paths.Object:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from builders import custom
+from builders.queues import volcano_queue
 from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, refusals, workload
 from usher import errors, model, paths
 from usher.mutation import containers, merge, skip_reasons
@@ -184,18 +185,20 @@ class Cluster:
         return Absence.MISSING if found is Absence.NOT_KNOWN else found
 
 
-def queue(labels: Any = None) -> paths.Object:
-    return custom("scheduling.volcano.sh/v1beta1", "Queue", {}, name="research", namespace=None, labels=labels)
-
-
 def test_what_is_there_will_do() -> None:
     assert (
-        mutation_merge.unmet_need([QUEUE, FILE], Cluster(queue(), custom("v1", "ConfigMap", {}, name="topology"))) == ""
+        mutation_merge.unmet_need(
+            [QUEUE, FILE], Cluster(volcano_queue(), custom("v1", "ConfigMap", {}, name="topology"))
+        )
+        == ""
     )
 
 
 def test_the_first_that_is_missing_is_named() -> None:
-    assert mutation_merge.unmet_need([QUEUE, FILE], Cluster(queue())) == "ConfigMap ml-research/topology is not there"
+    assert (
+        mutation_merge.unmet_need([QUEUE, FILE], Cluster(volcano_queue()))
+        == "ConfigMap ml-research/topology is not there"
+    )
     assert mutation_merge.unmet_need([QUEUE, FILE], Cluster()) == "Queue research is not there"
 
 
@@ -210,11 +213,11 @@ def test_a_file_of_another_namespace_is_another() -> None:
 
 @pytest.mark.parametrize("labels", [None, {}, {"example.com/state": "open"}, {"example.com/state": ""}])
 def test_a_label_may_have_one_of_some_values(labels: Any) -> None:
-    assert mutation_merge.unmet_need([QUEUE], Cluster(queue(labels))) == ""
+    assert mutation_merge.unmet_need([QUEUE], Cluster(volcano_queue(labels=labels))) == ""
 
 
 def test_a_label_of_another_value_will_not_do() -> None:
-    assert mutation_merge.unmet_need([QUEUE], Cluster(queue({"example.com/state": "closed"}))) == (
+    assert mutation_merge.unmet_need([QUEUE], Cluster(volcano_queue(labels={"example.com/state": "closed"}))) == (
         "Queue research has the label example.com/state=closed"
     )
 

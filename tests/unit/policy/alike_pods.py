@@ -121,9 +121,8 @@ def without(value: paths.Object, pointer: str) -> paths.Object:
 
 
 def quota(used: int, *, hard: int = 32) -> paths.Object:
-    amounts: paths.Object = {f"requests.{GPU}": hard, "requests.cpu": "64"}
-    value = builders.custom("v1", "ResourceQuota", {"hard": amounts}, name="quota", namespace="research")
-    return {**value, "status": {"hard": amounts, "used": {f"requests.{GPU}": str(used)}}}
+    amounts: dict[str, builders.JsonValue] = {f"requests.{GPU}": hard, "requests.cpu": "64"}
+    return builders.resource_quota(amounts, used={f"requests.{GPU}": str(used)}, namespace="research")
 
 
 def limit_range(largest: int) -> paths.Object:
@@ -137,8 +136,7 @@ def priority_class(value: int, name: str = "high") -> paths.Object:
 
 
 def gpu_quota(gpus: int) -> paths.Object:
-    spec: paths.Object = {"namespaces": ["research"], "limits": [{"hard": {"gpus": gpus}}]}
-    return {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "GPUQuota", "metadata": {"name": "all"}, "spec": spec}
+    return builders.gpu_quota("all", gpus, namespaces=["research"])
 
 
 def pod_group(members: int) -> paths.Object:

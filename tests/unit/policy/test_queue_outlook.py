@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 import builders
-from builders import GPU
-from unit.authorities.kueue_objects import cluster_queue, group, local_queue, quota
+from builders import GPU, queues
+from builders.queues import cluster_queue, gpu_group, local_queue
 from usher import paths
 from usher.authorities.outlook import Outlook, Section
 from usher.authorities.verdict import Answer
@@ -39,7 +39,7 @@ ELSEWHERE: Sequence[paths.Object] = [
 
 
 def queue(name: str, nominal: int, *, reserved: int | None = 0) -> paths.Object:
-    found = cluster_queue(name, group(("a100", [quota(nominal)])))
+    found = cluster_queue(name, gpu_group(nominal))
     if reserved is not None:
         found["status"] = {
             "flavorsReservation": [{"name": "a100", "resources": [{"name": GPU, "total": str(reserved)}]}]
@@ -48,25 +48,13 @@ def queue(name: str, nominal: int, *, reserved: int | None = 0) -> paths.Object:
 
 
 def gpu_quota(hard: int, *, charged: int) -> paths.Object:
-    charge: paths.Object = {"object": "Job.batch/research/other", "amounts": {"gpus": charged}}
-    return {
-        "apiVersion": "gpu-usher.io/v1alpha1",
-        "kind": "GPUQuota",
-        "metadata": {"name": "research"},
-        "spec": {"namespaces": ["research"], "limits": [{"hard": {"gpus": hard}}]},
-        "status": {"version": 1, "charges": [charge]},
-    }
+    charge = {"object": "Job.batch/research/other", "amounts": {"gpus": charged}}
+    return builders.gpu_quota(gpus=hard, namespaces=["research"], status={"version": 1, "charges": [charge]})
 
 
 def resource_quota(hard: int, *, used: int) -> paths.Object:
     key = f"requests.{GPU}"
-    return {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "gpus", "namespace": "research"},
-        "spec": {"hard": {key: str(hard)}},
-        "status": {"hard": {key: str(hard)}, "used": {key: str(used)}},
-    }
+    return builders.resource_quota({key: str(hard)}, used={key: str(used)}, name="gpus", namespace="research")
 
 
 def bert(workers: int, *, queue: str | None = "small", each: int = 8) -> paths.Object:
@@ -271,14 +259,8 @@ def test_a_resource_quota_says_what_it_has_left() -> None:
 
 
 def volcano_queue(capability: int, *, allocated: paths.Json = None) -> paths.Object:
-    status: paths.Object = {"state": "Open"} if allocated is None else {"state": "Open", "allocated": allocated}
-    return {
-        "apiVersion": "scheduling.volcano.sh/v1beta1",
-        "kind": "Queue",
-        "metadata": {"name": "research"},
-        "spec": {"capability": {GPU: str(capability)}},
-        "status": status,
-    }
+    value = queues.volcano_queue(gpu=str(capability))
+    return value if allocated is None else builders.replaced(value, "/status/allocated", allocated)
 
 
 def volcano_job(gpus: int) -> paths.Object:

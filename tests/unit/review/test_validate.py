@@ -22,12 +22,7 @@ from usher.policy.evaluator import Evaluator
 from usher.quantities import NANO
 from usher.review import validate as review_validate
 
-GPU_QUOTA: paths.Object = {
-    "apiVersion": "gpu-usher.io/v1alpha1",
-    "kind": "GPUQuota",
-    "metadata": {"name": "research"},
-    "spec": {"namespaces": ["*"], "limits": [{"hard": {"gpus": 100}}]},
-}
+GPU_QUOTA = builders.gpu_quota(gpus=100)
 WARNING = {"enforcement": {"rules": [{"check": "gpu-quota-exceeded", "action": "warn"}]}}
 
 

@@ -1,25 +1,14 @@
 """What Prometheus sees of quotas."""
 
-from typing import Any
-
 from prometheus_client.parser import text_string_to_metric_families
 
+from builders import gpu_quota
 from unit.cluster.scripted import ScriptedApi
 from usher import paths
 from usher.authorities.gpu_quota.live.metering import Action, Result
 from usher.cluster.live import LiveFacts
 from usher.server import quota_metrics
 from usher.server.metrics import Metrics
-
-
-def gpu_quota(name: str, *limits: Any, used: Any = None) -> paths.Object:
-    value: paths.Object = {
-        "apiVersion": "gpu-usher.io/v1alpha1",
-        "kind": "GPUQuota",
-        "metadata": {"name": name},
-        "spec": {"namespaces": ["*"], "limits": [*limits]},
-    }
-    return value if used is None else {**value, "status": {"used": used}}
 
 
 def series(metrics: Metrics) -> dict[tuple[str, ...], float]:
@@ -61,7 +50,12 @@ def test_limits_are_shown_with_what_is_used_of_them() -> None:
     of_class = {"hard": {"gpus": 4}, "priorityClasses": ["high"]}
     limit = {"hard": {"gpus": 16, "slices": "3500m"}}
 
-    found = series(made(gpu_quota("a", limit, of_class, used=[{"gpus": 8, "slices": "1500m"}]), gpu_quota("b", {})))
+    found = series(
+        made(
+            gpu_quota("a", limits=[limit, of_class], status={"used": [{"gpus": 8, "slices": "1500m"}]}),
+            gpu_quota("b", limits=[{}]),
+        )
+    )
 
     assert {key: value for key, value in found.items() if len(key) == 4} == {
         ("usher_quota_hard", "", "a", "gpus"): 16,
@@ -76,6 +70,6 @@ def test_limits_are_shown_with_what_is_used_of_them() -> None:
 def test_a_cluster_with_too_many_quotas_has_no_more_series_for_it() -> None:
     names = [f"q-{number:04}" for number in range(quota_metrics.MOST_QUOTAS + 50)]
 
-    found = series(made(*(gpu_quota(name, {"hard": {"gpus": 1}}) for name in names)))
+    found = series(made(*(gpu_quota(name, 1) for name in names)))
 
     assert len([key for key in found if key[0] == "usher_quota_hard"]) == quota_metrics.MOST_QUOTAS

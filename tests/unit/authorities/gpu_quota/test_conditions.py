@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from builders import gpu_quota
 from usher import paths
 from usher.authorities.gpu_quota import conditions as gpu_quota_conditions
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
@@ -10,12 +11,6 @@ from usher.authorities.gpu_quota.conditions import IN_FORCE, Condition
 from usher.config import models
 
 NOW = "2026-11-22T08:00:00Z"
-
-
-def gpu_quota(name: str = "research", *, said: Any = None, hard: Any = 16, **spec: Any) -> paths.Object:
-    full = {"namespaces": ["ml-*"], "limits": [{"hard": {"gpus": hard}}], **spec}
-    value: paths.Object = {"metadata": {"name": name}, "spec": full}
-    return value if said is None else {**value, "status": said}
 
 
 def condition(value: paths.Object, overlap: str = "") -> Condition:
@@ -30,11 +25,11 @@ def charged(*entries: Any) -> Any:
 
 def test_a_quota_that_holds_is_ready() -> None:
     assert condition(gpu_quota()) == IN_FORCE
-    assert condition(gpu_quota(said=charged({"object": "Pod/ml-a/p", "amounts": {"gpus": 16}}))) == IN_FORCE
+    assert condition(gpu_quota(status=charged({"object": "Pod/ml-a/p", "amounts": {"gpus": 16}}))) == IN_FORCE
 
 
 def test_one_that_cannot_be_read_names_the_fields() -> None:
-    found = condition(gpu_quota(hard="many"))
+    found = condition(gpu_quota(gpus="many"))
 
     assert (found.ready, found.reason) == (False, "Malformed")
     assert found.message.startswith("/spec/limits/0/hard/gpus: ")
@@ -43,17 +38,17 @@ def test_one_that_cannot_be_read_names_the_fields() -> None:
 def test_a_ledger_that_cannot_be_read_names_the_entries() -> None:
     strange = {"object": "Job.batch/ml-a/j", "amounts": {"bananas": 1}}
 
-    found = condition(gpu_quota(said=charged({"object": "Pod/ml-a/p", "amounts": {"gpus": 1}}, strange)))
+    found = condition(gpu_quota(status=charged({"object": "Pod/ml-a/p", "amounts": {"gpus": 1}}, strange)))
 
     assert (found.ready, found.reason) == (False, "LedgerUnreadable")
     assert found.message == "/status/charges/1: 'bananas' is not a unit of a quota"
-    assert condition(gpu_quota(said={"version": 9})).message.startswith("/status/version: ")
+    assert condition(gpu_quota(status={"version": 9})).message.startswith("/status/version: ")
 
 
 def test_one_that_is_exceeded_says_by_how_much_and_what_was_forced() -> None:
     forced = {"object": "Job.batch/ml-a/big", "amounts": {"gpus": 20}, "forced": True}
 
-    found = condition(gpu_quota(said=charged({"object": "Pod/ml-a/p", "amounts": {"gpus": 1}}, forced)))
+    found = condition(gpu_quota(status=charged({"object": "Pod/ml-a/p", "amounts": {"gpus": 1}}, forced)))
 
     assert found == Condition(
         ready=True,
@@ -66,7 +61,7 @@ def test_what_is_exceeded_for_some_classes_names_them() -> None:
     said = charged({"object": "Pod/ml-a/p", "classes": {"high": {"gpus": 3, "profiles.1g.10gb": 2}}})
     limits = [{"hard": {"gpus": 2, "profiles.1g.10gb": 1}, "priorityClasses": ["high", "urgent"]}]
 
-    assert condition(gpu_quota(said=said, limits=limits)).message == (
+    assert condition(gpu_quota(status=said, limits=limits)).message == (
         "3 GPUs of high, urgent used of 2; 2 instances of 1g.10gb of high, urgent used of 1"
     )
 
@@ -81,27 +76,29 @@ def overlaps(*values: paths.Object, **labels: dict[str, str]) -> Any:
 def test_overlapping_quotas_name_each_other_and_a_namespace() -> None:
     team = gpu_quota("team", namespaces=[], namespaceSelector={"matchLabels": {"team": "a"}})
 
-    found = overlaps(gpu_quota(), team, ml_b={"team": "a"}, ml_a={"team": "a"}, ml_c={}, web={"team": "a"})
+    found = overlaps(
+        gpu_quota(namespaces=["ml-*"]), team, ml_b={"team": "a"}, ml_a={"team": "a"}, ml_c={}, web={"team": "a"}
+    )
 
     assert found == {
         "research": "GPUQuota team also holds for namespace ml-a and 1 more; none of these quotas is enforced there",
         "team": "GPUQuota research also holds for namespace ml-a and 1 more; none of these quotas is enforced there",
     }
     assert condition(gpu_quota(), found["research"]).reason == "Overlapping"
-    assert overlaps(gpu_quota(), team, web={"team": "a"}, ml_c={}) == {}
+    assert overlaps(gpu_quota(namespaces=["ml-*"]), team, web={"team": "a"}, ml_c={}) == {}
 
 
 def test_what_is_written_is_what_is_found() -> None:
-    made = gpu_quota_conditions.put(charged(), condition(gpu_quota(hard=-1)), now=NOW)
+    made = gpu_quota_conditions.put(charged(), condition(gpu_quota(gpus=-1)), now=NOW)
 
-    assert gpu_quota_conditions.find(made) == condition(gpu_quota(hard=-1))
+    assert gpu_quota_conditions.find(made) == condition(gpu_quota(gpus=-1))
     assert made["version"] == 1
 
 
 def test_a_condition_keeps_the_moment_in_which_it_became_what_it_is() -> None:
     other: Any = {"type": "Watched", "status": "True"}
-    made = gpu_quota_conditions.put({"conditions": [other]}, condition(gpu_quota(hard="many")), now=NOW)
-    again: Any = gpu_quota_conditions.put(made, condition(gpu_quota(hard="few")), now="2026-11-22T09:00:00Z")
+    made = gpu_quota_conditions.put({"conditions": [other]}, condition(gpu_quota(gpus="many")), now=NOW)
+    again: Any = gpu_quota_conditions.put(made, condition(gpu_quota(gpus="few")), now="2026-11-22T09:00:00Z")
     ready: Any = gpu_quota_conditions.put(again, IN_FORCE, now="2026-11-22T10:00:00Z")
 
     assert [each["lastTransitionTime"] for each in again["conditions"][1:]] == [NOW]
@@ -151,4 +148,4 @@ def test_a_quota_of_usher_yaml_has_no_condition() -> None:
 def test_what_was_forced_is_of_no_concern_where_it_fits() -> None:
     forced = {"object": "Job.batch/ml-a/big", "amounts": {"gpus": 16}, "forced": True}
 
-    assert condition(gpu_quota(said=charged(forced))).reason == "InForce"
+    assert condition(gpu_quota(status=charged(forced))).reason == "InForce"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import builders
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import assignment
@@ -13,8 +14,7 @@ from usher.facts.store import Store
 
 
 def gpu_quota(name: str, **spec: Any) -> paths.Object:
-    full = {"limits": [{"hard": {"gpus": 8}}], **spec}
-    return {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "GPUQuota", "metadata": {"name": name}, "spec": full}
+    return builders.gpu_quota(name, 8, **{"namespaces": None, **spec})
 
 
 def namespace(**labels: str) -> paths.Object:

@@ -19,8 +19,7 @@ LIMITS: paths.Json = [{"hard": {"gpus": 8}}]
 
 
 def gpu_quota(name: str = "mine", **spec: Any) -> paths.Object:
-    full = {"limits": LIMITS, **spec}
-    return builders.custom("gpu-usher.io/v1alpha1", "GPUQuota", full, name=name, namespace=None)
+    return builders.gpu_quota(name, 8, **{"namespaces": None, **spec})
 
 
 def namespace(name: str, **labels: str) -> paths.Object:

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 import builders
+from builders import gpu_job, gpu_quota
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, QuotaRefusal
@@ -18,11 +19,6 @@ from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise
-
-
-def gpu_quota(name: str = "research", **spec: Any) -> paths.Object:
-    full = {"namespaces": ["ml-*"], "limits": [{"hard": {"gpus": 16}}], **spec}
-    return {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "GPUQuota", "metadata": {"name": name}, "spec": full}
 
 
 def quota(**spec: Any) -> Quota:
@@ -45,19 +41,15 @@ def seen(
     return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 
-def job(gpus: int, *, pods: int = 1) -> paths.Object:
-    return builders.job(builders.template(builders.container(gpus=gpus)), parallelism=pods, namespace="ml-research")
-
-
 def test_nothing_is_said_of_what_fits_or_of_what_no_quota_holds_for() -> None:
-    assert seen(job(8, pods=2), gpu_quota()) is None
-    assert seen(job(8, pods=9), gpu_quota(namespaces=["web"])) is None
-    assert seen(job(8, pods=9)) is None
+    assert seen(gpu_job(8, pods=2), gpu_quota()) is None
+    assert seen(gpu_job(8, pods=9), gpu_quota(namespaces=["web"])) is None
+    assert seen(gpu_job(8, pods=9)) is None
     assert seen(builders.deployment(replicas=100, namespace="ml-research"), gpu_quota()) is None
 
 
 def test_what_a_quota_can_never_give_is_said_without_asking_what_is_left() -> None:
-    assert seen(job(8, pods=3), gpu_quota()) == {
+    assert seen(gpu_job(8, pods=3), gpu_quota()) == {
         "name": "GPUQuota research",
         "excesses": [{"asks": "24 GPUs", "hard": "16", "classes": [], "never": True}],
         "unclear": [],
@@ -69,7 +61,7 @@ def test_a_quota_of_usher_yaml_holds_without_a_cluster() -> None:
         {"quotas": [{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"slices": 14}}]}]}
     )
 
-    found = seen(job(8), config=config)
+    found = seen(gpu_job(8), config=config)
 
     assert found["name"] == "quota ci of usher.yaml"
     assert found["excesses"] == [{"asks": "56 slices", "hard": "14", "classes": [], "never": True}]
@@ -85,8 +77,8 @@ def test_a_limit_for_a_class_holds_for_pods_of_the_default_class() -> None:
         "globalDefault": True,
     }
 
-    assert seen(job(8), gpu_quota(limits=limits)) is None
-    assert seen(job(8), gpu_quota(limits=limits), default)["excesses"][0]["classes"] == ["normal"]
+    assert seen(gpu_job(8), gpu_quota(limits=limits)) is None
+    assert seen(gpu_job(8), gpu_quota(limits=limits), default)["excesses"][0]["classes"] == ["normal"]
 
 
 def test_a_refusal_says_what_is_left() -> None:
@@ -95,7 +87,7 @@ def test_a_refusal_says_what_is_left() -> None:
         limit=limit, unit="gpus", asks=24 * NANO, held=8 * NANO, more=16 * NANO, used=96 * NANO, hard=100 * NANO
     )
 
-    found = seen(job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
+    found = seen(gpu_job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
 
     assert found["excesses"] == [
         {"asks": "24 GPUs", "hard": "100", "classes": [], "never": False, "free": "4", "used": "96", "more": "16"}
@@ -114,7 +106,7 @@ def test_a_refusal_says_what_pods_of_an_earlier_workload_of_this_name_hold() -> 
         ending=16 * NANO,
     )
 
-    found = seen(job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
+    found = seen(gpu_job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
 
     assert found["excesses"] == [
         {
@@ -130,21 +122,21 @@ def test_a_refusal_says_what_pods_of_an_earlier_workload_of_this_name_hold() -> 
 
 
 def test_only_what_a_limit_looks_at_is_unclear() -> None:
-    assert seen(job(8), gpu_quota()) is None
+    assert seen(gpu_job(8), gpu_quota()) is None
 
-    found = seen(job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 1000}}]))
+    found = seen(gpu_job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 1000}}]))
     assert [each["path"] for each in found["unclear"]] == [
         "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu"
     ]
-    assert seen(job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 1}, "priorityClasses": ["high"]}])) is None
-    assert seen(job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 640}}], assumes={"board": "H100-80"})) is None
+    assert seen(gpu_job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 1}, "priorityClasses": ["high"]}])) is None
+    assert seen(gpu_job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 640}}], assumes={"board": "H100-80"})) is None
 
 
 def test_of_several_quotas_that_may_hold_none_is_chosen() -> None:
-    found = seen(job(8), gpu_quota("a"), gpu_quota("b"))
+    found = seen(gpu_job(8), gpu_quota("a"), gpu_quota("b"))
 
     assert found["undecided"] == "GPUQuota a and GPUQuota b hold for namespace ml-research, but only one quota may"
-    broken = seen(job(8), gpu_quota(limits=[{"hard": {"gpu": 1}}]))
+    broken = seen(gpu_job(8), gpu_quota(limits=[{"hard": {"gpu": 1}}]))
     assert broken["undecided"].startswith("GPUQuota research cannot be read: /spec/limits/0/hard/gpu: ")
 
 

@@ -5,7 +5,7 @@ from typing import cast
 
 import builders
 from builders import GPU, container, template
-from unit.authorities.kueue_objects import configuration, flavor, group, quota
+from builders.queues import configuration, flavor
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue import demand as kueue_demand
@@ -36,10 +36,6 @@ def job(gpus: int = 8, *, pods: int = 1, spec: Mapping[str, builders.JsonValue] 
     for field, each in (spec or {}).items():
         value = builders.replaced(value, f"/spec/{field}", cast(paths.Json, each))
     return builders.job(value, parallelism=pods, completions=pods)
-
-
-def of_gpus(nominal: paths.Json, *, borrowing: paths.Json = None, lending: paths.Json = None) -> paths.Object:
-    return group(("a100", [quota(nominal, borrowing=borrowing, lending=lending)]))
 
 
 def placed(level: str) -> paths.Object:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import GPU
-from unit.authorities.kueue_objects import cluster_queue, cohort, group, quota
+from builders.queues import cluster_queue, cohort, group, quota
 from usher import paths
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import builders
 from builders import GPU, container, template
-from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, of_gpus, placed
-from unit.authorities.kueue_objects import cluster_queue, flavor, group, quota, topology
+from builders.queues import cluster_queue, flavor, gpu_group, group, quota, topology
+from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, placed
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue.demand import CountedPods
@@ -23,7 +23,7 @@ def reasons(verdict: KueueVerdict) -> list[str]:
 
 
 def test_a_taint_of_the_flavor_keeps_pods_out() -> None:
-    verdict = judged(job(), cluster_queue("research", of_gpus(8)), flavor("a100", nodeTaints=TAINTED))
+    verdict = judged(job(), cluster_queue("research", gpu_group(8)), flavor("a100", nodeTaints=TAINTED))
 
     assert verdict.answer is Answer.NEVER
     assert reasons(verdict) == ["a100: its taint nvidia.com/gpu=present:NoSchedule is not tolerated"]
@@ -35,7 +35,7 @@ def test_it_is_tolerated_by_the_pods_or_by_the_flavor(by: str) -> None:
     value = job(spec={"tolerations": tolerations} if by == "pod" else None)
     a100 = flavor("a100", nodeTaints=TAINTED, tolerations=tolerations if by == "flavor" else None)
 
-    verdict = judged(value, cluster_queue("research", of_gpus(8)), a100)
+    verdict = judged(value, cluster_queue("research", gpu_group(8)), a100)
 
     assert verdict.answer is Answer.COULD
 
@@ -66,11 +66,11 @@ ZONE_A = flavor("a100", labels={"pool": "a100"})
     ],
 )
 def test_only_labels_that_the_flavor_declares_are_looked_at(spec: dict[str, paths.Json], answer: Answer) -> None:
-    assert judged(job(spec=spec), cluster_queue("research", of_gpus(8)), ZONE_A).answer is answer
+    assert judged(job(spec=spec), cluster_queue("research", gpu_group(8)), ZONE_A).answer is answer
 
 
 def test_a_level_must_be_one_of_the_topology_of_the_flavor() -> None:
-    facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
+    facts = (cluster_queue("research", gpu_group(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
 
     assert judged(placed(RACK), *facts).answer is Answer.COULD
     (refusal,) = judged(placed("rack"), *facts).unmatched[0].refusals
@@ -88,7 +88,7 @@ def test_pods_that_ask_for_topology_and_flavors_that_have_one_belong_together() 
 
 
 def test_where_all_flavors_have_a_topology_pods_need_not_ask_for_one() -> None:
-    facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
+    facts = (cluster_queue("research", gpu_group(8)), flavor("a100", topologyName="racks"), topology("racks", RACK))
 
     assert judged(job(), *facts).answer is Answer.COULD
 
@@ -96,7 +96,7 @@ def test_where_all_flavors_have_a_topology_pods_need_not_ask_for_one() -> None:
 def test_a_flavor_of_any_group_without_a_topology_leaves_those_that_have_one_to_pods_that_ask() -> None:
     """All pods of a queue are placed by topology only if all its flavors can place them so."""
     cpus = group(("plain", [quota(64, resource="cpu")]))
-    queue = cluster_queue("research", of_gpus(8), cpus)
+    queue = cluster_queue("research", gpu_group(8), cpus)
     facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK))
 
     assert reasons(judged(job(), *facts, flavor("plain"))) == [
@@ -108,7 +108,7 @@ def test_a_flavor_of_any_group_without_a_topology_leaves_those_that_have_one_to_
 @pytest.mark.parametrize("others", [[], [flavor("plain", topologyName=7)]], ids=["not there", "cannot be read"])
 def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[paths.Object]) -> None:
     """So nobody is turned away because the flavors beside it have one."""
-    queue = cluster_queue("research", of_gpus(8), group(("plain", [quota(64, resource="cpu")])))
+    queue = cluster_queue("research", gpu_group(8), group(("plain", [quota(64, resource="cpu")])))
     facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK), *others)
 
     assert judged(job(), *facts).answer is Answer.COULD
@@ -116,7 +116,7 @@ def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[pat
 
 def test_labels_that_do_not_fit_are_told_with_their_values() -> None:
     labelled = flavor("a100", labels={"pool": "a100", "zone": "a"})
-    queue = cluster_queue("research", of_gpus(8))
+    queue = cluster_queue("research", gpu_group(8))
 
     assert reasons(judged(job(spec={"nodeSelector": {"zone": "b"}}), queue, labelled)) == [
         "a100: its nodes have zone=a"
@@ -140,7 +140,7 @@ def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alon
     verdict = judged(value, queue, A100, flavor("h100"))
 
     assert [(each.resource, each.total) for each in verdict.shortages] == [(GPU, 16)]
-    alone = judged(value, cluster_queue("research", of_gpus(8)), A100)
+    alone = judged(value, cluster_queue("research", gpu_group(8)), A100)
     assert [each.total for each in alone.shortages] == [18]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import GPU
-from unit.authorities.kueue_objects import cluster_queue, group, quota
+from builders.queues import cluster_queue, gpu_group
 from usher import paths
 from usher.authorities.kueue import free as kueue_free
 from usher.authorities.kueue import queues as kueue_queues
@@ -19,14 +19,12 @@ KEY = ("a100", GPU)
 def queue(
     name: str, nominal: int, *, cohort: str | None = None, borrowing: int | None = None, lending: int | None = None
 ) -> ClusterQueue:
-    quotas = [quota(nominal, borrowing=borrowing, lending=lending)]
-    return kueue_queues.cluster_queue(name, cluster_queue(name, group(("a100", quotas)), cohort=cohort))
+    gpus = gpu_group(nominal, borrowing=borrowing, lending=lending)
+    return kueue_queues.cluster_queue(name, cluster_queue(name, gpus, cohort=cohort))
 
 
 def cohort(name: str, nominal: int = 0, *, parent: str = "", borrowing: int | None = None) -> Cohort:
-    value: paths.Object = {
-        "spec": {"parentName": parent, "resourceGroups": [group(("a100", [quota(nominal, borrowing=borrowing)]))]}
-    }
+    value: paths.Object = {"spec": {"parentName": parent, "resourceGroups": [gpu_group(nominal, borrowing=borrowing)]}}
     return kueue_queues.cohort(name, value)
 
 
@@ -173,7 +171,7 @@ def test_of_a_flavor_that_nobody_in_a_cohort_has_reserved_all_is_free() -> None:
 
 def test_what_a_cohort_keeps_for_itself_is_used_before_what_it_lends() -> None:
     a, b = queue("a", 16, cohort="top"), queue("b", 0, cohort="c")
-    spec: paths.Object = {"parentName": "top", "resourceGroups": [group(("a100", [quota(40, lending=8)]))]}
+    spec: paths.Object = {"parentName": "top", "resourceGroups": [gpu_group(40, lending=8)]}
     cohorts = (kueue_queues.cohort("c", {"spec": spec}), cohort("top"))
 
     assert free(a, b, cohorts=cohorts, a=16, b=30).of(a, KEY) == 8

@@ -4,8 +4,8 @@ import pytest
 
 import builders
 from builders import GPU, container, template
-from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, of_gpus, placed
-from unit.authorities.kueue_objects import cluster_queue, cohort, configuration, flavor, group, quota, topology
+from builders.queues import cluster_queue, cohort, configuration, flavor, gpu_group, group, quota, topology
+from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, placed
 from usher import paths
 from usher.authorities.kueue.verdict import FlavorCapacity, KueueVerdict
 from usher.authorities.verdict import Answer
@@ -20,8 +20,8 @@ class TestTheAcceptanceCases:
 
     def test_64_gpus_never_fit_into_16_and_32_that_can_be_borrowed(self) -> None:
         value = builders.pytorch_job(template(container(gpus=8)), workers=8)
-        research = cluster_queue("research", of_gpus(16, borrowing=32), cohort="shared-gpus")
-        others = cluster_queue("production", of_gpus(100), cohort="shared-gpus")
+        research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
+        others = cluster_queue("production", gpu_group(100), cohort="shared-gpus")
 
         verdict = judged(value, research, others, A100)
 
@@ -29,35 +29,35 @@ class TestTheAcceptanceCases:
         assert capacities(verdict) == [(GPU, 64, [FlavorCapacity(flavor="a100", own=16, most=48)])]
 
     def test_a_cohort_that_is_smaller_than_nominal_and_borrowed(self) -> None:
-        research = cluster_queue("research", of_gpus(16, borrowing=32), cohort="shared-gpus")
-        others = cluster_queue("production", of_gpus(8), cohort="shared-gpus")
+        research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
+        others = cluster_queue("production", gpu_group(8), cohort="shared-gpus")
         facts = (research, others, cohort("shared-gpus"), A100)
 
         assert judged(job(pods=3), *facts).answer is Answer.COULD
         assert capacities(judged(job(pods=4), *facts)) == [(GPU, 32, [FlavorCapacity(flavor="a100", own=16, most=24)])]
 
     def test_a_lending_limit_of_others(self) -> None:
-        research = cluster_queue("research", of_gpus(16), cohort="shared-gpus")
-        others = cluster_queue("production", of_gpus(64, lending=8), cohort="shared-gpus")
+        research = cluster_queue("research", gpu_group(16), cohort="shared-gpus")
+        others = cluster_queue("production", gpu_group(64, lending=8), cohort="shared-gpus")
         facts = (research, others, cohort("shared-gpus"), A100)
 
         assert judged(job(pods=3), *facts).answer is Answer.COULD
         assert judged(job(pods=4), *facts).answer is Answer.NEVER
 
     def test_no_borrowing_limit_is_no_limit(self) -> None:
-        research = cluster_queue("research", of_gpus(0), cohort="shared-gpus")
-        others = cluster_queue("production", of_gpus(64), cohort="shared-gpus")
+        research = cluster_queue("research", gpu_group(0), cohort="shared-gpus")
+        others = cluster_queue("production", gpu_group(64), cohort="shared-gpus")
         facts = (research, others, cohort("shared-gpus"), A100)
 
         assert judged(job(pods=8), *facts).answer is Answer.COULD
         assert judged(job(pods=9), *facts).answer is Answer.NEVER
 
     def test_a_queue_that_is_stopped_does_not_mean_never(self) -> None:
-        assert judged(job(), cluster_queue("research", of_gpus(8), stopPolicy="Hold"), A100).answer is Answer.COULD
+        assert judged(job(), cluster_queue("research", gpu_group(8), stopPolicy="Hold"), A100).answer is Answer.COULD
 
     def test_an_object_of_v1beta1(self) -> None:
-        old = cluster_queue("research", of_gpus(16, borrowing=32), cohort="shared-gpus", version="v1beta1")
-        others = cluster_queue("production", of_gpus(100), cohort="shared-gpus", version="v1beta2")
+        old = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus", version="v1beta1")
+        others = cluster_queue("production", gpu_group(100), cohort="shared-gpus", version="v1beta2")
         facts = (old, others, cohort("shared-gpus"), A100)
 
         assert judged(job(pods=6), *facts).answer is Answer.COULD
@@ -66,7 +66,7 @@ class TestTheAcceptanceCases:
 
 def test_a_resource_that_no_group_covers_is_never_given() -> None:
     value = builders.job(template(container(gpus=1, requests={"cpu": 4, "memory": 0})))
-    verdict = judged(value, cluster_queue("research", of_gpus(8)), A100)
+    verdict = judged(value, cluster_queue("research", gpu_group(8)), A100)
 
     assert (verdict.answer, verdict.uncovered) == (Answer.NEVER, ("cpu",))
 
@@ -75,11 +75,11 @@ def test_it_is_let_through_where_kueue_is_told_so() -> None:
     value = builders.job(template(container(gpus=1, requests={"cpu": 4})))
     lenient = configuration("resources: {quotaCheckStrategy: IgnoreUndeclared}")
 
-    assert judged(value, cluster_queue("research", of_gpus(8)), A100, lenient).answer is Answer.COULD
+    assert judged(value, cluster_queue("research", gpu_group(8)), A100, lenient).answer is Answer.COULD
 
 
 def test_pods_may_have_a_quota_themselves() -> None:
-    queue = cluster_queue("research", of_gpus(64), group(("any", [quota(4, resource="pods")])))
+    queue = cluster_queue("research", gpu_group(64), group(("any", [quota(4, resource="pods")])))
     facts = (queue, A100, flavor("any"))
 
     assert judged(job(gpus=1, pods=4), *facts).answer is Answer.COULD
@@ -105,7 +105,7 @@ SPLIT = (("head", 1), ("workers", 2))
 
 def test_what_lands_on_one_flavor_is_added_up() -> None:
     value = builders.pytorch_job(template(container(gpus=8)), workers=2, master=template(container(gpus=8)))
-    verdict = judged(value, cluster_queue("research", of_gpus(16)), A100)
+    verdict = judged(value, cluster_queue("research", gpu_group(16)), A100)
 
     assert capacities(verdict) == [(GPU, 24, [FlavorCapacity(flavor="a100", own=16, most=16)])]
     assert [each.pod_set.name for each in verdict.shortages[0].pods] == ["Master", "Worker"]
@@ -133,7 +133,7 @@ def test_all_resources_of_a_group_come_from_one_flavor() -> None:
 
 
 def test_different_groups_may_come_from_different_flavors() -> None:
-    queue = cluster_queue("research", of_gpus(8), group(("any", [quota(64, resource="cpu")])))
+    queue = cluster_queue("research", gpu_group(8), group(("any", [quota(64, resource="cpu")])))
     value = builders.job(template(container(gpus=8, requests={"cpu": 64})))
 
     assert judged(value, queue, A100, flavor("any")).answer is Answer.COULD
@@ -143,39 +143,39 @@ class TestWhatIsNotKnown:
     """Never holds whatever the missing part says, and so does admissible; all else is unknown, with its reason."""
 
     def test_flavors_that_are_not_known(self) -> None:
-        verdict = judged(job(), cluster_queue("research", of_gpus(8)))
+        verdict = judged(job(), cluster_queue("research", gpu_group(8)))
 
         assert (verdict.answer, verdict.unknowns) == (Answer.UNKNOWN, ("the ResourceFlavors are not known",))
-        assert judged(job(gpus=9), cluster_queue("research", of_gpus(8))).answer is Answer.NEVER
+        assert judged(job(gpus=9), cluster_queue("research", gpu_group(8))).answer is Answer.NEVER
 
     def test_a_flavor_that_is_not_there(self) -> None:
-        verdict = judged(job(), cluster_queue("research", of_gpus(8)), flavor("h100"))
+        verdict = judged(job(), cluster_queue("research", gpu_group(8)), flavor("h100"))
 
         assert verdict.unknowns == ("ResourceFlavor a100 is not there",)
 
     def test_a_flavor_that_cannot_be_read(self) -> None:
         broken = flavor("a100", nodeTaints=TAINTED, tolerations="all")
 
-        verdict = judged(job(), cluster_queue("research", of_gpus(8)), broken)
+        verdict = judged(job(), cluster_queue("research", gpu_group(8)), broken)
 
         assert verdict.unknowns == ("ResourceFlavor a100, spec.tolerations: expected a list, found a string",)
 
     def test_a_topology_that_is_not_there(self) -> None:
-        facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"))
+        facts = (cluster_queue("research", gpu_group(8)), flavor("a100", topologyName="racks"))
 
         assert judged(placed(RACK), *facts).unknowns == ("the Topologies are not known",)
         assert judged(placed(RACK), *facts, topology("blocks", RACK)).unknowns == ("Topology racks is not there",)
 
     def test_a_topology_that_cannot_be_read(self) -> None:
         broken = builders.replaced(topology("racks", RACK), "/spec/levels/0/nodeLabel", 7)
-        facts = (cluster_queue("research", of_gpus(8)), flavor("a100", topologyName="racks"), broken)
+        facts = (cluster_queue("research", gpu_group(8)), flavor("a100", topologyName="racks"), broken)
 
         assert judged(placed("block"), *facts).unknowns == (
             "Topology racks, spec.levels[0].nodeLabel: expected a string, found a number; quote it",
         )
 
     def test_a_quota_that_cannot_be_read(self) -> None:
-        verdict = judged(job(), cluster_queue("research", of_gpus("eight")), A100)
+        verdict = judged(job(), cluster_queue("research", gpu_group("eight")), A100)
 
         assert verdict.answer is Answer.UNKNOWN
         assert verdict.unknowns[0].startswith("ClusterQueue research, spec.resourceGroups[0]")
@@ -188,7 +188,7 @@ class TestWhatIsNotKnown:
         assert verdict.answer is Answer.COULD
 
     def test_a_cohort_that_is_its_own_ancestor(self) -> None:
-        facts = (cluster_queue("research", of_gpus(8), cohort="a"), cohort("a", parent="a"), A100)
+        facts = (cluster_queue("research", gpu_group(8), cohort="a"), cohort("a", parent="a"), A100)
 
         assert judged(job(), *facts).answer is Answer.COULD
         assert judged(job(gpus=9), *facts).unknowns == (
@@ -196,7 +196,7 @@ class TestWhatIsNotKnown:
         )
 
     def test_a_configuration_of_kueue_that_cannot_be_read(self) -> None:
-        verdict = judged(job(gpus=9), cluster_queue("research", of_gpus(8)), A100, configuration("{"))
+        verdict = judged(job(gpus=9), cluster_queue("research", gpu_group(8)), A100, configuration("{"))
 
         assert verdict.answer is Answer.UNKNOWN
         assert verdict.unknowns[0].startswith("kueue-manager-config:")
@@ -215,7 +215,7 @@ class TestWhatIsNotKnown:
     def test_what_pods_ask_for_that_a_task_elsewhere_makes(self, kind: str, spec: paths.Json, asking: str) -> None:
         run: paths.Object = {"apiVersion": "tekton.dev/v1", "kind": kind, "metadata": {"name": "run"}, "spec": spec}
 
-        assert judged(run, cluster_queue("research", of_gpus(8)), A100).unknowns == (
+        assert judged(run, cluster_queue("research", gpu_group(8)), A100).unknowns == (
             f"what else {asking} for is not known",
         )
 
@@ -225,6 +225,6 @@ class TestWhatIsNotKnown:
         )
         value = builders.ray_cluster(groups, autoscaling=True)
 
-        verdict = judged(value, cluster_queue("research", of_gpus(8)), A100)
+        verdict = judged(value, cluster_queue("research", gpu_group(8)), A100)
 
         assert (verdict.answer, verdict.unknowns) == (Answer.UNKNOWN, ())

@@ -1,6 +1,6 @@
 """What is known of Kueue in a cluster."""
 
-from unit.authorities.kueue_objects import NAMESPACE, local_queue
+from builders.queues import NAMESPACE, local_queue
 from usher.authorities.kueue import read as kueue_read
 from usher.facts.store import Store
 

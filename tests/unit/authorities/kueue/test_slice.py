@@ -4,8 +4,8 @@ import pytest
 
 import builders
 from builders import GPU, container, template
+from builders.queues import NAMESPACE, cluster_queue, configuration, flavor, gpu_group, local_queue
 from unit.authorities.knowing import case, knowing
-from unit.authorities.kueue_objects import NAMESPACE, cluster_queue, configuration, flavor, group, local_queue, quota
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.authority import Case
@@ -16,10 +16,6 @@ from usher.facts.store import Store
 CONFIGURED = configuration("integrations: {frameworks: [batch/job, pod]}")
 QUEUE = "kueue.x-k8s.io/queue-name"
 A100 = flavor("a100")
-
-
-def of_gpus(nominal: int) -> paths.Object:
-    return group(("a100", [quota(nominal)]))
 
 
 def namespace(name: str = NAMESPACE, **labels: str) -> paths.Object:
@@ -45,7 +41,7 @@ def queue_of(value: paths.Object, *facts: paths.Object) -> LocalQueueInput:
     return found["queue"]
 
 
-RESEARCH = (local_queue("research"), cluster_queue("research", of_gpus(8)), A100)
+RESEARCH = (local_queue("research"), cluster_queue("research", gpu_group(8)), A100)
 
 
 def test_the_whole_of_it_for_a_job_that_could_be_admitted() -> None:
@@ -93,7 +89,7 @@ def test_without_any_queues_nothing_is_said_of_them() -> None:
 
 
 def test_a_workload_that_names_no_queue_goes_into_the_default_one() -> None:
-    default = (local_queue("default", "research"), cluster_queue("research", of_gpus(8)), A100)
+    default = (local_queue("default", "research"), cluster_queue("research", gpu_group(8)), A100)
 
     assert queue_of(job(queue=None), *default)["byDefault"]
     found = seen(job(queue=None), CONFIGURED, namespace(), *RESEARCH)
@@ -122,7 +118,7 @@ def test_not_so_in_a_namespace_that_kueue_does_not_manage() -> None:
 def test_the_namespace_is_held_against_the_selector_of_the_cluster_queue(
     selector: paths.Json, labels: dict[str, str], expected: bool | None
 ) -> None:
-    queue = cluster_queue("research", of_gpus(8), namespaceSelector=selector)
+    queue = cluster_queue("research", gpu_group(8), namespaceSelector=selector)
     found = seen(job(), CONFIGURED, namespace(**labels), local_queue("research"), queue, A100)
 
     assert found is not None
@@ -131,7 +127,7 @@ def test_the_namespace_is_held_against_the_selector_of_the_cluster_queue(
 
 def test_without_the_namespace_only_selectors_of_all_and_of_none_tell() -> None:
     def selects(selector: paths.Json) -> bool | None:
-        queue = cluster_queue("research", of_gpus(8), namespaceSelector=selector)
+        queue = cluster_queue("research", gpu_group(8), namespaceSelector=selector)
         found = seen(job(), CONFIGURED, local_queue("research"), queue, A100)
         assert found is not None
         return found["queue"]["clusterQueue"].get("selectsNamespace")
@@ -141,7 +137,7 @@ def test_without_the_namespace_only_selectors_of_all_and_of_none_tell() -> None:
 
 def test_states_of_both_queues_are_told() -> None:
     held = builders.replaced(
-        cluster_queue("research", of_gpus(8), stopPolicy="Hold"),
+        cluster_queue("research", gpu_group(8), stopPolicy="Hold"),
         "/status",
         {"conditions": [{"type": "Active", "status": "False", "reason": "Stopped", "message": "is stopped"}]},
     )
@@ -163,14 +159,14 @@ def test_states_of_both_queues_are_told() -> None:
     ],
 )
 def test_a_status_that_says_nothing_or_nonsense_says_nothing(status: paths.Json) -> None:
-    value = builders.replaced(cluster_queue("research", of_gpus(8)), "/status", status)
+    value = builders.replaced(cluster_queue("research", gpu_group(8)), "/status", status)
 
     assert "inactive" not in queue_of(job(), local_queue("research"), value, A100)["clusterQueue"]
 
 
 def test_a_shortage_has_its_numbers_and_another_queue_where_it_fits() -> None:
-    big = (local_queue("big"), cluster_queue("big", of_gpus(64)))
-    held = (local_queue("a-held-one", "held"), cluster_queue("held", of_gpus(64), stopPolicy="Hold"))
+    big = (local_queue("big"), cluster_queue("big", gpu_group(64)))
+    held = (local_queue("a-held-one", "held"), cluster_queue("held", gpu_group(64), stopPolicy="Hold"))
     verdict = queue_of(job(gpus=16), *RESEARCH, *big, *held)["clusterQueue"]["verdict"]
 
     assert (verdict["outcome"], verdict["fitsIn"]) == ("never admissible", "big")
@@ -186,7 +182,7 @@ _NONSENSE: tuple[paths.Json, ...] = ("none", 7, [3], True)
 
 
 def test_malformed_objects_are_told_and_nothing_is_concluded_from_them() -> None:
-    queue = cluster_queue("research", of_gpus(8))
+    queue = cluster_queue("research", gpu_group(8))
     for pointer in ("/spec", "/spec/resourceGroups", "/spec/resourceGroups/0", "/spec/resourceGroups/0/flavors/0"):
         for nonsense in _NONSENSE:
             facts = (local_queue("research"), builders.replaced(queue, pointer, nonsense), A100)

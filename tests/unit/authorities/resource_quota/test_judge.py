@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 import builders
-from builders import GPU
-from unit.authorities.namespaces import of_class, quota
+from builders import GPU, resource_quota
 from unit.authorities.resource_quota.judging import GPUS, judge, judged
 from unit.workloads.normalised import workload
 from usher import model, paths
@@ -26,6 +25,11 @@ def verdicts(value: paths.Object, *quotas: paths.Object, default_class: str | No
     return [(each.resource, REACHES[each.reach], str(each.needs)) for each in found]
 
 
+def of_class(operator: str, *values: str) -> Mapping[str, builders.JsonValue]:
+    """A requirement on the PriorityClass of pods."""
+    return {"scopeName": "PriorityClass", "operator": operator, **({"values": list(values)} if values else {})}
+
+
 def training(workers: int, *, gpus: int = 8, **run_policy: builders.JsonValue) -> paths.Object:
     worker = builders.template(builders.container(gpus=gpus))
     return builders.pytorch_job(worker, workers=workers, run_policy=run_policy or None)
@@ -36,25 +40,25 @@ def service(replicas: int, *containers: paths.Object) -> paths.Object:
 
 
 def test_a_gang_that_needs_more_than_is_allowed_never_starts() -> None:
-    (found,) = judge(training(8), quota({GPUS: "32"})).shortages
+    (found,) = judge(training(8), resource_quota({GPUS: "32"})).shortages
 
     assert (found.reach, str(found.needs), str(found.most)) == (Reach.START, "64", "32")
     assert [(part.pod_set, part.pods, str(part.each)) for part in found.parts] == [("Worker", 8, "8")]
-    assert judge(training(4), quota({GPUS: "32"})).shortages == ()
+    assert judge(training(4), resource_quota({GPUS: "32"})).shortages == ()
 
 
 def test_a_gang_starts_with_as_many_pods_as_it_says() -> None:
     elastic = training(8, schedulingPolicy={"minAvailable": 4})
 
-    assert verdicts(elastic, quota({GPUS: "32"})) == [(GPUS, "not all", "64")]
-    assert verdicts(elastic, quota({GPUS: "31"})) == [(GPUS, "never", "32")]
+    assert verdicts(elastic, resource_quota({GPUS: "32"})) == [(GPUS, "not all", "64")]
+    assert verdicts(elastic, resource_quota({GPUS: "31"})) == [(GPUS, "never", "32")]
 
 
 def test_pods_that_do_not_wait_for_each_other_start_one_by_one() -> None:
     served = service(4, builders.container(gpus=2))
 
-    assert verdicts(served, quota({GPUS: "6"})) == [(GPUS, "not all", "8")]
-    assert verdicts(served, quota({GPUS: "1"})) == [(GPUS, "never", "2")]
+    assert verdicts(served, resource_quota({GPUS: "6"})) == [(GPUS, "not all", "8")]
+    assert verdicts(served, resource_quota({GPUS: "1"})) == [(GPUS, "never", "2")]
 
 
 def test_a_quota_below_what_a_workload_may_grow_to_is_told_apart() -> None:
@@ -62,41 +66,43 @@ def test_a_quota_below_what_a_workload_may_grow_to_is_told_apart() -> None:
         pod_template=builders.template(builders.container(gpus=1)), replicas=2, min_replicas=2, max_replicas=8
     )
 
-    assert verdicts(builders.ray_cluster(group, autoscaling=True), quota({GPUS: "4"})) == [(GPUS, "not largest", "8")]
+    assert verdicts(builders.ray_cluster(group, autoscaling=True), resource_quota({GPUS: "4"})) == [
+        (GPUS, "not largest", "8")
+    ]
 
 
 def test_what_others_use_is_in_the_way_only_now() -> None:
-    (found,) = judge(training(4), quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+    (found,) = judge(training(4), resource_quota({GPUS: "32"}, used={GPUS: "8"})).shortages
 
     assert (found.reach, str(found.needs), str(found.used)) == (Reach.NOW, "32", "8")
-    assert judge(training(3), quota({GPUS: "32"}, used={GPUS: "8"})).shortages == ()
-    assert judge(training(4), quota({GPUS: "32"})).shortages == ()
+    assert judge(training(3), resource_quota({GPUS: "32"}, used={GPUS: "8"})).shortages == ()
+    assert judge(training(4), resource_quota({GPUS: "32"})).shortages == ()
 
 
 def test_pods_that_do_not_wait_for_each_other_need_room_for_all_of_them_now() -> None:
     served = service(4, builders.container(gpus=2))
 
-    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "4"})) == [(GPUS, "not now", "8")]
-    assert verdicts(served, quota({GPUS: "10"}, used={GPUS: "2"})) == []
+    assert verdicts(served, resource_quota({GPUS: "10"}, used={GPUS: "4"})) == [(GPUS, "not now", "8")]
+    assert verdicts(served, resource_quota({GPUS: "10"}, used={GPUS: "2"})) == []
 
 
 def test_what_is_needed_now_is_made_of_all_pods_only_where_all_of_them_start_together() -> None:
     whole, elastic = training(4), training(4, schedulingPolicy={"minAvailable": 2})
-    (all_of_them,) = judge(whole, quota({GPUS: "32"}, used={GPUS: "8"})).shortages
-    (some,) = judge(elastic, quota({GPUS: "32"}, used={GPUS: "24"})).shortages
+    (all_of_them,) = judge(whole, resource_quota({GPUS: "32"}, used={GPUS: "8"})).shortages
+    (some,) = judge(elastic, resource_quota({GPUS: "32"}, used={GPUS: "24"})).shortages
 
     assert [part.pods for part in all_of_them.parts] == [4]
     assert (some.reach, str(some.needs), some.parts) == (Reach.NOW, "16", ())
 
 
 def test_extended_resources_are_counted_by_their_requests_alone() -> None:
-    assert verdicts(training(1), quota({GPU: "0"})) == []
+    assert verdicts(training(1), resource_quota({GPU: "0"})) == []
 
 
 def test_overhead_counts_beside_limits_that_there_are() -> None:
     def of(**limits: builders.JsonValue) -> list[tuple[str, str, str]]:
         pod = builders.pod(builders.container(limits=limits), overhead={"cpu": "1"})
-        return verdicts(pod, quota({"limits.cpu": "0"}))
+        return verdicts(pod, resource_quota({"limits.cpu": "0"}))
 
     assert of(cpu="2") == [("limits.cpu", "never", "3")]
     assert of(cpu="0") == []
@@ -105,8 +111,8 @@ def test_overhead_counts_beside_limits_that_there_are() -> None:
 def test_limits_of_accelerators_and_slices_are_other_keys() -> None:
     slices = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 2}))
 
-    assert verdicts(slices, quota({GPUS: "0", f"limits.{GPU}": "0"})) == []
-    assert verdicts(slices, quota({"requests.nvidia.com/mig-1g.10gb": "1"})) == [
+    assert verdicts(slices, resource_quota({GPUS: "0", f"limits.{GPU}": "0"})) == []
+    assert verdicts(slices, resource_quota({"requests.nvidia.com/mig-1g.10gb": "1"})) == [
         ("requests.nvidia.com/mig-1g.10gb", "never", "2")
     ]
 
@@ -114,40 +120,40 @@ def test_limits_of_accelerators_and_slices_are_other_keys() -> None:
 def test_pods_are_counted_and_the_object_itself() -> None:
     job = builders.job(builders.template(builders.container(gpus=1)), parallelism=3)
 
-    assert verdicts(job, quota({"pods": "2"})) == [("pods", "not all", "3")]
-    found = judge(job, quota({"count/jobs.batch": "0"})).shortages
+    assert verdicts(job, resource_quota({"pods": "2"})) == [("pods", "not all", "3")]
+    found = judge(job, resource_quota({"count/jobs.batch": "0"})).shortages
     assert [(each.resource, each.reach) for each in found] == [("count/jobs.batch", Reach.START)]
-    assert judge(job, quota({"count/jobs.batch": "1"})).shortages == ()
+    assert judge(job, resource_quota({"count/jobs.batch": "1"})).shortages == ()
 
 
 def test_a_quota_with_a_scope_counts_no_objects_but_pods() -> None:
     job = builders.job(builders.template(builders.container(gpus=1)))
 
-    assert judge(job, quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"])).shortages == ()
+    assert judge(job, resource_quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"])).shortages == ()
 
 
 @pytest.mark.parametrize("key", ["hugepages-2Mi", "requests.hugepages-2Mi"])
 def test_huge_pages_are_counted_by_either_key(key: str) -> None:
     pod = builders.pod(builders.container(limits={"hugepages-2Mi": "8Mi", "cpu": "1"}))
 
-    assert verdicts(pod, quota({key: "4Mi"})) == [(key, "never", "8388608")]
+    assert verdicts(pod, resource_quota({key: "4Mi"})) == [(key, "never", "8388608")]
 
 
 def test_steps_of_a_graph_run_as_the_quota_lets_them() -> None:
     step: paths.Object = {"name": "step", "container": builders.container(gpus=2)}
     flow = builders.custom("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "step", "templates": [step]})
 
-    assert verdicts(flow, quota({GPUS: "2"})) == []
-    assert verdicts(flow, quota({GPUS: "1"})) == [(GPUS, "never", "2")]
+    assert verdicts(flow, resource_quota({GPUS: "2"})) == []
+    assert verdicts(flow, resource_quota({GPUS: "1"})) == [(GPUS, "never", "2")]
 
 
 def test_what_may_run_one_after_the_other_rests_on_an_assumption() -> None:
     pods = builders.template(builders.container(gpus=4))
     both = builders.job_set(builders.replicated_job("train", pods), builders.replicated_job("evaluate", pods))
 
-    (found,) = judge(both, quota({GPUS: "4"})).shortages
+    (found,) = judge(both, resource_quota({GPUS: "4"})).shortages
     assert found.assumption == "its parts run at the same time"
-    (found,) = judge(both, quota({GPUS: "3"})).shortages
+    (found,) = judge(both, resource_quota({GPUS: "3"})).shortages
     assert found.assumption == "its parts run at the same time"
 
 
@@ -183,14 +189,14 @@ def test_a_quota_counts_the_pods_of_all_its_scopes(
     counted: bool,
 ) -> None:
     value = builders.custom("v1", "Pod", {"containers": [builders.container(gpus=2)], **spec})
-    scoped = quota({GPUS: "1"}, scopes=scopes, selector=selector)
+    scoped = resource_quota({GPUS: "1"}, scopes=scopes, selector=selector)
 
     assert bool(verdicts(value, scoped)) is counted
     assert (judge(value, scoped).uncounted == ()) is counted
 
 
 def test_pods_without_a_class_have_that_of_the_cluster() -> None:
-    batch = quota({GPUS: "1"}, selector=[of_class("In", "batch")])
+    batch = resource_quota({GPUS: "1"}, selector=[of_class("In", "batch")])
 
     assert verdicts(builders.pod(builders.container(gpus=2)), batch, default_class="batch") != []
     unknown = judge(builders.pod(builders.container(gpus=2)), batch, default_class=None)
@@ -203,7 +209,7 @@ def test_pods_without_a_class_have_that_of_the_cluster() -> None:
 def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str) -> None:
     affinity: paths.Object = {kind: {}}
     value = builders.custom("v1", "Pod", {"containers": [builders.container(gpus=2)], "affinity": affinity})
-    found = judge(value, quota({"pods": "0"}, scopes=["CrossNamespacePodAffinity"]))
+    found = judge(value, resource_quota({"pods": "0"}, scopes=["CrossNamespacePodAffinity"]))
 
     assert found.shortages == ()
     assert len(found.unclear) == 1
@@ -211,7 +217,7 @@ def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str)
 
 def unstated(value: paths.Object, hard: Mapping[str, str], *ranges: paths.Object) -> list[tuple[str, str]]:
     defaults = limit_range_read.read({str(index): each for index, each in enumerate(ranges)})
-    found = judge(value, quota(hard), ranges=defaults).unstated
+    found = judge(value, resource_quota(hard), ranges=defaults).unstated
     return [(each.container.path, each.what) for each in found]
 
 
@@ -261,7 +267,7 @@ def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:
     )
     value = workload(builders.job(template, parallelism=2), objects=Objects(claims))
     key = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
-    found = judged(value, quota({key: "7"}), default_class="", ranges=NO_RANGES)
+    found = judged(value, resource_quota({key: "7"}), default_class="", ranges=NO_RANGES)
 
     assert found.uncounted == ()
     assert [(each.resource, str(each.needs)) for each in found.shortages] == [(key, "8")]
@@ -286,14 +292,14 @@ def test_what_cannot_be_read_is_named(spec: Mapping[str, builders.JsonValue], fi
 def test_a_workload_without_pods_lacks_nothing() -> None:
     empty = builders.volcano_job(builders.volcano_task(replicas=0))
 
-    assert verdicts(empty, quota({"pods": "0"})) == []
+    assert verdicts(empty, resource_quota({"pods": "0"})) == []
     assert isinstance(workload(empty), model.Workload)
 
 
 def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_read() -> None:
     """It may give the containers cpu and memory."""
     unreadable = limit_range_read.read({"odd": {"spec": {"limits": 7}}})
-    best_effort = quota({GPUS: "1"}, scopes=["BestEffort"])
+    best_effort = resource_quota({GPUS: "1"}, scopes=["BestEffort"])
     silent, asking = builders.container(gpus=2), builders.container(gpus=2, requests={"cpu": "1"})
 
     assert len(judge(builders.pod(silent), best_effort, ranges=unreadable).unclear) == 1
@@ -329,8 +335,10 @@ def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) 
 @pytest.mark.parametrize(("used", "enough"), [("24", True), ("25", False), (None, True)])
 def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, enough: bool) -> None:
     """What is remembered of a job holds for as long as its pods find room."""
-    needed = judge(training(1), quota({GPUS: "32"})).needed
-    now = resource_quota_read.read({"quota-0": quota({GPUS: "32"}, used=None if used is None else {GPUS: used})})
+    needed = judge(training(1), resource_quota({GPUS: "32"})).needed
+    now = resource_quota_read.read(
+        {"quota-0": resource_quota({GPUS: "32"}, used=None if used is None else {GPUS: used})}
+    )
 
     assert [(each.resource, str(each.needs)) for each in needed] == [(GPUS, "8")]
     assert resource_quota_judge.suffice(now.all, needed) is enough

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import builders
-from builders import GPU
-from unit.authorities.namespaces import quota
+from builders import GPU, resource_quota
 from unit.authorities.resource_quota.judging import GPUS, judge
 from usher import paths
 from usher.authorities.verdict import Reach
@@ -38,7 +37,7 @@ def test_a_gang_is_refused_by_exactly_the_quotas_that_would_refuse_one_of_its_po
     """Against pods that are made one by one, as the quota controller sees them."""
     job = builders.volcano_job(*listed)
     keys = {key: str(amount) for key, amount in hard.items()}
-    found = judge(job, quota(keys, used=dict.fromkeys(keys, str(used)))).shortages
+    found = judge(job, resource_quota(keys, used=dict.fromkeys(keys, str(used)))).shortages
     counted = {each.resource: each.reach for each in found if each.reach is not Reach.LARGEST}
 
     expected = {}

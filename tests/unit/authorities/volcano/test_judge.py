@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import builders
 from builders import GPU
+from builders.queues import volcano_queue
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.slice_parts import REACHES
@@ -19,18 +20,6 @@ from usher.authorities.volcano.judge import QueueVerdict, Standing
 from usher.authorities.volcano.read import Queues
 
 VOLCANO = frozenset({"volcano"})
-
-
-def queue(
-    name: str = "research", *, parent: str = "", state: str = "Open", **capability: builders.JsonValue
-) -> paths.Object:
-    """A Queue; `gpu` in its capability is nvidia.com/gpu."""
-    bounds = {GPU if key == "gpu" else key: value for key, value in capability.items()}
-    spec: dict[str, builders.JsonValue] = {"weight": 1, "capability": bounds}
-    if parent:
-        spec["parent"] = parent
-    value = builders.custom("scheduling.volcano.sh/v1beta1", "Queue", spec, name=name, namespace=None)
-    return {**value, "status": {"state": state}} if state else value
 
 
 def queues(*objects: paths.Object) -> Queues:
@@ -60,24 +49,24 @@ def shortages(
 def test_a_job_needs_a_queue_that_is_open_and_takes_jobs() -> None:
     job = volcano_job(1)
 
-    assert judge(job, queue()).standing is Standing.USABLE
-    assert judge(job, queue(state="")).standing is Standing.USABLE
-    assert judge(job, queue("other")).standing is Standing.MISSING
-    assert judge(job, queue(state="Closing")).standing is Standing.NOT_OPEN
-    assert judge(job, queue(), queue("team", parent="research")).standing is Standing.NOT_LEAF
-    assert judge(job, queue(), name="root").standing is Standing.ROOT
-    assert judge(job, queue("root"), name="root").standing is Standing.ROOT
+    assert judge(job, volcano_queue()).standing is Standing.USABLE
+    assert judge(job, volcano_queue(state="")).standing is Standing.USABLE
+    assert judge(job, volcano_queue("other")).standing is Standing.MISSING
+    assert judge(job, volcano_queue(state="Closing")).standing is Standing.NOT_OPEN
+    assert judge(job, volcano_queue(), volcano_queue("team", parent="research")).standing is Standing.NOT_LEAF
+    assert judge(job, volcano_queue(), name="root").standing is Standing.ROOT
+    assert judge(job, volcano_queue("root"), name="root").standing is Standing.ROOT
 
 
 def test_a_gang_above_the_capability_never_starts() -> None:
-    assert shortages(volcano_job(8), queue(gpu=32)) == [("research", GPU, "never", "64", "32")]
-    assert shortages(volcano_job(4), queue(gpu=32)) == []
+    assert shortages(volcano_job(8), volcano_queue(gpu=32)) == [("research", GPU, "never", "64", "32")]
+    assert shortages(volcano_job(4), volcano_queue(gpu=32)) == []
 
 
 def test_a_gang_that_starts_with_a_part_of_its_pods_needs_what_they_take() -> None:
-    assert shortages(volcano_job(8, minimum=4), queue(gpu=32)) == [("research", GPU, "not all", "64", "32")]
-    assert shortages(volcano_job(8, minimum=5), queue(gpu=32)) == [("research", GPU, "never", "40", "32")]
-    assert shortages(volcano_job(8), queue(gpu=32), minimum=2) == [("research", GPU, "not all", "64", "32")]
+    assert shortages(volcano_job(8, minimum=4), volcano_queue(gpu=32)) == [("research", GPU, "not all", "64", "32")]
+    assert shortages(volcano_job(8, minimum=5), volcano_queue(gpu=32)) == [("research", GPU, "never", "40", "32")]
+    assert shortages(volcano_job(8), volcano_queue(gpu=32), minimum=2) == [("research", GPU, "not all", "64", "32")]
 
 
 def test_tasks_that_wait_for_others_may_run_after_them() -> None:
@@ -85,41 +74,46 @@ def test_tasks_that_wait_for_others_may_run_after_them() -> None:
     tasks = [builders.volcano_task(name, template, replicas=1) for name in ("first", "second")]
     waiting: list[paths.Object] = [tasks[0], {**tasks[1], "dependsOn": {"name": ["first"]}}]
     assumptions = [
-        [each.assumption for each in judge(builders.volcano_job(*listed), queue(gpu=8)).shortages]
+        [each.assumption for each in judge(builders.volcano_job(*listed), volcano_queue(gpu=8)).shortages]
         for listed in (tasks, waiting)
     ]
 
     assert assumptions == [[""], ["its parts run at the same time"]]
-    one_by_one = judge(builders.volcano_job(*waiting), queue(gpu=8), minimum=1).shortages
+    one_by_one = judge(builders.volcano_job(*waiting), volcano_queue(gpu=8), minimum=1).shortages
     assert [(REACHES[each.reach], each.assumption) for each in one_by_one] == [
         ("not all", "its parts run at the same time")
     ]
-    alone = judge(builders.volcano_job(*waiting), queue(gpu=4), minimum=1).shortages
+    alone = judge(builders.volcano_job(*waiting), volcano_queue(gpu=4), minimum=1).shortages
     assert [(REACHES[each.reach], each.assumption) for each in alone] == [("never", "")]
 
 
 def test_only_what_a_queue_names_is_bounded() -> None:
-    assert shortages(volcano_job(8), queue(cpu="1", pods=4)) == [("research", "pods", "never", "8", "4")]
+    assert shortages(volcano_job(8), volcano_queue(cpu="1", pods=4)) == [("research", "pods", "never", "8", "4")]
 
 
 def test_no_cpu_at_all_is_no_bound_of_it() -> None:
     pods = builders.template(builders.container(requests={"cpu": "4"}, gpus=1))
     job = builders.volcano_job(builders.volcano_task(pod_template=pods, replicas=1))
 
-    assert shortages(job, queue(cpu="0", gpu=1)) == []
-    assert shortages(job, queue(cpu="0", gpu=0)) == [("research", GPU, "never", "1", "0")]
+    assert shortages(job, volcano_queue(cpu="0", gpu=1)) == []
+    assert shortages(job, volcano_queue(cpu="0", gpu=0)) == [("research", GPU, "never", "1", "0")]
 
 
 def test_the_queues_above_are_looked_at_as_well() -> None:
-    found = judge(volcano_job(4), queue(parent="lab"), queue("lab", parent="root", gpu=16), queue("root", gpu=100))
+    found = judge(
+        volcano_job(4),
+        volcano_queue(parent="lab"),
+        volcano_queue("lab", parent="root", gpu=16),
+        volcano_queue("root", gpu=100),
+    )
 
     assert [each.of for each in found.shortages] == ["lab"]
     assert found.unreadable == ()
 
 
 def test_a_way_up_that_leads_nowhere_or_in_a_circle_is_named() -> None:
-    lost = judge(volcano_job(1), queue(parent="gone")).unreadable
-    circle = judge(volcano_job(1), queue(parent="lab"), queue("lab", parent="research")).unreadable
+    lost = judge(volcano_job(1), volcano_queue(parent="gone")).unreadable
+    circle = judge(volcano_job(1), volcano_queue(parent="lab"), volcano_queue("lab", parent="research")).unreadable
 
     assert [(each.of, each.reason) for each in lost] == [("Queue research", "names gone, which is not there")]
     assert [(each.of, each.reason) for each in circle] == [("Queue lab", "leads in a circle, or too far")]
@@ -134,7 +128,7 @@ def test_a_way_up_that_leads_nowhere_or_in_a_circle_is_named() -> None:
     ],
 )
 def test_what_cannot_be_read_is_named(pointer: str, value: paths.Json, field: str) -> None:
-    found = judge(volcano_job(8), builders.replaced(queue(gpu=32), pointer, value))
+    found = judge(volcano_job(8), builders.replaced(volcano_queue(gpu=32), pointer, value))
 
     assert found.shortages == ()
     assert [each.field for each in found.unreadable] == [field]
@@ -152,7 +146,7 @@ def test_a_gang_needs_the_least_that_any_of_its_pods_take(
         for index, (replicas, gpus) in enumerate(listed)
     ]
     job = builders.replaced(builders.volcano_job(*made), "/spec/minAvailable", minimum)
-    never = [each for each in judge(job, queue(gpu=capability)).shortages if each.reach is Reach.START]
+    never = [each for each in judge(job, volcano_queue(gpu=capability)).shortages if each.reach is Reach.START]
 
     one = any(gpus > capability for gpus in pods)
     assert bool(never) is (one or (sum(sorted(pods)[:minimum]) > capability))
@@ -213,12 +207,12 @@ def test_a_group_has_no_most_pods_where_nothing_bounds_one_of_its_pod_sets() -> 
 
 
 def test_a_queue_that_names_no_parent_makes_none_of_a_queue_without_a_name() -> None:
-    assert queues(queue(), queue("lab", parent="research")).parents == {"research"}
+    assert queues(volcano_queue(), volcano_queue("lab", parent="research")).parents == {"research"}
 
 
 def test_a_way_up_that_is_longer_than_anybody_means_is_not_gone() -> None:
     names = ["research", *(f"q{index:02}" for index in range(20))]
-    tower = [queue(name, parent=above) for name, above in zip(names, [*names[1:], "root"], strict=True)]
+    tower = [volcano_queue(name, parent=above) for name, above in zip(names, [*names[1:], "root"], strict=True)]
 
     (unreadable,) = judge(volcano_job(1), *tower).unreadable
     assert unreadable.reason == "leads in a circle, or too far"
@@ -226,8 +220,8 @@ def test_a_way_up_that_is_longer_than_anybody_means_is_not_gone() -> None:
 
 
 def test_a_shortage_is_made_of_all_pods_only_where_all_of_them_are_needed() -> None:
-    (never,) = judge(volcano_job(8, minimum=5), queue(gpu=32)).shortages
-    (not_all,) = judge(volcano_job(8, minimum=4), queue(gpu=32)).shortages
+    (never,) = judge(volcano_job(8, minimum=5), volcano_queue(gpu=32)).shortages
+    (not_all,) = judge(volcano_job(8, minimum=4), volcano_queue(gpu=32)).shortages
 
     assert (str(never.needs), never.parts) == ("40", ())
     assert (str(not_all.needs), [part.pods for part in not_all.parts]) == ("64", [8])
@@ -238,6 +232,6 @@ def test_pods_that_may_come_later_have_to_fit_the_queue_as_well() -> None:
         pod_template=builders.template(builders.container(gpus=8)), replicas=0, min_replicas=0, max_replicas=2
     )
 
-    assert shortages(builders.ray_cluster(group, autoscaling=True), queue(gpu=4)) == [
+    assert shortages(builders.ray_cluster(group, autoscaling=True), volcano_queue(gpu=4)) == [
         ("research", GPU, "never", "8", "4")
     ]

@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/ray.py that builders.py does not make."""
+"""Full objects of the kinds of Ray that `builders` does not make."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

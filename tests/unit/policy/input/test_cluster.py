@@ -1,9 +1,12 @@
 """What rules see of quotas, priorities, runtime classes and Volcano's queues."""
 
+from collections.abc import Sequence
+
 import pytest
 
 import builders
 from builders import GPU
+from builders.queues import volcano_queue
 from unit.authorities.knowing import case, knowing
 from unit.workloads.normalised import workload
 from usher import model, paths
@@ -20,19 +23,13 @@ from usher.facts.store import Store
 def quota(*, used: str = "", **hard: str) -> paths.Object:
     """A ResourceQuota; `gpu` is what is requested of GPUs."""
     bounds = {f"requests.{GPU}" if key == "gpu" else key: value for key, value in hard.items()}
-    value = builders.custom("v1", "ResourceQuota", {"hard": bounds}, name="quota")
-    return {**value, "status": {"used": {f"requests.{GPU}": used}}} if used else value
+    return builders.resource_quota(bounds, used={f"requests.{GPU}": used} if used else None)
 
 
 def priority_class(name: str, value: int, *, kind: str = "PriorityClass", default: bool = False) -> paths.Object:
     group = "scheduling.k8s.io/v1" if kind == "PriorityClass" else "kueue.x-k8s.io/v1beta2"
     found: paths.Object = {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "value": value}
     return {**found, "globalDefault": True} if default else found
-
-
-def queue(name: str, gpus: int) -> paths.Object:
-    spec = {"capability": {GPU: gpus}}
-    return builders.custom("scheduling.volcano.sh/v1beta1", "Queue", spec, name=name, namespace=None)
 
 
 def quotas_of(value: paths.Object, *facts: paths.Object) -> ResourceQuotasInput | None:
@@ -132,20 +129,21 @@ def test_without_queues_among_the_facts_only_a_name_is_in_question() -> None:
 def test_a_queue_in_which_nothing_stands_in_the_way_is_left_out() -> None:
     job = workload(training(2, queue="research"))
 
-    assert queues_of(job, Store.of([queue("research", 16)])) == []
-    assert queues_of(job, Store.of([queue("research", 8)])) == [("research", "usable")]
+    assert queues_of(job, Store.of([volcano_queue(gpu=16)])) == []
+    assert queues_of(job, Store.of([volcano_queue(gpu=8)])) == [("research", "usable")]
 
 
 def test_what_a_controller_made_is_told_of_its_owner() -> None:
     owned = workload(builders.volcano_job(queue="gone", owner_kind="CronJob"))
 
-    assert volcano_slice.of(Case(workload=owned), knowing(Store.of([queue("research", 8)]))) is None
+    assert volcano_slice.of(Case(workload=owned), knowing(Store.of([volcano_queue(gpu=8)]))) is None
 
 
-def gpu_quota(hard: dict[str, paths.Json], *, classes: list[str] | None = None, **spec: paths.Json) -> paths.Object:
+def gpu_quota(
+    hard: dict[str, paths.Json], *, classes: list[str] | None = None, namespaces: Sequence[str] = ("ml-research",)
+) -> paths.Object:
     limits: paths.Json = [{"hard": hard, **({"priorityClasses": list(classes)} if classes else {})}]
-    full = {"namespaces": ["ml-research"], "limits": limits, **spec}
-    return builders.custom("gpu-usher.io/v1alpha1", "GPUQuota", full, name="research", namespace=None)
+    return builders.gpu_quota(namespaces=namespaces, limits=limits)
 
 
 def uncounted(value: paths.Object, *facts: paths.Object) -> list[str]:
@@ -207,7 +205,7 @@ def pod_group(**spec: paths.Json) -> paths.Object:
 
 
 def test_the_queue_of_a_pod_group_is_told_only_where_something_is_wrong_with_it() -> None:
-    known = knowing(Store.of([queue("research", 8)]))
+    known = knowing(Store.of([volcano_queue(gpu=8)]))
 
     assert volcano_slice.of_group(case(pod_group(queue="research")), known) is None
     assert volcano_slice.of_group(case(pod_group(queue="reserch")), known) == {

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+import builders
 import engines
 from reviews import body
 from usher import errors, paths
@@ -328,13 +329,9 @@ class Replica:
         self.admission.close()
 
 
-def gpu_quota(
-    name: str = "research", *, hard: Mapping[str, int] | None = None, namespaces: list[str] | None = None, **spec: Any
-) -> paths.Object:
+def gpu_quota(name: str = "research", *, hard: Mapping[str, int] | None = None, **spec: Any) -> paths.Object:
     """A GPUQuota of 16 GPUs for all namespaces."""
-    limits: Any = [{"hard": dict(hard or {"gpus": 16})}]
-    full: Any = {"namespaces": ["*"] if namespaces is None else namespaces, "limits": limits, **spec}
-    return {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "GPUQuota", "metadata": {"name": name}, "spec": full}
+    return builders.gpu_quota(name, limits=[{"hard": hard or {"gpus": 16}}], **spec)
 
 
 def charges(api: MemoryApi, quota: str = "research") -> dict[str, int]:

@@ -26,11 +26,7 @@ from usher.review.parsing import request_of
 
 
 def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:
-    made = builders.job(
-        builders.template(builders.container(gpus=gpus)), parallelism=pods, completions=pods, namespace=namespace
-    )
-    metadata: Any = {**made["metadata"], "name": name}  # type: ignore[dict-item]  # as made
-    return {**made, "metadata": {key: value for key, value in metadata.items() if value is not None}}
+    return builders.gpu_job(gpus, pods=pods, name=name, namespace=namespace)
 
 
 def pod(gpus: int, *, name: str = "worker", namespace: str = "ml") -> paths.Object:

@@ -13,12 +13,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 
-GPU_QUOTA: paths.Object = {
-    "apiVersion": "gpu-usher.io/v1alpha1",
-    "kind": "GPUQuota",
-    "metadata": {"name": "all"},
-    "spec": {"namespaces": ["*"], "limits": [{"hard": {"gpus": 100}}]},
-}
+GPU_QUOTA = builders.gpu_quota("all", 100)
 
 
 def knowledge(*facts: paths.Object) -> Knowledge:

@@ -39,7 +39,7 @@ def pod(*, gpus: int | None = 8, **fields: Any) -> paths.Object:
 
 
 def job() -> paths.Object:
-    return identified(builders.job(builders.template(builders.container(gpus=8)), name="j", namespace="ml"), "job")
+    return identified(builders.gpu_job(name="j", namespace="ml"), "job")
 
 
 def test_identity_owner_and_charge_of_an_object_are_kept() -> None:

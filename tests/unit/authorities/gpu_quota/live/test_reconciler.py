@@ -51,13 +51,7 @@ def another(api: MemoryApi, clock: Clock) -> Iterator[Replica]:
 
 
 def job(gpus: int, *, pods: int = 1, name: str = "train", namespace: str = "ml") -> paths.Object:
-    return builders.job(
-        builders.template(builders.container(gpus=gpus)),
-        parallelism=pods,
-        completions=pods,
-        name=name,
-        namespace=namespace,
-    )
+    return builders.gpu_job(gpus, pods=pods, name=name, namespace=namespace)
 
 
 def pod(gpus: int, *, name: str = "worker", namespace: str = "ml", phase: str = "Running") -> paths.Object:

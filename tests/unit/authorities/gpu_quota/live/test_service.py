@@ -44,7 +44,7 @@ def namespace(name: str, **labels: str) -> paths.Object:
 
 
 def job(gpus: int) -> paths.Object:
-    return builders.job(builders.template(builders.container(gpus=gpus)), name="train", namespace="ml")
+    return builders.gpu_job(gpus, name="train", namespace="ml")
 
 
 def wait_until(true: Callable[[], Any]) -> None:

@@ -24,8 +24,7 @@ KINDS = st.sampled_from([("GPUQuota",), ("GPUQuota",), ("Job",), ("Pod",), ()])
 
 
 def job(name: str, size: int) -> paths.Object:
-    template = builders.template(builders.container(gpus=1))
-    return builders.job(template, parallelism=size, completions=size, name=name, namespace="ml")
+    return builders.gpu_job(1, pods=size, name=name, namespace="ml")
 
 
 class Cluster(RuleBasedStateMachine):

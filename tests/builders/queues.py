@@ -1,8 +1,8 @@
-"""Kueue's objects for tests, one function a kind. Nothing is set that a test does not say."""
+"""Queues of Kueue and of Volcano, with what they rest on, one function a kind."""
 
 from collections.abc import Mapping, Sequence
 
-from builders import GPU
+from builders.objects import GPU, JsonValue, Metadata, custom
 from usher import paths
 
 Limits = tuple[str | int | None, str | int | None]
@@ -30,6 +30,13 @@ def group(*flavors: tuple[str, Sequence[paths.Object]]) -> paths.Object:
         "coveredResources": [each["name"] for each in first],
         "flavors": [{"name": name, "resources": list(quotas)} for name, quotas in flavors],
     }
+
+
+def gpu_group(
+    nominal: paths.Json, *, flavor: str = "a100", borrowing: paths.Json = None, lending: paths.Json = None
+) -> paths.Object:
+    """A resource group of GPUs of one flavor."""
+    return group((flavor, [quota(nominal, borrowing=borrowing, lending=lending)]))
 
 
 def cluster_queue(
@@ -92,3 +99,23 @@ def configuration(text: str) -> paths.Object:
         "metadata": {"name": "kueue-manager-config", "namespace": "kueue-system"},
         "data": {"controller_manager_config.yaml": text},
     }
+
+
+def volcano_queue(
+    name: str = "research",
+    *,
+    parent: str = "",
+    state: str = "Open",
+    labels: Mapping[str, str] | None = None,
+    **capability: JsonValue,
+) -> paths.Object:
+    """A Queue of Volcano; `gpu` in its capability is nvidia.com/gpu. Without a state it has no status."""
+    bounds = {GPU if key == "gpu" else key: value for key, value in capability.items()}
+    spec: dict[str, JsonValue] = {"weight": 1, "capability": bounds}
+    if parent:
+        spec["parent"] = parent
+    metadata = Metadata(name=name, namespace=None)
+    if labels is not None:
+        metadata["labels"] = labels
+    value = custom("scheduling.volcano.sh/v1beta1", "Queue", spec, **metadata)
+    return {**value, "status": {"state": state}} if state else value
