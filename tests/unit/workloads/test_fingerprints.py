@@ -63,4 +63,7 @@ def test_what_has_no_metadata_is_not_remembered() -> None:
 
 
 def test_every_rank_is_found_by_a_part_of_its_name() -> None:
-    assert all(any(part in rank.encode() for part in fingerprints._PARTS_OF_RANKS) for rank in fingerprints.RANKS)
+    assert all(
+        any(part in f'{rank}","value":'.encode() for part in fingerprints._PARTS_OF_RANKS)
+        for rank in fingerprints.RANKS
+    )

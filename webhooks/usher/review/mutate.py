@@ -35,6 +35,8 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
 
 def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
     """What the mutations did, in a line if there is room: a mutation should surprise nobody."""
+    if not merged.applied:
+        return
     told = (intent.mutation for intent in merged.applied if not evaluator.catalogue.is_silent(intent.mutation))
     counts = Counter(map(evaluator.catalogue.mutation_name, told))
     parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]

@@ -116,6 +116,8 @@ def _strict_json(body: bytes) -> paths.Json:
 
 
 def _without_go_escapes(body: bytes) -> bytes:
+    if b"\\u00" not in body:
+        return body
     for escaped, plain in _GO_ESCAPES:
         body = body.replace(escaped, plain)
     return body

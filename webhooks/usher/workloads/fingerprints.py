@@ -14,9 +14,6 @@ import orjson
 
 from usher import model, paths
 
-SIZE: Final = 32
-"""Bytes. Nobody can find two Pods with one digest of this size."""
-
 _PIECE: Final = 2000
 """Bytes. For more at once hashlib lets other threads run, and then waits for its turn, up to 5 ms."""
 
@@ -47,8 +44,8 @@ NUMBERS: Final = frozenset(
 RANKS: Final = frozenset({"GROUP_RANK", "JOB_COMPLETION_INDEX", "NODE_RANK", "PET_NODE_RANK", "RANK", "TF_CONFIG"})
 """Variables that hold it. Rules do not see them, and no mutation of ours sets them."""
 
-_PARTS_OF_RANKS: Final = (b"RANK", b"COMPLETION", b"CONFIG")
-"""Each of their names holds one of these: a Pod without them need not be searched."""
+_PARTS_OF_RANKS: Final = (b'RANK","value":', b"JOB_COMPLETION_INDEX", b"TF_CONFIG")
+"""Each variable holds one of these, as API servers write it: a Pod without them need not be searched."""
 
 _LOOKED_UP: Final = frozenset({"resourceClaims", "schedulingGroup"})
 """Fields of a pod spec that name device claims, whose contents are not in the Pod."""
@@ -64,7 +61,7 @@ _TOKEN: Final = re.compile(
 
 def of(text: bytes) -> bytes:
     """The digest of a text."""
-    found = hashlib.blake2b(digest_size=SIZE)
+    found = hashlib.sha256()
     for start in range(0, len(text), _PIECE):
         found.update(text[start : start + _PIECE])
     return found.digest()
