@@ -144,10 +144,9 @@ def _of_volcano() -> Iterator[Object]:
 
 def _quotas() -> Iterator[Object]:
     hard = {f"requests.{GPU}": "24", f"requests.{SLICE}": "14"}
-    yield builders.custom("v1", "ResourceQuota", {"hard": hard}, name="gpus", namespace=NAMESPACE)
+    yield builders.resource_quota(hard, name="gpus", namespace=NAMESPACE)
     for namespace, gpus in ((NAMESPACE, 20), (FULL, 8)):
-        spec: Object = {"namespaces": [namespace], "limits": [{"hard": {"gpus": gpus}}]}
-        yield builders.custom("gpu-usher.io/v1alpha1", "GPUQuota", spec, name=namespace, namespace=None)
+        yield builders.gpu_quota(namespace, gpus, namespaces=[namespace])
 
 
 def _count(cluster: Cluster) -> None:

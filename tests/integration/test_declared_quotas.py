@@ -12,12 +12,7 @@ QUOTAS: Any = {"quotas": [{"name": "research", "namespaces": ["research"], "limi
 
 CLUSTER: list[Any] = [
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}},
-    {
-        "apiVersion": "gpu-usher.io/v1alpha1",
-        "kind": "GPUQuota",
-        "metadata": {"name": "other"},
-        "spec": {"namespaces": ["serving"], "limits": [{"hard": {"gpus": 8}}]},
-    },
+    builders.gpu_quota("other", 8, namespaces=["serving"]),
 ]
 
 
@@ -26,8 +21,7 @@ def job(gpus: int, *, pods: int) -> Any:
 
 
 def overlapping() -> Any:
-    quota = CLUSTER[1]
-    return {**quota, "spec": {**quota["spec"], "namespaces": ["research"]}}
+    return builders.gpu_quota("other", 8, namespaces=["research"])
 
 
 @pytest.fixture
@@ -50,12 +44,7 @@ def test_check_says_nothing_of_a_quota_that_could_give_it(tmp_path: Path, config
 
 
 def test_check_counts_a_quota_of_usher_yaml_as_a_bound_of_the_namespace(tmp_path: Path, config: Path) -> None:
-    counting: Any = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "pods", "namespace": "research"},
-        "spec": {"hard": {"pods": "10"}},
-    }
+    counting = builders.resource_quota({"pods": "10"}, namespace="research")
     file, facts = write(tmp_path / "object.yaml", job(8, pods=1)), write(tmp_path / "cluster.yaml", *CLUSTER, counting)
 
     assert "USH1225" in usher("check", file, "--facts", facts).out

@@ -4,19 +4,13 @@ from typing import Any
 
 import pytest
 
+import builders
 from unit.workloads.normalised import workload
 from usher import model
 
 
 def quota(hard: Any) -> model.Workload:
-    return workload(
-        {
-            "apiVersion": "gpu-usher.io/v1alpha1",
-            "kind": "GPUQuota",
-            "metadata": {"name": "research"},
-            "spec": {"namespaces": ["research-*"], "limits": [{"hard": hard}]},
-        }
-    )
+    return workload(builders.gpu_quota(namespaces=["research-*"], limits=[{"hard": hard}]))
 
 
 @pytest.mark.parametrize(

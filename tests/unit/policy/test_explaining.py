@@ -112,12 +112,7 @@ def test_what_no_rule_reads_has_no_explanation() -> None:
 
 
 def test_a_check_about_objects_and_the_cluster_is_asked_about_them_alone_and_not_without_facts() -> None:
-    quota: paths.Object = {
-        "apiVersion": "gpu-usher.io/v1alpha1",
-        "kind": "GPUQuota",
-        "metadata": {"name": "research"},
-        "spec": {"namespaces": ["research-*"], "limits": [{"hard": {"gpus": 8}}]},
-    }
+    quota = builders.gpu_quota(gpus=8, namespaces=["research-*"])
     evaluator = assembly.embedded(models.Config())
     check = evaluator.catalogue.checks["tenancy/gpu_quotas_overlap"]
     of_quota, of_pod = (evaluator.workload(Request(value=value)) for value in (quota, CPU))

@@ -19,21 +19,11 @@ from usher.policy.queue_outlook import Outlooks
 from usher.reading import lookup
 
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}
-FLAVOR: paths.Object = {
-    "apiVersion": "kueue.x-k8s.io/v1beta2",
-    "kind": "ResourceFlavor",
-    "metadata": {"name": "a100"},
-    "spec": {},
-}
+FLAVOR = queues.flavor("a100")
 NODES = [builders.node(f"gpu-{index}", allocatable={"cpu": 96, "pods": 110, GPU: 8}) for index in range(9)]
 ELSEWHERE: Sequence[paths.Object] = [
     {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
-    {
-        "apiVersion": "gpu-usher.io/v1alpha1",
-        "kind": "GPUQuota",
-        "metadata": {"name": "theirs"},
-        "spec": {"namespaces": ["other"], "limits": [{"hard": {"gpus": 1}}]},
-    },
+    builders.gpu_quota("theirs", 1, namespaces=["other"]),
 ]
 """Quotas of another namespace, so that it is known that there is none in ours."""
 

@@ -7,17 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import GPU
-from builders.queues import cluster_queue, cohort, group, quota
+from builders.queues import cluster_queue, cohort, gpu_group, group, quota
 from usher import paths
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.kueue.queues import UNLIMITED, ClusterQueue, Cohort, FlavorQuota, FlavorQuotas, ResourceGroup
 
 A100_GPU = ("a100", GPU)
-
-
-def gpus(nominal: paths.Json, *, borrowing: paths.Json = None, lending: paths.Json = None) -> paths.Object:
-    return group(("a100", [quota(nominal, borrowing=borrowing, lending=lending)]))
 
 
 def capacities(*objects: paths.Object, whole: bool = True) -> tuple[Capacities, dict[str, ClusterQueue]]:
@@ -42,70 +38,70 @@ def potential(*objects: paths.Object, of: str = "research") -> int:
 
 
 def test_without_a_cohort_a_queue_gives_its_own_quota() -> None:
-    assert potential(cluster_queue("research", gpus(16))) == 16
+    assert potential(cluster_queue("research", gpu_group(16))) == 16
 
 
 def test_the_queue_of_the_brief_gives_16_of_its_own_and_32_that_it_borrows() -> None:
-    research = cluster_queue("research", gpus(16, borrowing=32), cohort="shared-gpus")
-    others = cluster_queue("production", gpus(100), cohort="shared-gpus")
+    research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
+    others = cluster_queue("production", gpu_group(100), cohort="shared-gpus")
 
     assert potential(research, others) == 48
 
 
 @pytest.mark.parametrize("version", ["v1beta1", "v1beta2"])
 def test_a_cohort_that_holds_less_than_the_borrowing_limit_gives_what_it_holds(version: str) -> None:
-    research = cluster_queue("research", gpus(16, borrowing=32), cohort="shared-gpus", version=version)
-    others = cluster_queue("production", gpus(8), cohort="shared-gpus", version=version)
+    research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus", version=version)
+    others = cluster_queue("production", gpu_group(8), cohort="shared-gpus", version=version)
 
     assert potential(research, others) == 24
 
 
 def test_what_others_do_not_lend_cannot_be_borrowed() -> None:
-    research = cluster_queue("research", gpus(16, borrowing=32), cohort="shared-gpus")
-    others = cluster_queue("production", gpus(100, lending=4), cohort="shared-gpus")
+    research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
+    others = cluster_queue("production", gpu_group(100, lending=4), cohort="shared-gpus")
 
     assert potential(research, others) == 20
 
 
 def test_what_a_queue_does_not_lend_is_there_for_itself() -> None:
-    research = cluster_queue("research", gpus(16, lending=0), cohort="shared-gpus")
-    others = cluster_queue("production", gpus(8, lending=0), cohort="shared-gpus")
+    research = cluster_queue("research", gpu_group(16, lending=0), cohort="shared-gpus")
+    others = cluster_queue("production", gpu_group(8, lending=0), cohort="shared-gpus")
 
     assert potential(research, others) == 16
 
 
 def test_without_a_borrowing_limit_all_that_the_cohort_has_can_be_borrowed() -> None:
-    research = cluster_queue("research", gpus(0), cohort="shared-gpus")
-    others = cluster_queue("production", gpus(64), cohort="shared-gpus")
+    research = cluster_queue("research", gpu_group(0), cohort="shared-gpus")
+    others = cluster_queue("production", gpu_group(64), cohort="shared-gpus")
 
     assert potential(research, others) == 64
 
 
 def test_a_cohort_has_quota_of_its_own_and_of_those_around_it() -> None:
-    research = cluster_queue("research", gpus(1), cohort="team")
-    team = cohort("team", gpus(2, borrowing=3), parent="department")
-    department = cohort("department", gpus(10), parent="company")
-    company = cohort("company", gpus(100))
+    research = cluster_queue("research", gpu_group(1), cohort="team")
+    team = cohort("team", gpu_group(2, borrowing=3), parent="department")
+    department = cohort("department", gpu_group(10), parent="company")
+    company = cohort("company", gpu_group(100))
 
     assert potential(research, team, department, company) == 6
 
 
 def test_the_example_of_the_documentation_comes_out_as_it_says() -> None:
-    research = cluster_queue("research", gpus(16, borrowing=32), cohort="shared-gpus")
-    production = cluster_queue("production", gpus(40, lending=8), cohort="shared-gpus")
-    company = cohort("company", gpus(100))
+    research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
+    production = cluster_queue("production", gpu_group(40, lending=8), cohort="shared-gpus")
+    company = cohort("company", gpu_group(100))
 
-    limited = cohort("shared-gpus", gpus(4, borrowing=10), parent="company")
+    limited = cohort("shared-gpus", gpu_group(4, borrowing=10), parent="company")
     assert potential(research, production, limited, company) == 38
-    unlimited = cohort("shared-gpus", gpus(4), parent="company")
+    unlimited = cohort("shared-gpus", gpu_group(4), parent="company")
     assert potential(research, production, unlimited, company) == 48
 
 
 def test_a_cohort_without_an_object_has_no_quota_and_no_parent() -> None:
-    assert potential(cluster_queue("research", gpus(16), cohort="nameless")) == 16
+    assert potential(cluster_queue("research", gpu_group(16), cohort="nameless")) == 16
     below = cohort("team", parent="nameless")
-    other = cluster_queue("production", gpus(4), cohort="nameless")
-    assert potential(cluster_queue("research", gpus(16), cohort="team"), below, other) == 20
+    other = cluster_queue("production", gpu_group(4), cohort="nameless")
+    assert potential(cluster_queue("research", gpu_group(16), cohort="team"), below, other) == 20
 
 
 def test_flavors_and_resources_are_counted_each_for_itself() -> None:
@@ -119,7 +115,7 @@ def test_flavors_and_resources_are_counted_each_for_itself() -> None:
 
 
 def test_a_cohort_that_is_its_own_ancestor_is_named_and_nothing_can_be_borrowed_for_certain() -> None:
-    research = cluster_queue("research", gpus(16), cohort="a")
+    research = cluster_queue("research", gpu_group(16), cohort="a")
     found, queues = capacities(research, cohort("a", parent="b"), cohort("b", parent="c"), cohort("c", parent="b"))
 
     assert found.problems(queues["research"]) == (
@@ -130,7 +126,7 @@ def test_a_cohort_that_is_its_own_ancestor_is_named_and_nothing_can_be_borrowed_
 
 
 def test_a_borrowing_limit_bounds_what_is_not_known_of_the_cohort() -> None:
-    research = cluster_queue("research", gpus(16, borrowing=32), cohort="shared-gpus")
+    research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
     found, queues = capacities(research, whole=False)
 
     assert found.problems(queues["research"]) == ("whether cohort shared-gpus has quota of its own is not known",)
@@ -139,8 +135,8 @@ def test_a_borrowing_limit_bounds_what_is_not_known_of_the_cohort() -> None:
 
 
 def test_a_number_that_cannot_be_read_is_named_to_all_that_borrow_from_it() -> None:
-    research = cluster_queue("research", gpus(16), cohort="shared-gpus")
-    others = cluster_queue("production", gpus("many"), cohort="shared-gpus")
+    research = cluster_queue("research", gpu_group(16), cohort="shared-gpus")
+    others = cluster_queue("production", gpu_group("many"), cohort="shared-gpus")
     found, queues = capacities(research, others)
 
     place = "ClusterQueue production, spec.resourceGroups[0].flavors[0].resources[0].nominalQuota"
@@ -151,15 +147,15 @@ def test_a_number_that_cannot_be_read_is_named_to_all_that_borrow_from_it() -> N
 
 
 def test_a_negative_number_is_no_quota() -> None:
-    found, queues = capacities(cluster_queue("research", gpus(-4)))
+    found, queues = capacities(cluster_queue("research", gpu_group(-4)))
 
     assert "negative" in found.problems(queues["research"])[0]
 
 
 def test_what_is_larger_than_64_bits_is_unlimited_and_stays_so() -> None:
-    research = cluster_queue("research", gpus(1), cohort="shared-gpus")
-    others = cluster_queue("production", gpus("9E"), cohort="shared-gpus")
-    unlimited = cluster_queue("spare", gpus("1e20"), cohort="shared-gpus")
+    research = cluster_queue("research", gpu_group(1), cohort="shared-gpus")
+    others = cluster_queue("production", gpu_group("9E"), cohort="shared-gpus")
+    unlimited = cluster_queue("spare", gpu_group("1e20"), cohort="shared-gpus")
 
     assert potential(research, others) == 9 * 10**18 + 1
     assert potential(research, others, unlimited) == UNLIMITED
@@ -273,8 +269,8 @@ def _path(pipes: dict[str, dict[str, int]], source: str, sink: str) -> list[tupl
 @pytest.mark.parametrize("limit", ["many", -1])
 def test_a_borrowing_limit_that_cannot_be_read_lets_nothing_be_borrowed_for_certain(limit: paths.Json) -> None:
     found, queues = capacities(
-        cluster_queue("research", gpus(16, borrowing=limit), cohort="shared"),
-        cluster_queue("others", gpus(64), cohort="shared"),
+        cluster_queue("research", gpu_group(16, borrowing=limit), cohort="shared"),
+        cluster_queue("others", gpu_group(64), cohort="shared"),
     )
 
     assert found.of(queues["research"], A100_GPU) == 16
@@ -289,14 +285,16 @@ def test_of_quota_without_a_bound_all_is_kept_where_a_lending_limit_has_none_eit
 
 
 def test_a_number_that_cannot_be_read_in_another_tree_is_of_no_concern() -> None:
-    research = cluster_queue("research", gpus(16), cohort="shared")
-    elsewhere = cohort("elsewhere", gpus("many"))
+    research = cluster_queue("research", gpu_group(16), cohort="shared")
+    elsewhere = cohort("elsewhere", gpu_group("many"))
 
     assert potential(research, elsewhere) == 16
 
 
 def test_a_number_of_its_own_cohort_that_cannot_be_read_leaves_open_what_a_queue_may_borrow() -> None:
-    found, queues = capacities(cluster_queue("research", gpus(16), cohort="shared"), cohort("shared", gpus("many")))
+    found, queues = capacities(
+        cluster_queue("research", gpu_group(16), cohort="shared"), cohort("shared", gpu_group("many"))
+    )
 
     (problem,) = found.problems(queues["research"])
     assert problem.startswith("Cohort shared, spec.resourceGroups[0]")

@@ -118,7 +118,7 @@ def test_limits_of_accelerators_and_slices_are_other_keys() -> None:
 
 
 def test_pods_are_counted_and_the_object_itself() -> None:
-    job = builders.job(builders.template(builders.container(gpus=1)), parallelism=3)
+    job = builders.gpu_job(1, pods=3)
 
     assert verdicts(job, resource_quota({"pods": "2"})) == [("pods", "not all", "3")]
     found = judge(job, resource_quota({"count/jobs.batch": "0"})).shortages
@@ -127,7 +127,7 @@ def test_pods_are_counted_and_the_object_itself() -> None:
 
 
 def test_a_quota_with_a_scope_counts_no_objects_but_pods() -> None:
-    job = builders.job(builders.template(builders.container(gpus=1)))
+    job = builders.gpu_job(1)
 
     assert judge(job, resource_quota({"count/jobs.batch": "0"}, scopes=["NotTerminating"])).shortages == ()
 

@@ -334,6 +334,11 @@ def gpu_quota(name: str = "research", *, hard: Mapping[str, int] | None = None, 
     return builders.gpu_quota(name, limits=[{"hard": hard or {"gpus": 16}}], **spec)
 
 
+def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:
+    """A Job that runs all its pods at once, each with so many GPUs."""
+    return builders.gpu_job(gpus, pods=pods, name=name, namespace=namespace)
+
+
 def charges(api: MemoryApi, quota: str = "research") -> dict[str, int]:
     """GPUs by the object that is charged for them."""
     found = gpu_quota_status.decode(api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", quota].get("status"))

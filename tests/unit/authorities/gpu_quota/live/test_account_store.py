@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import builders
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
@@ -23,15 +24,7 @@ def declared() -> Quota:
 
 
 def with_object(api: MemoryApi) -> StatusStore:
-    api.apply(
-        {
-            "apiVersion": "gpu-usher.io/v1alpha1",
-            "kind": "GPUQuota",
-            "metadata": {"name": "research"},
-            "spec": {"namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]},
-            "status": {"conditions": []},
-        }
-    )
+    api.apply(builders.gpu_quota(gpus=8, namespaces=["ml"], status={"conditions": []}))
     return StatusStore(api, "research")
 
 

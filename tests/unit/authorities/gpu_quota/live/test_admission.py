@@ -12,6 +12,7 @@ from unit.authorities.gpu_quota.live.memory_api import (
     Replica,
     charges,
     gpu_quota,
+    job,
     owned,
     refusal,
     reserved,
@@ -23,10 +24,6 @@ from usher.authorities.gpu_quota.ledger import Full
 from usher.cluster.api import Answer
 from usher.review import validate as review_validate
 from usher.review.parsing import request_of
-
-
-def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:
-    return builders.gpu_job(gpus, pods=pods, name=name, namespace=namespace)
 
 
 def pod(gpus: int, *, name: str = "worker", namespace: str = "ml") -> paths.Object:

@@ -63,7 +63,7 @@ def test_a_quota_that_cannot_be_read_gets_a_condition(api: MemoryApi, replica: R
 
 
 def test_charges_and_conditions_leave_each_other_alone(api: MemoryApi, replica: Replica) -> None:
-    job = builders.job(builders.template(builders.container(gpus=8)), name="train", namespace="ml")
+    job = builders.gpu_job(8, name="train", namespace="ml")
     replica.ask(job)
     replica.watch()
     describing(replica).write()

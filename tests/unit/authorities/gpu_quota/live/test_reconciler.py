@@ -11,6 +11,7 @@ from unit.authorities.gpu_quota.live.memory_api import (
     Replica,
     charges,
     gpu_quota,
+    job,
     owned,
     refusal,
     reserved,
@@ -48,10 +49,6 @@ def another(api: MemoryApi, clock: Clock) -> Iterator[Replica]:
     made.watch()
     yield made
     made.close()
-
-
-def job(gpus: int, *, pods: int = 1, name: str = "train", namespace: str = "ml") -> paths.Object:
-    return builders.gpu_job(gpus, pods=pods, name=name, namespace=namespace)
 
 
 def pod(gpus: int, *, name: str = "worker", namespace: str = "ml", phase: str = "Running") -> paths.Object:

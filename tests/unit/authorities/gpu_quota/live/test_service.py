@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-import builders
-from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, job
 from usher import paths
 from usher.authorities.gpu_quota.live.service import ChargingService
 
@@ -41,10 +40,6 @@ def charging(api: MemoryApi, replica: Replica) -> Iterator[ChargingService]:
 
 def namespace(name: str, **labels: str) -> paths.Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {**labels}}}
-
-
-def job(gpus: int) -> paths.Object:
-    return builders.gpu_job(gpus, name="train", namespace="ml")
 
 
 def wait_until(true: Callable[[], Any]) -> None:

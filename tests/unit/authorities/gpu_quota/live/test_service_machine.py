@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import builders
-from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, owned
+from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, job, owned
 from usher import paths
 
 pytestmark = pytest.mark.thorough
@@ -21,10 +21,6 @@ NAMES = st.sampled_from(["a", "b"])
 SIZES = st.integers(1, 7)
 KINDS = st.sampled_from([("GPUQuota",), ("GPUQuota",), ("Job",), ("Pod",), ()])
 """Each kind has a watch of its own; no kind stands for all."""
-
-
-def job(name: str, size: int) -> paths.Object:
-    return builders.gpu_job(1, pods=size, name=name, namespace="ml")
 
 
 class Cluster(RuleBasedStateMachine):
@@ -70,10 +66,11 @@ class Cluster(RuleBasedStateMachine):
         if name in self.in_flight or self.left.keys() & self.unheard or size < len(self.pods_of(name)):
             return
         forced = forced and not self.everybody_asks
-        new, old = job(name, size), None
+        new, old = job(1, pods=size, name=name), None
         if name in self.jobs:
             new, old = (
-                builders.replaced(each, "/metadata/uid", self.uids[name]) for each in (new, job(name, self.jobs[name]))
+                builders.replaced(each, "/metadata/uid", self.uids[name])
+                for each in (new, job(1, pods=self.jobs[name], name=name))
             )
         if self.replica(number).ask(new, old=old, force=forced) is None:
             self.forced |= forced
@@ -89,7 +86,7 @@ class Cluster(RuleBasedStateMachine):
             self.stored(name, size)
 
     def stored(self, name: str, size: int) -> None:
-        metadata: Any = self.api.apply(job(name, size))["metadata"]
+        metadata: Any = self.api.apply(job(1, pods=size, name=name))["metadata"]
         self.jobs[name], self.uids[name] = size, metadata["uid"]
 
     @precondition(lambda self: not self.everybody_asks)
@@ -121,7 +118,7 @@ class Cluster(RuleBasedStateMachine):
             return
         pods, uid = self.pods_of(name), self.uids.pop(name)
         del self.jobs[name]
-        self.api.remove(job(name, 1))
+        self.api.remove(job(1, pods=1, name=name))
         self.left[uid] = name
         if not (leaves_pods and pods):
             self.end_pods(name)
