@@ -70,7 +70,7 @@ def test_queue_says_who_charges_the_quota_and_that_its_account_is_not_known(tmp_
     (workload,) = done.json["workloads"]
     section = next(each for each in workload["authorities"] if each["authority"] == "GPUQuota")
     assert section["answer"] == "could"
-    assert section["reasons"] == ["the webhooks charge it in the cluster; what is charged now is not known here"]
+    assert section["reasons"] == ["the webhooks charge it in the cluster; the current charges are not known here"]
 
 
 def test_queue_names_both_quotas_that_hold_for_a_namespace(tmp_path: Path, config: Path) -> None:

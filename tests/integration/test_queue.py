@@ -82,7 +82,7 @@ def test_what_cannot_be_told_is_no_consent_unless_it_is_accepted(tmp_path: Path)
     accepted = usher("queue", job, "--facts", classes, "--allow-unknown")
 
     assert (done.code, accepted.code) == (2, 0)
-    assert "  nodes: unknown\n    nothing is known of nodes\n" in done.out
+    assert "  nodes: unknown\n    the nodes are not known\n" in done.out
     assert "--allow-unknown accepts that" in done.err
 
 
@@ -139,4 +139,4 @@ def test_what_may_not_be_listed_is_named_and_not_taken_for_missing(api: ApiServe
 
     assert done.code == 2
     assert "nodes: not read: " in done.err
-    assert "  nodes: unknown\n    nothing is known of nodes\n" in done.out
+    assert "  nodes: unknown\n    the nodes are not known\n" in done.out

@@ -218,7 +218,7 @@ def test_what_dev_prints_works_when_it_is_copied_to_a_terminal(tmp_path: Path) -
         assert list(answers) == [
             "# a PyTorchJob gets the missing toleration",
             "# a PyTorchJob whose requests and limits differ is denied",
-            "# a pod without a GPU request is kept from the GPUs",
+            "# a pod without a GPU request is kept away from the GPUs",
         ]
         tolerated, denied, kept = answers.values()
         assert "tolerations" in base64.b64decode(tolerated["patch"]).decode()

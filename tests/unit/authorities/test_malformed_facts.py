@@ -99,7 +99,7 @@ def test_a_configuration_that_is_no_object_is_not_known() -> None:
 
     assert not found.known
     assert found.frameworks is None
-    assert found.problems == ("ConfigMap kueue-manager-config holds no configuration",)
+    assert found.problems == ("ConfigMap kueue-manager-config contains no configuration",)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_of_a_quota_goes_beyond_the_bound_is_said_not_to_be_read(spec: path
     (unreadable,) = resource_quota_read.read({"compute": {"spec": spec}}).unreadable
 
     assert (unreadable.of, unreadable.field) == ("ResourceQuota compute", field)
-    assert unreadable.reason == "has 257 entries, of which the first 256 are read"
+    assert unreadable.reason == "has 257 entries, and only the first 256 are read"
 
 
 def test_as_much_as_the_bound_is_read_whole() -> None:
@@ -193,7 +193,7 @@ def test_more_quotas_than_are_read_of_a_namespace_are_told_by_the_first_of_them(
         (
             "ResourceQuota quota-256",
             "spec",
-            "is not read: 258 ResourceQuotas are in the namespace, of which the first 256 are read",
+            "is not read: the namespace has 258 ResourceQuotas, and only the first 256 are read",
         )
     ]
 
@@ -217,7 +217,7 @@ def test_bounds_of_limit_ranges_beyond_those_that_are_read_are_told_by_the_first
         (
             "LimitRange limits-c",
             "spec.limits",
-            "sets bounds beyond the first 256 of its namespace, which are all that are read",
+            "sets bounds beyond the first 256 of its namespace; usher reads only these",
         )
     ]
 
@@ -226,7 +226,7 @@ def test_of_a_capability_of_a_volcano_queue_beyond_the_bound_is_said_that_it_is_
     (unreadable,) = volcano_read.read_queues({"nlp": {"spec": {"capability": many(300)}}}).by_name["nlp"].unreadable
 
     assert (unreadable.of, unreadable.field) == ("Queue nlp", "spec.capability")
-    assert unreadable.reason == "has 300 entries, of which the first 256 are read"
+    assert unreadable.reason == "has 300 entries, and only the first 256 are read"
 
 
 def test_limit_ranges_of_which_one_cannot_be_read_are_said_to_be_so() -> None:

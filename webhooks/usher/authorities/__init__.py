@@ -1,1 +1,1 @@
-"""Whoever can say "never" to a workload: queues, nodes, quotas, limits, priorities. Pure but for `gpu_quota.live`."""
+"""Authorities that can refuse a workload: queues, nodes, quotas, limits, priorities. Only `gpu_quota.live` does I/O."""

@@ -1,4 +1,4 @@
-"""Amounts in the words of messages and reports."""
+"""Formats amounts for messages and reports."""
 
 from typing import Final
 
@@ -10,9 +10,9 @@ _GIB: Final = 2**30
 
 
 def amount(resource: str, number: int, *, up: bool) -> str:
-    """An amount in the scheduler's units, as people write it: `3500m`, `8`, `1007.5Gi`.
+    """The text of an amount in the scheduler's units: `3500m`, `8`, `1007.5Gi`.
 
-    Bytes are rounded to a tenth: demand up, supply down, so that too much never looks equal.
+    Bytes are rounded to a tenth: demand up, supply down. So a demand above the supply never looks equal to it.
     """
     if resource == "cpu":
         return str(quantities.Quantity(number * quantities.MILLI))
@@ -30,12 +30,12 @@ _PREFIXES: Final = ("requests.", "limits.")
 
 
 def text(resource: str, quantity: quantities.Quantity, *, up: bool = True) -> str:
-    """`64`, `1500m`, `512Gi`.
+    """The text of a quantity: `64`, `1500m`, `512Gi`.
 
     Args:
-        resource: its name, or the key of a quota.
-        quantity: how much.
-        up: whether bytes are rounded up, as for demand; else down, as for supply.
+        resource: the name of the resource, or the key of a quota.
+        quantity: the quantity.
+        up: true rounds bytes up, as for demand; false rounds down, as for supply.
     """
     name = resource
     for prefix in _PREFIXES:
@@ -46,7 +46,7 @@ def text(resource: str, quantity: quantities.Quantity, *, up: bool = True) -> st
 
 
 def named(resource: str, quantity: quantities.Quantity, *, up: bool = True) -> str:
-    """`64 nvidia.com/gpu`."""
+    """The text of a quantity with its resource: `64 nvidia.com/gpu`."""
     return f"{text(resource, quantity, up=up)} {resource}"
 
 
@@ -58,7 +58,7 @@ def waiting(
     most: quantities.Quantity,
     needs: quantities.Quantity,
 ) -> str:
-    """What has to become free: `wait: 16 of 72 nvidia.com/gpu of Queue research are used now, and 64 are needed`."""
+    """What must become free: `wait: 16 of 72 nvidia.com/gpu of Queue research are used now, and 64 are needed`."""
     return (
         f"wait: {text(resource, used)} of {named(resource, most, up=False)} of {of} are used now, "
         f"and {text(resource, needs)} are needed"

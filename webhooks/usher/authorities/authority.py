@@ -1,4 +1,4 @@
-"""What an authority is: it says of a workload that it never starts, or not now."""
+"""An authority says whether a workload can never start, or cannot start now."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,17 +13,17 @@ from usher.authorities.outlook import Section
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaRefusal:
-    """Why a GPUQuota refused to be charged for a workload."""
+    """A GPUQuota that refused the charge of a workload, with the limits that it exceeds."""
 
     quota: Quota
     excesses: tuple[Excess, ...]
 
 
 class Ground(Protocol):
-    """Facts that change without a new revision, and on which a slice rests."""
+    """Facts that a slice depends on and that change without a new revision."""
 
     def still_holds(self, known: Knowledge) -> bool:
-        """Whether the slice would be the same by what is known now."""
+        """Whether the current knowledge gives the same slice."""
         ...
 
 
@@ -33,23 +33,23 @@ class Case:
 
     workload: model.Workload
     before: model.Workload | None = None
-    """The workload as it was before the mutating webhook changed it."""
+    """The workload before the mutating webhook changed it."""
     refusal: QuotaRefusal | None = None
     grounds: list[Ground] = field(default_factory=list)
-    """Slices add what they rest on beside the revisions of the facts."""
+    """Slices add facts here whose changes the revisions do not show."""
 
 
 Slice = Callable[[Case, Knowledge], Mapping[str, Any] | None]
-"""What Rego sees; None where there is nothing to say."""
+"""Makes the part of the Rego input that one authority gives; None where the authority has nothing to report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authority:
     outlook: Callable[[Case, Knowledge], Iterable[Section]]
-    """What `usher queue` says."""
+    """Gives the sections of `usher queue`."""
     slices: Mapping[str, Slice] = field(default_factory=dict)
-    """Of objects that make pods, by the field of `input.cluster`."""
+    """Slices for objects that make pods, by the field of `input.cluster`."""
     object_slices: Mapping[str, Slice] = field(default_factory=dict)
-    """Of objects that make no pods."""
+    """Slices for objects that do not make pods, by the field of `input.cluster`."""
     speaks_without_cluster: bool = False
-    """Whether usher.yaml alone may make it speak."""
+    """Whether the authority can answer from usher.yaml alone."""

@@ -1,4 +1,4 @@
-"""How much of a resource the pods of a workload take together: to start, and when all of them run."""
+"""The amount of a resource that the pods of a workload need together: to start, and when all of them run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,36 +10,36 @@ from usher.kinds import registry
 from usher.kinds.kind import Starts
 
 _DIGITS: Final = 10
-"""More than any number of pods has."""
+"""No number of pods has this many digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GangDemand:
-    """What pods take together. A pod set counts as nothing where its requests are not known."""
+    """What pods need together. A pod set with unknown requests counts as 0."""
 
     starts: quantities.Quantity
-    """What must be free to start: for a gang what its pods take together, else for the largest pod."""
+    """What must be free for a start: the sum of all pods of a gang, else the largest pod."""
     all: quantities.Quantity
-    """Of all pods, at the smallest pod counts."""
+    """What all pods need, at the smallest pod counts."""
     largest: quantities.Quantity | None
-    """Of all pods, at the largest pod counts; None where nothing bounds them."""
+    """What all pods need, at the largest pod counts; None where the counts have no bound."""
     is_gang: bool
-    """Whether `starts` is for several pods that wait for each other."""
+    """Whether `starts` is the sum of several pods that wait for each other."""
     parts: tuple[Part, ...] = ()
-    """What `all` is made of; empty for graphs of steps."""
+    """The parts that `all` consists of; empty for graphs of steps."""
     assumption: str = ""
-    """What `starts` and `all` rest on."""
+    """What must be true for `starts` and `all` to be right."""
 
 
 def of_workload(
     workload: model.Workload, each: Sequence[quantities.Quantity], *, minimum: int | None = None
 ) -> GangDemand:
-    """What the pods of a workload take together of one resource.
+    """What the pods of a workload need of one resource together.
 
     Args:
         workload: the object.
-        each: what one pod takes, in the order of the pod sets.
-        minimum: how many pods start together, where a PodGroup says it.
+        each: what one pod of each pod set needs, in the order of the pod sets.
+        minimum: how many pods start together, where a PodGroup sets it.
     """
     pairs = list(zip(workload.pod_sets, each, strict=True))
     taking = [(pod_set, amount) for pod_set, amount in pairs if amount and pod_set.count.maximum != 0]
@@ -75,7 +75,7 @@ def of_workload(
 
 
 def minimum_of(workload: model.Workload) -> int | None:
-    """How many pods start together; None where the object does not say it, and all of them do."""
+    """How many pods start together; None where the object does not set it, so that all pods start together."""
     if workload.gang.minimum:
         return workload.gang.minimum
     kind = registry.PODS.get((workload.group, workload.kind))
@@ -88,7 +88,7 @@ def minimum_of(workload: model.Workload) -> int | None:
 
 
 def _of_tasks(view: Mapping[str, Any]) -> int | None:
-    """The sum over the tasks of a Volcano Job that has no minimum itself."""
+    """The sum over the tasks of a Volcano Job that sets no minimum itself."""
     tasks = _tasks(view)
     if not any("minAvailable" in task for task in tasks):
         return None
@@ -102,7 +102,7 @@ def _tasks(view: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _cheapest(pairs: Sequence[tuple[model.PodSet, quantities.Quantity]], needed: int) -> quantities.Quantity:
-    """The least that so many of the pods take."""
+    """The least amount that `needed` pods take."""
     nanos, left = 0, needed
     for pod_set, amount in sorted(pairs, key=lambda pair: pair[1]):
         taken = min(left, pod_set.count.minimum)

@@ -1,4 +1,4 @@
-"""What authorities judge by: facts of a cluster, usher.yaml, and what resource names mean."""
+"""The inputs of authorities: the facts of a cluster, usher.yaml, and the meaning of resource names."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,36 +17,36 @@ _Made = TypeVar("_Made")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Knowledge:
-    """An evaluator owns one. `dataclasses.replace` gives one with other facts, which shares what `once` made."""
+    """An evaluator owns one. `dataclasses.replace` gives one with other facts; both share the values of `once`."""
 
     facts: Store
     config: models.Config
     vocabulary: Vocabulary
     made: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What `once` made, by name."""
+    """The values that `once` made, by name."""
 
     def workload(
         self, value: paths.Object, *, namespace: str = "", objects: lookup.Lookup = lookup.NOTHING
     ) -> model.Workload | None:
-        """The normalised object; None for one that no rule reads.
+        """The normalised object; None for an object that no rule reads.
 
         Args:
             value: the object.
-            namespace: the namespace to assume where the object names none.
-            objects: where to look up what the object refers to by name, before the facts.
+            namespace: the namespace to assume where the object has no namespace.
+            objects: looked up before the facts, for objects that this one refers to by name.
         """
         found = self.lookup(objects)
         return normalise(value, vocabulary=self.vocabulary, namespace=namespace, objects=found)
 
     def lookup(self, objects: lookup.Lookup) -> lookup.Lookup:
-        """Some objects first, and then the facts."""
+        """Looks up in `objects` first, and then in the facts."""
         return objects if self.facts.empty else lookup.InTurn(objects, self.facts)
 
     def once(self, name: str, make: Callable[[], _Made]) -> _Made:
-        """What `make` makes of usher.yaml.
+        """A value that `make` derives from usher.yaml; made once and kept.
 
         Args:
-            name: under which it is kept.
+            name: the key of the value.
             make: may run more than once, in several threads.
         """
         if name not in self.made:
@@ -55,16 +55,16 @@ class Knowledge:
         return result
 
     def derived(self, name: str, of: Sequence[Key], make: Callable[[], _Made]) -> _Made:
-        """What `make` makes of usher.yaml and of the objects of some kinds, until one of them changes.
+        """A value that `make` derives from usher.yaml and the objects of some kinds; kept until one of them changes.
 
         Args:
-            name: under which it is kept.
-            of: kinds that it is made of.
+            name: the key of the value.
+            of: the kinds that the value is derived from.
             make: may run more than once, in several threads.
         """
         kept: dict[str, tuple[models.Config, _Made]] = self.facts.derived(name, of, dict)
         last = kept.get(name)
-        # Configurations cannot be compared cheaply, and there is one at a time.
+        # Comparing configurations is expensive, and only one is in use at a time.
         if last is None or last[0] is not self.config:
             last = kept[name] = self.config, make()
         return last[1]

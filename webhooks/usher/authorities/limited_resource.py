@@ -1,4 +1,4 @@
-"""A resource that a quota or a queue limits: what a workload needs of it, and where that is too much."""
+"""A resource that a quota or a queue limits: what a workload needs of it, and whether that is too much."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ from usher.quantities import Quantity
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitedResource:
     of: str
-    """Name of the quota or queue."""
+    """The name of the quota or queue."""
     resource: str
-    """As the quota or queue calls it."""
+    """The name of the resource in the quota or queue."""
     demand: GangDemand
     most: Quantity
     used: Quantity | None = None
@@ -22,7 +22,7 @@ class LimitedResource:
 
     @property
     def needs(self) -> Quantity:
-        """What must be free at once."""
+        """What must be free at the same time."""
         return self.demand.starts if self.demand.is_gang else self.demand.all
 
     @property
@@ -31,7 +31,7 @@ class LimitedResource:
         return self.demand.starts <= self.most and self.demand.all <= self.most
 
     def shortages(self) -> Iterator[Shortage]:
-        """What of it is short; of START, ALL and NOW at most one."""
+        """The shortages of the resource; at most one of START, ALL and NOW."""
         demand = self.demand
         shortage = Shortage(
             of=self.of,
@@ -54,7 +54,7 @@ class LimitedResource:
                 yield replace(shortage, reach=Reach.NOW, needs=self.needs, used=self.used, parts=parts)
 
     def balance(self, kind: str) -> Balance:
-        """For people; `kind` is that of the quota or queue."""
+        """The row of `usher queue`; `kind` is the kind of the quota or queue."""
         left = None if self.used is None else Quantity(max(self.most.nanos - self.used.nanos, 0))
         return Balance(
             of=f"{kind} {self.of}", resource=self.resource, asks=self.needs, most=self.most, used=self.used, free=left

@@ -1,4 +1,4 @@
-"""What `usher queue` says of one workload: the answers of all authorities."""
+"""The report of `usher queue` on one workload: the answers of all authorities."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,26 +8,26 @@ from usher import model, quantities
 from usher.authorities.verdict import Answer, worst
 
 NODES: Final = "nodes"
-"""The authority that knows nothing of what is free now."""
+"""The authority that does not know current usage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """What is asked of one resource, and what there is."""
+    """The demand for one resource, and the supply."""
 
     of: str
-    """What limits it: `flavor a100`, `ResourceQuota gpus`; for people."""
+    """What limits the resource, for the report: `flavor a100`, `ResourceQuota gpus`."""
     resource: str
-    """As the quota or queue calls it."""
+    """The name of the resource in the quota or queue."""
     asks: quantities.Quantity
     most: quantities.Quantity | None
-    """What it could ever give; None where nothing bounds it."""
+    """What the quota or queue could ever give; None where it has no bound."""
     own: quantities.Quantity | None = None
-    """The part of `most` that is not borrowed, where something is."""
+    """The part of `most` that is not borrowed; None where the queue borrows nothing."""
     used: quantities.Quantity | None = None
-    """None where it is not known; for a queue of Kueue what it has reserved itself."""
+    """Current usage; None where it is unknown. For a queue of Kueue: what the queue itself has reserved."""
     free: quantities.Quantity | None = None
-    """What is left now; None where it is not known."""
+    """The room that is left now; None where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Taken:
     resources: tuple[str, ...]
     flavor: str
     now: bool
-    """Whether it has room now; else it has room if nothing else runs."""
+    """Whether the flavor has room now; else it has room if nothing else runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Elsewhere:
 
     queue: str
     behind: str = ""
-    """The ClusterQueue to which it leads."""
+    """The ClusterQueue of the queue."""
     answer: Answer
 
 
@@ -58,25 +58,25 @@ class Holding:
     pod_set: str
     answer: Answer
     nodes: int
-    """How many of the nodes that are there could hold one; an upper bound."""
+    """How many existing nodes could hold one pod; an upper bound."""
     grows: tuple[str, ...]
-    """Pools that an autoscaler fills and whose nodes could hold one."""
+    """Pools that an autoscaler fills and whose nodes could hold one pod."""
     nearest: str = ""
-    """The place that lacks least, where no node could hold one."""
+    """The place that lacks least, where no node could hold one pod."""
     missing: tuple[str, ...] = ()
-    """What that place lacks, or why the answer is not known."""
+    """What that place lacks, or why the answer is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """What one authority says."""
+    """The answer of one authority."""
 
     authority: str
     """`Kueue`, `Volcano`, `GPUQuota`, `ResourceQuota`, `LimitRange`, `classes`, `nodes`."""
     way: tuple[str, ...] = ()
-    """The queues or quotas that decide, from the one that is named to the outermost."""
+    """The queues or quotas that decide, from the one that the workload names to the outermost."""
     given: bool = False
-    """Whether gpu-usher names the first of them, and the file does not."""
+    """Whether gpu-usher adds the first of them; the file does not name it."""
     answer: Answer
     reasons: tuple[str, ...] = ()
     balances: tuple[Balance, ...] = ()
@@ -85,7 +85,7 @@ class Section:
     holding: tuple[Holding, ...] = ()
     remedies: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
-    """What has to become free."""
+    """What must become free."""
 
     @property
     def is_of_nodes(self) -> bool:
@@ -93,7 +93,7 @@ class Section:
 
 
 def together(sections: Iterable[Section]) -> Answer:
-    """The worst answer. COULD of nodes does not count: they never say more, and the others may say FITS."""
+    """The worst answer. COULD of nodes is left out: nodes never give a better answer, while others may give FITS."""
     answers = [section.answer for section in sections if not (section.is_of_nodes and section.answer is Answer.COULD)]
     return worst(answers) if answers else Answer.COULD
 
@@ -107,27 +107,27 @@ class Rank:
     name: str
     """Empty where the pods have no class."""
     value: int | None
-    """None where the class is not known or not there."""
+    """The priority; None where the class is unknown or does not exist."""
     of: tuple[str, ...] = ()
-    """Pod sets; empty for all of them."""
+    """The pod sets with this class; empty for all pod sets."""
     by_default: bool = False
     missing: bool = False
-    """Whether the cluster does not have it."""
+    """Whether the class does not exist in the cluster."""
     given: bool = False
-    """Whether gpu-usher names it, and the file does not."""
+    """Whether gpu-usher adds the class; the file does not name it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """All that `usher queue` says of one workload."""
+    """The report of `usher queue` on one workload."""
 
     workload: model.Workload
     ranks: tuple[Rank, ...]
     sections: tuple[Section, ...]
     given: tuple[str, ...] = ()
-    """What the mutating webhook adds, in few words each."""
+    """What the mutating webhook adds, a few words for each change."""
     fewer: tuple[str, ...] = ()
-    """With how many pods it would fit, by all sections together."""
+    """The pod counts at which the workload would fit, by all sections together."""
 
     @property
     def answer(self) -> Answer:
@@ -135,7 +135,7 @@ class Outlook:
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """What would make it fit: fewer pods for all authorities, and changes that each authority would accept."""
+        """Changes that would make the workload fit: fewer pods for all authorities, or a change for one authority."""
         found = [*self.fewer]
         for section in self.sections:
             own = [*map(_use, section.elsewhere), *section.remedies]

@@ -45,7 +45,7 @@ AUTHORITIES: Final = (
 
 
 def slices(case: Case, known: Knowledge) -> Mapping[str, Mapping[str, Any]]:
-    """What Rego sees of all authorities that have anything to say, by the field of `input.cluster`, in order."""
+    """The slices of all authorities that have something to report, in order, by the field of `input.cluster`."""
     makes_pods = bool(case.workload.pod_sets)
     found = {
         field: value
@@ -58,6 +58,6 @@ def slices(case: Case, known: Knowledge) -> Mapping[str, Mapping[str, Any]]:
 
 
 def sections(case: Case, known: Knowledge) -> Iterator[Section]:
-    """What `usher queue` says of all authorities."""
+    """The sections of `usher queue`, from all authorities."""
     for authority in AUTHORITIES:
         yield from authority.outlook(case, known)

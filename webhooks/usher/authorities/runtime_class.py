@@ -11,9 +11,9 @@ from usher.reading.lookup import Absence, Reference
 
 
 def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:
-    """The workload with the overhead of RuntimeClasses, as the API server writes it into each pod.
+    """The workload with the overhead of its RuntimeClasses, as the API server adds it to each pod.
 
-    Pods that state an overhead keep it: the API server refuses any other than that of the class.
+    A pod that states an overhead keeps it: the API server refuses an overhead that differs from that of the class.
     """
     if isinstance(classes, Absence) or not any(pod_set.runtime_class_name for pod_set in workload.pod_sets):
         return workload
@@ -29,11 +29,11 @@ def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object]) -
 
 
 RuntimeClassesInput = dict[str, bool]
-"""Whether a class is there, by name; without classes of which nothing is known."""
+"""Whether each class exists, by name; unknown classes are left out."""
 
 
 def of(case: Case, known: Knowledge) -> RuntimeClassesInput | None:
-    """The classes that pod sets name; None where they name none."""
+    """The classes that pod sets name; None where they do not name a class."""
     pod_sets = case.workload.pod_sets
     names = sorted({pod_set.runtime_class_name for pod_set in pod_sets if pod_set.runtime_class_name})
     if not names:

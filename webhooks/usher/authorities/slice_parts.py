@@ -1,4 +1,4 @@
-"""Parts of slices that several authorities share, as Rego sees them."""
+"""Parts of the Rego input that several authorities share."""
 
 from collections.abc import Iterable
 
@@ -9,11 +9,11 @@ from usher.authorities.verdict import Part, Reach
 from usher.reading.shapes import Amount, amount_of
 
 REACHES = {Reach.START: "never", Reach.ALL: "not all", Reach.LARGEST: "not largest", Reach.NOW: "not now"}
-"""How Rego spells them."""
+"""The names of the reaches in the Rego input."""
 
 
 class PartInput(TypedDict):
-    """Pods of one pod set, with what each of them takes."""
+    """The pods of one pod set, with what each pod takes."""
 
     podSet: str
     pods: int

@@ -8,20 +8,20 @@ from usher.quantities import Quantity
 
 
 class Answer(StrEnum):
-    """Whether a workload starts, the worst first."""
+    """Whether a workload starts; the worst answer comes first."""
 
     NEVER = "never"
-    """As things are configured, whatever else is running."""
+    """The configuration does not let it start, even if nothing else runs."""
     UNKNOWN = "unknown"
     NOT_NOW = "not now"
-    """Something is used up, stopped or not there yet."""
+    """A resource is used up, or a queue is stopped, or an object does not exist yet."""
     COULD = "could"
-    """Nothing that is configured stands in the way; what is free at the moment is not known."""
+    """The configuration lets it start; whether there is room now is unknown."""
     FITS = "fits now"
 
 
 def worst(answers: Iterable[Answer]) -> Answer:
-    """The worst of several answers; FITS without any."""
+    """The worst of several answers; FITS where there are no answers."""
     order = list(Answer)
     return min(answers, key=order.index, default=Answer.FITS)
 
@@ -30,18 +30,18 @@ class Reach(StrEnum):
     """How far a workload gets before a resource is short."""
 
     START = "start"
-    """It cannot start, whatever else runs."""
+    """It cannot start, even if nothing else runs."""
     ALL = "all"
-    """It starts, and never has all of its pods."""
+    """It starts, but never has all of its pods."""
     LARGEST = "largest"
-    """It has all pods that it must have, and cannot grow as far as it says."""
+    """It has the pods that it needs, but cannot grow to its largest pod counts."""
     NOW = "now"
-    """It has to wait for what others use."""
+    """It must wait for what others use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Pods of one pod set with what each of them takes."""
+    """The pods of one pod set, with what each pod takes."""
 
     pod_set: str
     pods: int
@@ -50,29 +50,29 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
-    """A resource of which a workload needs more than there is."""
+    """A resource that is too scarce for a workload."""
 
     of: str
-    """Name of the quota or queue."""
+    """The name of the quota or queue."""
     resource: str
-    """As the quota or queue calls it."""
+    """The name of the resource in the quota or queue."""
     needs: Quantity
     most: Quantity
     """What the quota or queue can give at most."""
     used: Quantity | None = None
-    """Only where `reach` is NOW."""
+    """Current usage; only where `reach` is NOW."""
     reach: Reach
     parts: tuple[Part, ...] = ()
-    """What `needs` is made of, where several pod sets or pods share it."""
+    """The parts that `needs` consists of, where several pod sets or pods share it."""
     assumption: str = ""
-    """What must be so for the resource to be short."""
+    """What must be true for the shortage to exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What an authority says of a workload."""
+    """The answer of an authority about a workload."""
 
     answer: Answer
     shortages: tuple[Shortage, ...] = ()
     unknowns: tuple[str, ...] = ()
-    """What would have to be known for another answer than UNKNOWN."""
+    """Missing facts that make the answer UNKNOWN."""

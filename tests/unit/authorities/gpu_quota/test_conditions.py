@@ -81,8 +81,8 @@ def test_overlapping_quotas_name_each_other_and_a_namespace() -> None:
     )
 
     assert found == {
-        "research": "GPUQuota team also holds for namespace ml-a and 1 more; none of these quotas is enforced there",
-        "team": "GPUQuota research also holds for namespace ml-a and 1 more; none of these quotas is enforced there",
+        "research": "GPUQuota team also holds for namespace ml-a and 1 more; usher enforces no quota there",
+        "team": "GPUQuota research also holds for namespace ml-a and 1 more; usher enforces no quota there",
     }
     assert condition(gpu_quota(), found["research"]).reason == "Overlapping"
     assert overlaps(gpu_quota(namespaces=["ml-*"]), team, web={"team": "a"}, ml_c={}) == {}
@@ -130,7 +130,7 @@ def test_a_quota_of_usher_yaml_may_have_the_name_of_one_in_the_cluster() -> None
     )
 
     assert found == {
-        "research": "quota research of usher.yaml also holds for namespace ml-a; none of these quotas is enforced there"
+        "research": "quota research of usher.yaml also holds for namespace ml-a; usher enforces no quota there"
     }
 
 

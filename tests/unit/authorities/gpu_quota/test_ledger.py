@@ -237,7 +237,7 @@ GOOD: dict[str, Any] = {"object": "Job.batch/ml/good", "amounts": {"gpus": 8}}
         ({"amounts": {"gpus": 8}}, "object is not written as Kind.group/namespace/name"),
         ({**GOOD, "object": "Job/ml"}, "object is not written as Kind.group/namespace/name"),
         ({**GOOD, "object": "Job.batch/ml/"}, "it has neither a name nor a uid"),
-        ({**GOOD, "amount": 1}, "it has a field 'amount', which no entry has"),
+        ({**GOOD, "amount": 1}, "it has an unknown field 'amount'"),
         ({**GOOD, "amounts": {"gpu": 8}}, "'gpu' is not a unit of a quota"),
         ({**GOOD, "amounts": {"gpus": -8}}, "gpus: -8 is not an amount that can be charged"),
         ({**GOOD, "amounts": {"gpus": "x"}}, "gpus: 'x' is not a quantity; write a number, such as 1, 500m or 16Gi"),

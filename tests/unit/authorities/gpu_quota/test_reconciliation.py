@@ -62,7 +62,7 @@ def test_a_reservation_that_is_over_is_settled_by_what_there_is() -> None:
 
     assert actions(made(over, gone), holding("a", 8)) == [
         Settle(entry=over, amounts=gpus(8), lowers=True),
-        Release(entry=gone, reason="is not there"),
+        Release(entry=gone, reason="does not exist"),
     ]
 
 
@@ -71,7 +71,7 @@ def test_what_is_gone_or_has_finished_is_released() -> None:
 
     assert actions(made(gone, done), holding("b", 8, finished=True)) == [
         Release(entry=done, reason="has finished"),
-        Release(entry=gone, reason="is not there"),
+        Release(entry=gone, reason="does not exist"),
     ]
 
 

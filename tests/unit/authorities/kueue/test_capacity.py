@@ -119,7 +119,7 @@ def test_a_cohort_that_is_its_own_ancestor_is_named_and_nothing_can_be_borrowed_
     found, queues = capacities(research, cohort("a", parent="b"), cohort("b", parent="c"), cohort("c", parent="b"))
 
     assert found.problems(queues["research"]) == (
-        "cohort b is its own ancestor (b -> c -> b), so Kueue cannot count what there is to borrow",
+        "cohort b is its own ancestor (b -> c -> b), so Kueue cannot count its quota",
     )
     assert found.of(queues["research"], A100_GPU) == 16
     assert found.bound(queues["research"], A100_GPU) == UNLIMITED
@@ -129,7 +129,7 @@ def test_a_borrowing_limit_bounds_what_is_not_known_of_the_cohort() -> None:
     research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
     found, queues = capacities(research, whole=False)
 
-    assert found.problems(queues["research"]) == ("whether cohort shared-gpus has quota of its own is not known",)
+    assert found.problems(queues["research"]) == ("usher does not know whether cohort shared-gpus has its own quota",)
     assert found.of(queues["research"], A100_GPU) == 16
     assert found.bound(queues["research"], A100_GPU) == 48
 

@@ -71,5 +71,5 @@ def test_what_is_no_yaml_is_a_problem_and_no_error() -> None:
         assert kueue_configuration.read(text).problems, text
     assert kueue_configuration.read("") == kueue_configuration.read("{}")
     assert kueue_configuration.read(None) == Configuration(
-        problems=("ConfigMap kueue-manager-config holds no configuration",)
+        problems=("ConfigMap kueue-manager-config contains no configuration",)
     )

@@ -160,9 +160,9 @@ def test_claimed_devices_are_counted_as_the_configuration_maps_their_class() -> 
 
 def test_claimed_devices_of_another_class_are_unknown() -> None:
     (found,) = kueue_demand.of(claiming(), kueue_configuration.read("{}"))
-    assert found.unknowns == ("deviceClassMappings of Kueue's configuration names no whole devices of gpu.nvidia.com",)
+    assert found.unknowns == ("deviceClassMappings of Kueue's configuration counts no whole devices of gpu.nvidia.com",)
     (found,) = kueue_demand.of(claiming(), UNKNOWN)
-    assert found.unknowns == ("as what Kueue counts devices of class gpu.nvidia.com is not known",)
+    assert found.unknowns == ("usher does not know which resource counts devices of class gpu.nvidia.com in Kueue",)
 
 
 def test_claims_of_which_nobody_knows_what_they_are_for_are_unknown() -> None:
@@ -170,7 +170,7 @@ def test_claims_of_which_nobody_knows_what_they_are_for_are_unknown() -> None:
         container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}]
     )
 
-    assert one(value).unknowns == ("what the device claims of the pod are for is not known",)
+    assert one(value).unknowns == ("usher does not know the devices in the claims of the pod",)
 
 
 @pytest.mark.parametrize(

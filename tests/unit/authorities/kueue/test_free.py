@@ -123,7 +123,7 @@ def test_of_a_tree_with_a_queue_of_which_nothing_is_known_nothing_is_certain() -
 
     assert found.of(a, KEY) == 0
     assert found.bound(a, KEY) == 46
-    assert found.problems(a) == ("what ClusterQueue b has reserved now is not known",)
+    assert found.problems(a) == ("the current reservations of ClusterQueue b are not known",)
 
 
 @pytest.mark.parametrize("total", ["many", {}, [], True])
@@ -157,7 +157,7 @@ def test_what_is_not_known_below_one_cohort_is_not_known_below_any_of_the_tree()
     a, b = queue("a", 16, cohort="left"), queue("b", 16, cohort="right")
     cohorts = (cohort("left", parent="top"), cohort("right", parent="top"), cohort("top", 8))
 
-    assert free(a, b, cohorts=cohorts, a=0).problems(a) == ("what ClusterQueue b has reserved now is not known",)
+    assert free(a, b, cohorts=cohorts, a=0).problems(a) == ("the current reservations of ClusterQueue b are not known",)
     assert free(a, b, cohorts=cohorts, a=0, b=4).of(a, KEY) == 36
 
 

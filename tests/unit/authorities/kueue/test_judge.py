@@ -151,7 +151,7 @@ class TestWhatIsNotKnown:
     def test_a_flavor_that_is_not_there(self) -> None:
         verdict = judged(job(), cluster_queue("research", gpu_group(8)), flavor("h100"))
 
-        assert verdict.unknowns == ("ResourceFlavor a100 is not there",)
+        assert verdict.unknowns == ("ResourceFlavor a100 does not exist",)
 
     def test_a_flavor_that_cannot_be_read(self) -> None:
         broken = flavor("a100", nodeTaints=TAINTED, tolerations="all")
@@ -164,7 +164,7 @@ class TestWhatIsNotKnown:
         facts = (cluster_queue("research", gpu_group(8)), flavor("a100", topologyName="racks"))
 
         assert judged(placed(RACK), *facts).unknowns == ("the Topologies are not known",)
-        assert judged(placed(RACK), *facts, topology("blocks", RACK)).unknowns == ("Topology racks is not there",)
+        assert judged(placed(RACK), *facts, topology("blocks", RACK)).unknowns == ("Topology racks does not exist",)
 
     def test_a_topology_that_cannot_be_read(self) -> None:
         broken = builders.replaced(topology("racks", RACK), "/spec/levels/0/nodeLabel", 7)
@@ -192,7 +192,7 @@ class TestWhatIsNotKnown:
 
         assert judged(job(), *facts).answer is Answer.COULD
         assert judged(job(gpus=9), *facts).unknowns == (
-            "cohort a is its own ancestor (a -> a), so Kueue cannot count what there is to borrow",
+            "cohort a is its own ancestor (a -> a), so Kueue cannot count its quota",
         )
 
     def test_a_configuration_of_kueue_that_cannot_be_read(self) -> None:
@@ -216,7 +216,7 @@ class TestWhatIsNotKnown:
         run: paths.Object = {"apiVersion": "tekton.dev/v1", "kind": kind, "metadata": {"name": "run"}, "spec": spec}
 
         assert judged(run, cluster_queue("research", gpu_group(8)), A100).unknowns == (
-            f"what else {asking} for is not known",
+            f"usher does not know what else {asking} for",
         )
 
     def test_pods_to_which_the_workload_may_grow_do_not_count(self) -> None:

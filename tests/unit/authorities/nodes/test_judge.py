@@ -30,7 +30,7 @@ def test_a_pod_fits_a_node_that_has_all_it_asks_for() -> None:
 def test_more_of_a_resource_than_any_node_has_never_fits() -> None:
     found = judge(gpu_pod(16), GPU_NODE, CPU_NODE)
 
-    assert place(found) == "nodes such as gpu-0"
+    assert place(found) == "nodes like gpu-0"
     assert obstacles(found) == Obstacles(amounts=(MissingAmount(resource="nvidia.com/gpu", asked=16, most=8),))
 
 
@@ -80,7 +80,7 @@ def test_nor_are_those_of_several_nodes_of_one_class() -> None:
 def test_a_taint_that_is_not_tolerated_keeps_the_pod_off() -> None:
     found = judge(gpu_pod(tolerations=[]), GPU_NODE, CPU_NODE)
 
-    assert place(found) == "nodes such as gpu-0", "a node without GPUs is farther away than one with a taint"
+    assert place(found) == "nodes like gpu-0", "a node without GPUs is farther away than one with a taint"
     assert [str(taint) for taint in obstacles(found).taints] == [GPU_TAINT]
     assert obstacles(found).amounts == ()
 

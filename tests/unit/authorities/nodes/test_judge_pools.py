@@ -71,7 +71,7 @@ class TestPools:
 
         assert found == NodeVerdict(
             answer=Answer.UNKNOWN,
-            reason="it fits pool h100 alone, which has no node, and usher.yaml does not say scalesFromZero of it",
+            reason="it fits only pool h100, which has no node; usher.yaml does not set scalesFromZero for this pool",
         )
 
     def test_that_do_not_scale_are_the_nodes_that_are_there(self) -> None:

@@ -19,7 +19,7 @@ def holding(labels: dict[str, str] | None = None, **slices: int) -> Repartitioni
 
 def test_a_mix_that_fits_is_told_with_the_gpus_that_it_takes() -> None:
     assert holding(_3g_40gb=1, _1g_10gb=4) == Repartitioning(
-        place="nodes such as mig-0", board="H100-80", gpus=1, per_node=2, mix="4 x 1g.10gb + 3g.40gb"
+        place="nodes like mig-0", board="H100-80", gpus=1, per_node=2, mix="4 x 1g.10gb + 3g.40gb"
     )
 
 

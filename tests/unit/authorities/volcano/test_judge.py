@@ -115,7 +115,7 @@ def test_a_way_up_that_leads_nowhere_or_in_a_circle_is_named() -> None:
     lost = judge(volcano_job(1), volcano_queue(parent="gone")).unreadable
     circle = judge(volcano_job(1), volcano_queue(parent="lab"), volcano_queue("lab", parent="research")).unreadable
 
-    assert [(each.of, each.reason) for each in lost] == [("Queue research", "names gone, which is not there")]
+    assert [(each.of, each.reason) for each in lost] == [("Queue research", "names gone, which does not exist")]
     assert [(each.of, each.reason) for each in circle] == [("Queue lab", "leads in a circle, or too far")]
 
 

@@ -1,1 +1,1 @@
-"""GPU quotas: what a workload is charged and what a quota has left. All but `live` is pure arithmetic."""
+"""GPU quotas: the charge of a workload, and the room that a quota has left. Only `live` does I/O."""

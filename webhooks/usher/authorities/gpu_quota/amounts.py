@@ -15,13 +15,13 @@ GPUS: Final = "gpus"
 SLICES: Final = "slices"
 MEMORY: Final = "memoryGiB"
 PROFILES: Final = "profiles."
-"""Prefix; the name of a profile follows, as the driver writes it."""
+"""The prefix of units of profiles; the driver's name of the profile follows."""
 
 Amounts = Mapping[str, int]
-"""Nanos by unit; a unit that is missing is 0."""
+"""Nanos by unit; a missing unit is 0."""
 
 MOST: Final = 10**12 * NANO
-"""Largest amount: above what any cluster has and any limit allows. It bounds hostile manifests."""
+"""The largest amount: more than any cluster has and any limit allows. It bounds hostile manifests."""
 
 _NAMES: Final = {GPUS: "GPUs", SLICES: "slices", MEMORY: "GiB of device memory"}
 
@@ -37,7 +37,7 @@ def profile_of(unit: str) -> profiles.Profile | None:
         return None
     name = unit.removeprefix(PROFILES)
     found = profiles.parse(name)
-    # `1g.10gb.me` is how a resource spells `1g.10gb+me`; two spellings would be two units.
+    # A resource spells `1g.10gb+me` as `1g.10gb.me`; two spellings would be two units.
     return found if str(found) == name else None
 
 
@@ -64,12 +64,12 @@ def highest(several: Iterable[Amounts]) -> dict[str, int]:
 
 
 def number(nanos: int) -> str:
-    """A number as Kubernetes writes it: 16, or 3500m."""
+    """The text of a number in Kubernetes' notation: 16, or 3500m."""
     return str(quantities.Quantity(nanos))
 
 
 def text(unit: str, nanos: int) -> str:
-    """`16 GPUs`, `1 GPU`, `3500m slices`, `2 instances of 1g.10gb`."""
+    """The text of an amount: `16 GPUs`, `1 GPU`, `3500m slices`, `2 instances of 1g.10gb`."""
     if unit in _NAMES:
         name = _NAMES[unit]
         return f"{number(nanos)} {name.removesuffix('s') if nanos == NANO else name}"

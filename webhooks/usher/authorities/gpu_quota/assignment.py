@@ -1,6 +1,6 @@
-"""Which quota holds for a namespace, by the GPUQuotas of the cluster and the quotas of usher.yaml.
+"""Decides which quota holds for a namespace, by the GPUQuotas of the cluster and the quotas of usher.yaml.
 
-At most one quota may hold for a namespace. `Undecided` says that several do, or that it is not known.
+At most one quota may hold for a namespace. `Undecided` says that several quotas hold, or that the answer is unknown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,18 +21,18 @@ Labels = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """It is undecided which quota holds; `reason` names those that may."""
+    """usher cannot decide which quota holds; `reason` names the quotas that may hold."""
 
     reason: str
 
 
 def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels | None) -> Quota | Undecided | None:
-    """The quota of a namespace; None where none holds.
+    """The quota of a namespace; None where no quota holds.
 
     Args:
-        quotas: all quotas, of the cluster and of usher.yaml.
-        namespace: its name.
-        labels: of the namespace; None where they are not known.
+        quotas: all quotas of the cluster and of usher.yaml.
+        namespace: the name of the namespace.
+        labels: the labels of the namespace; None where they are unknown.
     """
     holding: list[Quota] = []
     unsure: list[str] = []
@@ -54,7 +54,7 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
 
 
 def holds(quota: Quota, namespace: str, labels: Labels | None) -> bool | None:
-    """Whether a quota is for a namespace; None where labels decide that are not known."""
+    """Whether a quota holds for a namespace; None where unknown labels decide."""
     if quota.namespaces and not selection.matches(namespace, quota.namespaces):
         return False
     if quota.requirements and labels is None:
@@ -63,7 +63,7 @@ def holds(quota: Quota, namespace: str, labels: Labels | None) -> bool | None:
 
 
 def _fits(requirement: Requirement, labels: Labels) -> bool:
-    """As k8s.io/apimachinery pkg/labels has it: a label that is not there is in no list of values."""
+    """Whether labels meet a requirement. As in k8s.io/apimachinery pkg/labels, a missing label matches no value."""
     value = labels.get(requirement.key)
     match requirement.operator:
         case "In":
@@ -87,14 +87,14 @@ def _listed(quotas: Iterable[Quota]) -> str:
 
 
 SELECTED_BY: Final = ((GROUP, KIND), ("", "Namespace"))
-"""Kinds of facts on which the assignment rests."""
+"""The kinds of facts that decide the assignment."""
 
 _MOST: Final = 4096
-"""Namespaces whose quota is remembered; names come from users."""
+"""How many namespaces are remembered with their quota. A bound is necessary: names come from users."""
 
 
 def read(known: Knowledge, namespace: str) -> Quota | Undecided | None:
-    """The quota of a namespace; None where none holds. Remembered until a quota or a namespace changes."""
+    """The quota of a namespace; None where no quota holds. Remembered until a quota or a namespace changes."""
     remembered: dict[str, Quota | Undecided | None] = known.derived("quotas of namespaces", SELECTED_BY, dict)
     if namespace in remembered:
         return remembered[namespace]
@@ -106,18 +106,18 @@ def read(known: Knowledge, namespace: str) -> Quota | Undecided | None:
 
 
 def quotas(known: Knowledge) -> tuple[Quota | Malformed, ...]:
-    """All quotas; those of usher.yaml last."""
+    """All quotas; the quotas of usher.yaml come last."""
     return known.derived("quotas", [(GROUP, KIND)], lambda: (*_of_cluster(known.facts), *_declared(known)))
 
 
 def labels_of_namespaces(facts: Store) -> Mapping[str, Labels | None] | None:
-    """Labels by namespace, None where they cannot be read; None where no namespaces are known."""
+    """Labels by namespace, None for unreadable labels; None for the whole map where the namespaces are unknown."""
     found = facts.objects("", "Namespace")
     return None if isinstance(found, Absence) else {name: namespaces.labels(name, facts) for name in found}
 
 
 def default_class(known: Knowledge) -> str:
-    """The PriorityClass of pods that name none; empty where there is no such class, or it is not known."""
+    """The PriorityClass of pods without a class name; empty where there is no default class, or it is unknown."""
     return priority_read.default_name(known.facts, known.config.priorities.global_default) or ""
 
 

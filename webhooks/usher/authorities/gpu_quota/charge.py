@@ -1,8 +1,8 @@
-"""What a workload is charged: all pods that it may make at once, by the priority class of each.
+"""Computes the charge of a workload: all pods that it may make at once, by their priority classes.
 
-A claim that pods share is charged once for each workload. A share of a device (time slice, MPS, HAMi) counts as a
-whole device, unless `perDevice` in usher.yaml says into how many shares a device is split; so does a partition of a
-vendor other than NVIDIA. Access that takes no device counts nothing.
+A claim that pods share is charged once for each workload. A share of a device (time slice, MPS, HAMi) and a partition
+of a vendor other than NVIDIA count as a whole device, unless `perDevice` in usher.yaml gives the number of shares of a
+device. Access that does not take a device counts nothing.
 """
 
 import math
@@ -29,14 +29,14 @@ class have the empty name."""
 ByClasses = Mapping[Classes, Amounts]
 
 _SIDES: Final = frozenset({Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
-"""Units that say how large a share is. Another resource counts the devices; without one there is one device."""
+"""Units of the size of a share. Another resource counts the devices; without it, the pod has one device."""
 
 _ONE: Final = quantities.parse(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unclear:
-    """A unit in which the whole charge is not known; `profiles.` stands for all units of profiles."""
+    """A unit whose charge is not fully known; `profiles.` means all units of profiles."""
 
     unit: str
     classes: Classes
@@ -46,16 +46,16 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """What all pods of a workload take of a quota."""
+    """The amounts of a quota that all pods of a workload take."""
 
     amounts: ByClasses
     suspended: bool = False
-    """Whether the workload makes no pods for now; a quota may not charge it then."""
+    """Whether the workload is suspended and makes no pods now; some quotas do not charge it then."""
     unbounded: str = ""
-    """Why nothing bounds it; then the amounts leave out the unbounded part, and its pods are charged one by one."""
+    """Why the charge has no bound. The amounts then leave out the unbounded part, whose pods are charged one by one."""
     unclear: tuple[Unclear, ...] = ()
     whole: bool = True
-    """False where pods also come from parts that are not known (a runtime, an override); the charge may change."""
+    """False where pods also come from unknown parts (a runtime, an override); the charge may change."""
 
     @property
     def bounded(self) -> bool:
@@ -66,7 +66,7 @@ NO_CHARGE: Final = Charge(amounts={})
 
 
 def of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
-    """What counts towards a limit for these priority classes; without classes, everything."""
+    """The amounts that count towards a limit for these priority classes; all amounts if `classes` is empty."""
     found = [each for key, each in by_classes.items() if not classes or not set(key).isdisjoint(classes)]
     return found[0] if len(found) == 1 else gpu_quota_amounts.plus(*found)
 
@@ -88,14 +88,14 @@ def charge(
     assumption: Assumption = NOTHING_ASSUMED,
     default_class: str = "",
 ) -> Charge:
-    """What a workload takes of a quota; a template from which other objects make pods takes nothing.
+    """The charge of a workload; a template for the pods of other objects is charged nothing.
 
     Args:
-        workload: normalised.
+        workload: the normalised object.
         pools: the node pools of usher.yaml.
-        vocabulary: what resource names mean.
-        assumption: what the quota assumes of devices whose board is not known.
-        default_class: the PriorityClass of pods that name none.
+        vocabulary: the meaning of resource names.
+        assumption: the quota's assumption about devices whose board is unknown.
+        default_class: the PriorityClass of pods without a class name.
     """
     if workload.is_template or not workload.makes_pods:
         return NO_CHARGE
@@ -114,7 +114,7 @@ def charge(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Portion:
-    """What pods ask for under one name."""
+    """The devices that pods ask for under one resource or claim name."""
 
     name: str
     route: model.Route
@@ -122,7 +122,7 @@ class _Portion:
     classes: Classes
     device: Device
     number: quantities.Quantity | None
-    """How many of `device`; None where nothing bounds it."""
+    """How many of `device` the pods ask for; None where the number has no bound."""
     reason: str = ""
 
 
@@ -133,7 +133,7 @@ def _portions(
     assumption: Assumption,
     default_class: str,
 ) -> Iterator[tuple[str, _Portion]]:
-    """What the pods of one set ask for, each with the claim that shares it, or an empty name."""
+    """The portions of one pod set, each with the claim that its pods share, or an empty name."""
     if not pod_set.requests:
         return
     devices = Devices(selected_products(pod_set, pools), assumption)
@@ -154,7 +154,7 @@ def _portions(
                 classes=classes,
                 device=device,
                 number=together,
-                reason="; ".join(filter(None, reasons)) or "nothing bounds the number of its pods",
+                reason="; ".join(filter(None, reasons)) or "the number of its pods has no bound",
             ),
         )
 
@@ -162,7 +162,7 @@ def _portions(
 def _counted(
     pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary
 ) -> Iterator[tuple[model.AcceleratorRequest, Device, quantities.Quantity | None]]:
-    """What one pod asks for: the device and how many of it."""
+    """The requests of one pod, each with its device and the number of devices."""
     sides: defaultdict[str, list[_Side]] = defaultdict(list)
     counting = {request.name for request in pod_set.requests}
     for request in pod_set.requests:
@@ -186,7 +186,7 @@ class _Side(NamedTuple):
 
 
 def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
-    """The devices of a pod that asks for memory or cores only: as many as these fill, at least one a container."""
+    """The devices of a pod that asks only for memory or cores: as many as these fill, at least one per container."""
     containers = sum(side.request.name in container.accelerators for container in pod_set.containers)
     if side.meaning.unit is Unit.MEMORY or side.meaning.size is None:
         return max(1, containers)
@@ -197,7 +197,7 @@ def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
 def _device(
     request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
 ) -> Device:
-    """What one of a request is."""
+    """The device of a request."""
     vendor = meaning.vendor if meaning is not None else ""
     match request.route:
         case model.Route.FRACTION:
@@ -229,7 +229,7 @@ def _domain(name: str) -> str:
 
 
 def _once(portions: Sequence[_Portion]) -> _Portion:
-    """A claim of several pod sets: the most that any of them asks for in it, for the classes of all of them."""
+    """One portion for a claim of several pod sets: the largest of their portions, for the classes of all of them."""
     numbers = [portion.number for portion in portions if portion.number is not None]
     present = [portion for portion in portions if portion.number != quantities.ZERO]
     first = portions[0]

@@ -1,4 +1,4 @@
-"""What a review asks the live side of GPUQuotas to charge."""
+"""A request of a review to charge a workload to its GPUQuota."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from usher import model, paths
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeRequest:
-    """A workload that the policies let in."""
+    """A workload that the policies allow."""
 
     uid: str
-    """Of the review; the key of an object that has neither a name nor a uid yet."""
+    """The uid of the review; the key of an object that has neither a name nor a uid yet."""
     workload: model.Workload
     value: paths.Object
-    """The object of the workload."""
+    """The manifest of the workload."""
     old_value: paths.Object | None = None
     """The object before an UPDATE."""
     creates: bool = True

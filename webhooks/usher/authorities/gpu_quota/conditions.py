@@ -1,6 +1,6 @@
-"""The condition `Ready` of a GPUQuota, with what an administrator must do.
+"""Computes the condition `Ready` of a GPUQuota; its message tells an administrator what to do.
 
-Every replica computes the same condition for the same quota, so that none overwrites another one's.
+Every replica computes the same condition for the same quota, so replicas do not overwrite each other's conditions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ _LONGEST: Final = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """Of type Ready."""
+    """A condition of type Ready."""
 
     ready: bool
     reason: str
@@ -35,9 +35,9 @@ def of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Conditio
     """The condition of a quota.
 
     Args:
-        quota: as it is declared.
-        found: its ledger.
-        overlap: which other quotas hold for the same namespaces; empty where none does.
+        quota: the quota as declared.
+        found: the ledger of the quota.
+        overlap: a text about other quotas for the same namespaces; empty without other quotas.
     """
     if isinstance(quota, Malformed):
         return _condition("Malformed", _listed(quota.problems))
@@ -46,7 +46,7 @@ def of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Conditio
     if found.problems:
         return _condition("LedgerUnreadable", _listed(found.problems))
     exceeded = _exceeded(found.ledger, quota.limits)
-    # An exceeded quota is still enforced: it lets nothing more in.
+    # An exceeded quota is still enforced: it refuses every new charge.
     return _condition("Exceeded", exceeded, ready=True) if exceeded else IN_FORCE
 
 
@@ -54,8 +54,8 @@ def overlaps(quotas: Iterable[Quota | Malformed], labels: Mapping[str, Mapping[s
     """For each GPUQuota that overlaps another quota, by name, a text that names the others and one namespace.
 
     Args:
-        quotas: all quotas, of the cluster and of usher.yaml.
-        labels: of all namespaces, by name.
+        quotas: all quotas of the cluster and of usher.yaml.
+        labels: the labels of all namespaces, by name.
     """
     first: dict[str, tuple[str, list[Quota]]] = {}
     counts: dict[str, int] = {}
@@ -82,8 +82,8 @@ def put(value: paths.Json, condition: Condition, *, now: str) -> paths.Object:
 
     Args:
         value: the status.
-        condition: replaces the one of its type.
-        now: the time as Kubernetes writes it; the transition time if `status` changes.
+        condition: replaces the condition of the same type.
+        now: the time in Kubernetes' notation; becomes the transition time if `status` changes.
     """
     told: paths.Object = {**value} if isinstance(value, dict) else {}
     before, said = _of_type(value), "True" if condition.ready else "False"
@@ -103,11 +103,11 @@ def _overlap(name: str, namespace: str, holding: Iterable[Quota], *, more: int) 
     others = [str(each) for each in holding if each.declared or each.name != name]
     named = f"{', '.join(others[:_MOST_NAMED])}{' and others' if len(others) > _MOST_NAMED else ''}"
     where = f"namespace {namespace}" + (f" and {more} more" if more else "")
-    return f"{named} also hold{'s' if len(others) == 1 else ''} for {where}; none of these quotas is enforced there"
+    return f"{named} also hold{'s' if len(others) == 1 else ''} for {where}; usher enforces no quota there"
 
 
 def _exceeded(found: Ledger, limits: Limits) -> str:
-    """By how much each limit is exceeded; empty where none is."""
+    """A text about each exceeded limit; empty where no limit is exceeded."""
     over = []
     for limit, used in zip(limits, ledger.used_of(found, limits), strict=True):
         for unit, nanos in used.items():

@@ -1,4 +1,4 @@
-"""Problems of the quotas in usher.yaml: unknown boards, and two quotas for one namespace."""
+"""Finds problems of the quotas in usher.yaml: unknown boards, and two quotas for one namespace."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,11 +8,11 @@ from usher.authorities.gpu_quota.definitions import Requirement
 from usher.config import models, overlaps
 
 Problem = tuple[str, str]
-"""JSON Pointer into usher.yaml, and the problem there."""
+"""A JSON Pointer into usher.yaml, and the problem there."""
 
 
 def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
-    """Quotas that select the same namespaces by name, and unknown boards."""
+    """Errors: quotas that select the same namespaces by name, and unknown boards."""
     for index, number in _pairs(quotas):
         if not _look_at_labels(quotas[number], quotas[index]):
             name = quotas[number].name
@@ -26,7 +26,7 @@ def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
 
 
 def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
-    """Quotas that may select the same namespace by labels, which usher.yaml does not know."""
+    """Warnings: quotas that may select the same namespace by labels. usher.yaml does not contain these labels."""
     for index, number in _pairs(quotas):
         if _look_at_labels(quotas[number], quotas[index]):
             name = quotas[number].name
@@ -35,7 +35,7 @@ def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
 
 
 def _pairs(quotas: Sequence[models.Quota]) -> Iterator[tuple[int, int]]:
-    """Indexes of quotas, each with an earlier one that may select the same namespace."""
+    """Indexes of two quotas that may select the same namespace; the later quota comes first."""
     read = [definitions.of_entry(quota).requirements or () for quota in quotas]
     for index, quota in enumerate(quotas):
         for number, before in enumerate(quotas[:index]):

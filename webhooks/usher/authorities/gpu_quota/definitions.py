@@ -1,4 +1,4 @@
-"""A quota, read from a GPUQuota object or from an entry of usher.yaml into the same value."""
+"""Reads quotas, from GPUQuota objects and from usher.yaml, into the same value."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """Limits for all namespaces that it selects, together."""
+    """A quota: limits for the sum of all namespaces that it selects."""
 
     name: str
     declared: bool
-    """Whether usher.yaml declares it; its account is a ConfigMap then, and not the status of a GPUQuota."""
+    """Whether usher.yaml declares the quota; its account is then in a ConfigMap, not in the status of a GPUQuota."""
     namespaces: tuple[str, ...]
-    """Patterns; empty where labels alone decide."""
+    """Patterns of names; empty where only labels decide."""
     requirements: tuple[Requirement, ...] | None
-    """Of the labels of a namespace; None without a selector, empty for a selector that fits every namespace."""
+    """Requirements on namespace labels; None without a selector, empty for a selector that fits every namespace."""
     limits: Limits
     assumption: Assumption
     charges_suspended: bool
@@ -55,14 +55,14 @@ class Malformed:
     name: str
     problems: tuple[tuple[str, str], ...]
     namespaces: tuple[str, ...] | None
-    """Patterns of the namespaces that it may be meant for; None where these cannot be read: it may be any."""
+    """Patterns of the namespaces that it may select; None where they are unreadable, so that it may select any."""
 
     def __str__(self) -> str:
         return f"GPUQuota {self.name}"
 
 
 def of_object(value: paths.Object) -> Quota | Malformed:
-    """The quota of a GPUQuota object, whatever its form."""
+    """The quota of a GPUQuota object, which may have any form."""
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     name = name if isinstance(name, str) else ""
@@ -130,11 +130,11 @@ def _meant_for(spec: paths.Json) -> tuple[str, ...] | None:
 
 
 def _place(keys: Sequence[str | int]) -> str:
-    """For a wrong key, pydantic names the key; the pointer leads to its object."""
+    """The pointer to an error. For an unknown key, pydantic names the key; the pointer then names its object."""
     return paths.join("/spec", *(keys[:-1] if keys and keys[-1] == "[key]" else keys))
 
 
 def _reason(detail: Mapping[str, object]) -> str:
     if detail["type"] == "extra_forbidden":
-        return "no such field"
+        return "the field does not exist"
     return str(detail["msg"]).removeprefix("Value error, ")

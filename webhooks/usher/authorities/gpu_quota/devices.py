@@ -1,4 +1,4 @@
-"""What one device is, in the units of a quota: a whole GPU by its board, a MIG instance by its profile.
+"""The amounts of one device in the units of a quota: a whole GPU by its board, a MIG instance by its profile.
 
 A slice is a compute slice of MIG. A whole GPU has 7 slices on boards that MIG divides into seven, 4 on boards that it
 divides into four, and counts 7 where MIG cannot divide it or the board is not known: no board has more. Slices are
@@ -26,10 +26,10 @@ _MAY_BE_NVIDIA: Final = ("nvidia", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumption:
-    """What a quota assumes of whole devices whose board is not known; None for what it leaves open."""
+    """A quota's assumption about whole devices whose board is unknown; None where it does not assume a value."""
 
     board: Board | None = None
-    """Of devices of NVIDIA, or of an unknown vendor."""
+    """The board of devices of NVIDIA, or of an unknown vendor."""
     slices: int | None = None
     memory: int | None = None
     """GiB."""
@@ -40,7 +40,7 @@ NOTHING_ASSUMED: Final = Assumption()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """What one device is charged; `unknown` gives units whose amount is not known, with reasons."""
+    """The charge of one device; `unknown` holds the units whose amount is unknown, with reasons."""
 
     amounts: Mapping[str, Fraction]
     unknown: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ NOTHING: Final = Device(amounts={})
 
 
 def worst(devices: Iterable[Device]) -> Device:
-    """The most that any of several would be charged, unit by unit."""
+    """The highest charge of several devices, unit by unit."""
     highest: dict[str, Fraction] = {}
     unknown: dict[str, str] = {}
     for device in devices:
@@ -64,9 +64,9 @@ def worst(devices: Iterable[Device]) -> Device:
 
 
 def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tuple[str, ...]:
-    """The GPU products of all nodes on which the pods could run; empty where these are not known.
+    """The GPU products of all nodes on which the pods could run; empty where they are unknown.
 
-    Node selector and affinity decide, or else the pools of usher.yaml that fit, if each of them names its product.
+    Node selector and affinity decide; else the fitting pools of usher.yaml, if each of them names its product.
     """
     named = pool_affinity.allowed_values(pool_affinity.alternatives(pod_set), boards.PRODUCT_LABEL)
     if named:
@@ -77,14 +77,14 @@ def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tu
 
 
 class Devices:
-    """What devices are on the nodes on which one pod set could run."""
+    """The devices of the nodes on which one pod set could run."""
 
     def __init__(self, products: Iterable[str], assumption: Assumption) -> None:
         self._products: tuple[Product | None, ...] = tuple({boards.by_product(name): None for name in products})
         self._assumption = assumption
 
     def of_resource(self, vendor: str) -> Device:
-        """What a resource of whole devices gives: under the MIG strategy single, an instance."""
+        """The device of a resource of whole devices; an instance under the MIG strategy `single`."""
         if vendor not in _MAY_BE_NVIDIA:
             return self.whole(vendor)
         return worst(
@@ -95,24 +95,24 @@ class Devices:
         )
 
     def whole(self, vendor: str, products: Sequence[Product | None] | None = None) -> Device:
-        """A whole device of a vendor; an empty name stands for an unknown vendor."""
+        """A whole device of a vendor; an empty name means an unknown vendor."""
         return worst(map(self._of_board, self._boards(vendor, products)))
 
     def instance(self, profile: Profile) -> Device:
-        """A MIG instance: what its profile is on the boards that it can be of."""
+        """A MIG instance of a profile, on the boards that have it."""
         return _instance(profile, [board for board in self._boards("nvidia") if board is not None])
 
     def some_instance(self) -> Device:
-        """A MIG instance of an unknown profile: a device claim that selects it by an expression."""
+        """A MIG instance of an unknown profile: a device claim selects it by an expression."""
         whole = self.whole("nvidia")
-        reason = "the MIG profile of a device claim is in its selectors, which are not read"
+        reason = "usher does not read the selectors of a device claim, which contain its MIG profile"
         return Device(
             amounts={unit: amount for unit, amount in whole.amounts.items() if unit != gpu_quota_amounts.GPUS},
             unknown={**whole.unknown, gpu_quota_amounts.PROFILES: reason},
         )
 
     def mebibyte(self) -> Device:
-        """A MiB of a GPU's memory, and as much of the rest of the GPU."""
+        """A MiB of a GPU's memory, and the same part of the rest of the GPU."""
         return worst(_mebibyte(self.whole("nvidia", [product])) for product in self._products or (None,))
 
     def _boards(self, vendor: str, products: Sequence[Product | None] | None = None) -> list[Board | None]:
@@ -128,7 +128,7 @@ class Devices:
         found = {gpu_quota_amounts.GPUS: Fraction(1), gpu_quota_amounts.SLICES: Fraction(slices)}
         if memory is not None:
             return Device(amounts={**found, gpu_quota_amounts.MEMORY: Fraction(memory)})
-        reason = f"how much memory its devices have is not known; select nodes by {boards.PRODUCT_LABEL}, or give the"
+        reason = f"the memory of its devices is not known; select nodes by {boards.PRODUCT_LABEL}, or give the"
         return Device(amounts=found, unknown={gpu_quota_amounts.MEMORY: f"{reason} quota an assumption (assumes)"})
 
 
@@ -149,7 +149,7 @@ def _mebibyte(whole: Device) -> Device:
     memory = whole.amounts.get(gpu_quota_amounts.MEMORY)
     if memory:
         return whole.part(_MIB / memory)
-    reason = "what part of a GPU its memory is depends on the board, which is not known"
+    reason = "its part of a GPU's memory depends on the board, which is not known"
     return Device(
         amounts={gpu_quota_amounts.MEMORY: _MIB},
         unknown=dict.fromkeys((gpu_quota_amounts.GPUS, gpu_quota_amounts.SLICES), reason),

@@ -1,10 +1,10 @@
-"""An entry of a ledger, and its form in the status of a GPUQuota: `status.charges`.
+"""An entry of a ledger, and its JSON in `status.charges` of a GPUQuota.
 
     {"object": "PyTorchJob.kubeflow.org/research/llm", "amounts": {"gpus": 16}, "until": 1798000000}
 
-`amounts` are of pods whose priority class no limit names. `classes` has the amounts of other pods by class; a key of
-several classes, joined by commas, has what their pods share. `until` is missing once the charge is settled, and `uid`
-where the object had a name when it was charged.
+`amounts` counts pods whose priority class no limit names. `classes` has the amounts of other pods by class; a key of
+several classes, joined by commas, has the amounts that their pods share. A settled charge has no `until`. An object
+that had a name when it was charged has no `uid`.
 """
 
 from collections.abc import Mapping
@@ -24,24 +24,24 @@ _LATEST: Final = 2**53
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What an object is charged."""
+    """The charge of one object."""
 
     group: str
     kind: str
     namespace: str
     name: str
-    """Empty where the object was charged before it had one (generateName)."""
+    """Empty where the object was charged before it had a name (generateName)."""
     uid: str = ""
-    """Its key where it has no name."""
+    """The key of an object without a name."""
     amounts: ByClasses
     reserved_until: int | None
     """Seconds since the epoch; None once the charge is settled."""
     forced: bool = False
-    """Charged without regard to limits."""
+    """Whether the object was charged without regard to limits."""
 
     @property
     def key(self) -> str:
-        """The name where there is one: a retried creation is charged once, although its uid changes."""
+        """The name, or else the uid. By its name, a retried creation is charged once, although its uid changes."""
         return self.name_key if self.name else self.uid
 
     @property
@@ -58,7 +58,7 @@ class MalformedError(ValueError):
 
 
 def tidy(by_classes: ByClasses) -> ByClasses:
-    """Without zeros and sorted, so that equal amounts are equal values."""
+    """The amounts sorted and without zeros, so that equal amounts are equal values."""
     return {
         classes: dict(sorted(of_units.items()))
         for classes in sorted(by_classes)
@@ -85,7 +85,7 @@ def encode(entry: Entry) -> paths.Object:
 
 
 def encode_amounts(of_units: Amounts) -> paths.Object:
-    """Whole numbers as numbers, parts as Kubernetes writes them (`3500m`)."""
+    """The JSON of amounts: whole numbers as numbers, fractions in Kubernetes' notation (`3500m`)."""
     return {
         unit: nanos // quantities.NANO if nanos % quantities.NANO == 0 else gpu_quota_amounts.number(nanos)
         for unit, nanos in of_units.items()
@@ -96,13 +96,13 @@ def decode(value: paths.Json) -> Entry:
     """The entry of a value in the status.
 
     Raises:
-        MalformedError: it has a field that no entry has, or lacks one, or one cannot be read.
+        MalformedError: the value has an unknown, missing or unreadable field.
     """
     if not isinstance(value, dict):
         raise MalformedError("it is not an object")
     stray = value.keys() - _FIELDS
     if stray:
-        raise MalformedError(f"it has a field {min(stray)!r:.60}, which no entry has")
+        raise MalformedError(f"it has an unknown field {min(stray)!r:.60}")
     group, kind, namespace, name = _identity(value.get("object"))
     uid, until, forced = value.get("uid", ""), value.get("until"), value.get("forced", False)
     if not isinstance(uid, str):
@@ -137,7 +137,7 @@ def decode_amounts(value: paths.Json) -> Amounts:
     """Amounts by unit.
 
     Raises:
-        MalformedError: no object, a unit that no quota has, or a number that is none or below 0.
+        MalformedError: the value is not an object, or has an unknown unit, an invalid number or a number below 0.
     """
     if not isinstance(value, Mapping):
         raise MalformedError("amounts is not an object")

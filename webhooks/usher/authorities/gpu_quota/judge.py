@@ -1,4 +1,4 @@
-"""What a GPUQuota says of a workload: whether it can ever give what the workload is charged, and whether now."""
+"""Judges whether a GPUQuota could ever give the charge of a workload, and whether it can now."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from usher.authorities.verdict import Answer, worst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuQuotaVerdict:
-    """What one quota says of one workload."""
+    """The verdict of one quota on one workload."""
 
     charge: Charge
     never: tuple[Excess, ...] = ()
-    """What the quota could not give even if nothing else were charged."""
+    """Demands that exceed the quota even if nothing else is charged."""
     not_now: tuple[Excess, ...] = ()
-    """What is not left at the moment; empty where the ledger is not known."""
+    """Demands that exceed the room that is left now; empty where the ledger is unknown."""
     unclear: tuple[Unclear, ...] = ()
-    """Amounts that a limit needs and that are not known."""
+    """Unknown amounts that a limit counts."""
     ledger_known: bool
 
     @property
@@ -40,7 +40,7 @@ class GpuQuotaVerdict:
 
 
 def charge(known: Knowledge, workload: model.Workload, quota: Quota) -> Charge:
-    """What a workload takes of a quota, whether or not the quota charges it now."""
+    """The charge of a workload, even if the quota does not charge it now."""
     return gpu_quota_charge.charge(
         workload,
         pools=known.config.pools,
@@ -51,13 +51,13 @@ def charge(known: Knowledge, workload: model.Workload, quota: Quota) -> Charge:
 
 
 def judge(known: Knowledge, workload: model.Workload, quota: Quota, account: Ledger | None = None) -> GpuQuotaVerdict:
-    """The verdict of a quota on a workload.
+    """The verdict of a quota on a workload, with reasons.
 
     Args:
-        known: what to judge by.
+        known: the facts and the configuration.
         workload: the workload.
         quota: the quota of its namespace.
-        account: what is charged at the moment; None where that is not known.
+        account: the current charges; None where they are unknown.
     """
     taken = charge(known, workload, quota)
     never = tuple(_never(quota, taken))
@@ -72,7 +72,7 @@ def judge(known: Knowledge, workload: model.Workload, quota: Quota, account: Led
 
 
 def demands(quota: Quota, taken: Charge) -> Iterator[tuple[Limit, str, int]]:
-    """What counts towards each unit of each limit, in nanos; units that the workload does not take are left out."""
+    """The demand for each unit of each limit, in nanos, without units that the workload does not use."""
     for limit in quota.limits:
         asks = gpu_quota_charge.of_classes(taken.amounts, limit.classes)
         yield from ((limit, unit, asks[unit]) for unit in sorted(limit.hard) if asks.get(unit, 0))

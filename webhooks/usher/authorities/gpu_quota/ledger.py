@@ -1,12 +1,12 @@
 """The ledger of a quota: the charge of each workload. Immutable; every change makes a new one.
 
-An entry is a reservation from the moment a workload is let in until a replica has seen that it exists (`settle`), and a
-settled charge from then on. A charge never lowers an entry: an UPDATE that asks for less is let in before it is stored,
-and may still fail. So an entry holds the most that was asked for until it is settled.
+An entry begins as a reservation when usher allows a workload. It becomes a settled charge when a replica sees that the
+workload exists (`settle`). A charge never lowers an entry: an UPDATE that asks for less may still fail after usher
+allows it. So an entry holds the largest demand until it is settled.
 
 A ledger is written by compare-and-swap: read with its version, changed here, written against that version, and changed
-again after a conflict. So each function is one atomic step, and "never over its limits" is a property of the ledger
-itself, however many replicas charge at once.
+again after a conflict. So each function is one atomic step. Its ledger stays within its limits for any number of
+replicas that charge at the same time.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -24,16 +24,16 @@ from usher.authorities.gpu_quota.entries import Entry
 NOTHING: Final[ByClasses] = {}
 
 MOST_BYTES: Final = 1_000_000
-"""What all entries together may take in the object. etcd accepts 1.5 MiB in one request by default, and names, other
-fields and the protocol need some of it."""
+"""The most bytes of all entries in the object. By default etcd accepts 1.5 MiB in one request; names, other fields
+and the protocol need a part of it."""
 
 MOST_ENTRIES: Final = 10_000
-"""As the definition of GPUQuota bounds them; with names of usual length `MOST_BYTES` is reached first."""
+"""The bound in the definition of GPUQuota. With names of usual length, `MOST_BYTES` is reached first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """One entry of `limits`: the most for pods of these priority classes; without classes, for all pods."""
+    """An entry of `limits`: the most for pods of these priority classes, or for all pods if `classes` is empty."""
 
     hard: Amounts
     classes: tuple[str, ...] = ()
@@ -44,11 +44,11 @@ Limits = tuple[Limit, ...]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Made from EMPTY or by `status.decode`, so that `size` is right."""
+    """The charges of a quota. Make it from EMPTY or by `status.decode`, so that `size` is right."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
     size: int = 0
-    """Bytes of the entries in the object."""
+    """The bytes of the entries in the object."""
 
 
 EMPTY: Final = Ledger()
@@ -61,20 +61,20 @@ class Granted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excess:
-    """A unit of a limit of which too much is asked; in nanos."""
+    """A unit of a limit with too high a demand; in nanos."""
 
     limit: Limit
     unit: str
     asks: int
-    """What the workload asks for in all."""
+    """The whole demand of the workload."""
     held: int
-    """What it has been charged before; part of `used`."""
+    """The earlier charge of the workload; part of `used`."""
     more: int
-    """What it would be charged beyond `held`. Pods that change their priority class count in both until settled."""
+    """The additional charge beyond `held`. Pods that change their priority class count in both until settled."""
     used: int
     hard: int
     ending: int = 0
-    """What pods of a deleted object of the same name still hold; part of `more`, or of `held`."""
+    """The amount that pods of a deleted object of the same name still hold; part of `more` or of `held`."""
 
     @property
     def free(self) -> int:
@@ -82,7 +82,7 @@ class Excess:
 
     @property
     def never(self) -> bool:
-        """Whether the limit could not give it even if nothing else were charged."""
+        """Whether the demand exceeds the limit even if nothing else is charged."""
         return self.asks > self.hard
 
 
@@ -93,19 +93,19 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Full:
-    """The object has no room for another entry; the workload is not the reason."""
+    """The object has no room for another entry. The workload is not the cause."""
 
     entries: int
 
 
 def used(ledger: Ledger) -> ByClasses:
-    """What all entries take together, by priority classes; empty without entries."""
+    """The sum of all entries, by priority classes; empty without entries."""
     found = together(entry.amounts for entry in ledger.entries.values())
     return {classes: found[classes] for classes in sorted(found)}
 
 
 def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
-    """What is used of each limit, in all of its units."""
+    """The usage of each limit, in all of its units."""
     everything = used(ledger)
     return [
         {unit: of_classes(everything, limit.classes).get(unit, 0) for unit in sorted(limit.hard)} for limit in limits
@@ -113,16 +113,16 @@ def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
 
 
 def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Refused | Full:
-    """Reserves what a workload asks for, until `entry.reserved_until`.
+    """Reserves the demand of a workload until `entry.reserved_until`.
 
-    Charging a workload again charges only what it asks for beyond its entry. A workload that asks for no more than it
-    was charged is never refused, even if the quota is over-committed.
+    A second charge of a workload charges only the demand beyond its entry. A workload whose demand does not exceed its
+    entry is never refused, even if the quota is over-committed.
 
     Args:
-        ledger: what has been charged.
-        entry: what is asked for.
-        limits: those of the quota.
-        ending: what pods of deleted objects of the same name hold until they end; it is charged in the same entry.
+        ledger: the charges so far.
+        entry: the demand of the workload.
+        limits: the limits of the quota.
+        ending: the amounts of pods of deleted objects of the same name, until they end; charged in the same entry.
     """
     former, entry = find(ledger, entry), _relevant(entry, limits)
     after = _joined(former, _beside(entry, relevant(ending, limits)))
@@ -133,13 +133,13 @@ def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOT
 
 
 def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Full:
-    """Charges without regard to limits: for sites that only warn, and for workloads that exist already."""
+    """Charges without regard to limits, for sites that only warn and for workloads that exist already."""
     former, entry = find(ledger, entry), _relevant(_beside(entry, ending), limits)
     return _granted(ledger, former, replace(_joined(former, entry), forced=True))
 
 
 def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
-    """Replaces what was reserved by what exists. An unknown key changes nothing."""
+    """Replaces a reservation by the amounts of the existing object. An unknown key changes nothing."""
     former = ledger.entries.get(key)
     if former is None:
         return ledger
@@ -155,19 +155,19 @@ def release(ledger: Ledger, key: str) -> Ledger:
 
 
 def find(ledger: Ledger, entry: Entry) -> Entry | None:
-    """The entry of the same object: by its name or, before it had one, by its uid."""
+    """The entry of the same object, by its name, or by its uid if it was charged before it had a name."""
     return ledger.entries.get(entry.key) or ledger.entries.get(entry.uid)
 
 
 def bytes_of(entry: Entry) -> int:
-    """Bytes of an entry in the object, with its separator."""
+    """The bytes of an entry in the object, with its separator."""
     return len(orjson.dumps(gpu_quota_entries.encode(entry))) + 1
 
 
 def relevant(by_classes: ByClasses, limits: Limits) -> ByClasses:
-    """What limits count: units that a limit has, and classes that a limit names; all other classes become one.
+    """The amounts that limits count: units of a limit, and classes that a limit names. All other classes are merged.
 
-    So the quota bounds the size of an entry, whatever a workload asks for.
+    So the quota bounds the size of an entry for any workload.
     """
     units = {unit for limit in limits for unit in limit.hard}
     named: Collection[str] = {name for limit in limits for name in limit.classes}
@@ -180,7 +180,7 @@ def relevant(by_classes: ByClasses, limits: Limits) -> ByClasses:
 
 
 def _relevant(entry: Entry, limits: Limits) -> Entry:
-    """With what limits count, and without a uid where the name is the key."""
+    """The entry with the amounts that limits count, and without a uid where the name is the key."""
     return replace(entry, uid="" if entry.name else entry.uid, amounts=relevant(entry.amounts, limits))
 
 
@@ -203,7 +203,7 @@ def _joined(former: Entry | None, entry: Entry) -> Entry:
     )
 
 
-def _excesses(  # noqa: PLR0913, PLR0917 - before, after, what is asked, and of what
+def _excesses(  # noqa: PLR0913, PLR0917 - before, after, demand, limits
     ledger: Ledger, former: Entry | None, after: Entry, entry: Entry, limits: Limits, ending: ByClasses
 ) -> Iterator[Excess]:
     everything = used(ledger)
@@ -239,7 +239,7 @@ def _granted(ledger: Ledger, former: Entry | None, after: Entry) -> Granted | Fu
 
 
 def _with(ledger: Ledger, entry: Entry) -> Ledger:
-    """The ledger with an entry; an empty entry is removed."""
+    """The ledger with an entry added; an empty entry is removed."""
     if not entry.amounts:
         return release(ledger, entry.key)
     former = ledger.entries.get(entry.key)

@@ -1,4 +1,4 @@
-"""What Rego sees of a GPUQuota itself: for which namespaces it holds, and which other quotas hold there too."""
+"""A GPUQuota in the Rego input: the namespaces for which it holds, and other quotas that hold there."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
@@ -14,34 +14,34 @@ from usher.authorities.knowledge import Knowledge
 from usher.kinds import registry
 
 _ANY_LIMITS: Final[paths.Json] = [{"hard": {"gpus": 0}}]
-"""The namespaces of a quota do not depend on its limits."""
+"""Replaces unreadable limits: the namespaces of a quota do not depend on its limits."""
 
 _PLACE: Final = "/spec/namespace"
-"""Begins the paths of the fields that select namespaces; a view leaves out fields of a wrong type."""
+"""The start of the paths of fields that select namespaces. A view leaves out fields of a wrong type."""
 
 _MOST: Final = 5
-"""Namespaces and quotas that are named."""
+"""How many namespaces and quotas are named."""
 
 
 class Rival(TypedDict):
-    """Another quota that holds for some of the namespaces; for each of them only one may."""
+    """Another quota that holds for some of the namespaces. Only one quota may hold for a namespace."""
 
     name: str
-    """As people say it: `GPUQuota research`."""
+    """The kind and name of the quota: `GPUQuota research`."""
     namespaces: list[str]
-    """Some of them, in order."""
+    """Some of the shared namespaces, in order."""
 
 
 class QuotaObject(TypedDict):
-    """A field is absent where it is not known."""
+    """The namespaces of a GPUQuota. Unknown fields are absent."""
 
     holds: NotRequired[bool]
-    """Whether it holds for any namespace that exists."""
+    """Whether it holds for any existing namespace."""
     rivals: NotRequired[list[Rival]]
 
 
 def of(case: Case, known: Knowledge) -> QuotaObject | None:
-    """What is known of the namespaces of a GPUQuota; None for other objects, and for one that cannot be read."""
+    """The namespaces of a GPUQuota; None for other objects and for an unreadable GPUQuota."""
     workload = case.workload
     if (workload.group, workload.kind) != (GROUP, KIND):
         return None

@@ -1,4 +1,4 @@
-"""What `usher queue` says of the GPUQuota of a workload's namespace: what it would charge, and what it has left."""
+"""The GPUQuota section of `usher queue`: the charge of a workload, and the room that its quota has left."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -22,14 +22,14 @@ _AUTHORITY: Final = "GPUQuota"
 
 
 def of(case: Case, known: Knowledge) -> Iterator[Section]:
-    """What the quota says: at most one section, and none for a workload that asks for no accelerators."""
+    """At most one section; no section for a workload that does not ask for accelerators."""
     workload = case.workload
     if not workload.asks_accelerators:
         return
     quota = assignment.read(known, workload.namespace)
     if quota is None:
         if not known.facts.knows(GROUP, KIND):
-            yield _unknown("nothing is known of GPUQuotas")
+            yield _unknown("the GPUQuotas are not known")
     elif isinstance(quota, Undecided):
         yield _unknown(quota.reason)
     else:
@@ -42,7 +42,7 @@ def _unknown(reason: str) -> Section:
 
 
 def _account(quota: Quota, facts: Store) -> Ledger | None:
-    """What is charged at the moment; None where the facts do not say it, as of every quota of usher.yaml."""
+    """The current charges; None where the facts do not contain them, as for every quota of usher.yaml."""
     found = facts.objects(GROUP, KIND)
     value = None if quota.declared or isinstance(found, Absence) else found.get(quota.name)
     if value is None or "status" not in value:
@@ -69,19 +69,19 @@ def _section(quota: Quota, verdict: GpuQuotaVerdict, account: Ledger | None) -> 
 def _reasons(quota: Quota, verdict: GpuQuotaVerdict) -> Iterator[str]:
     taken = verdict.charge
     if taken.unbounded:
-        yield f"its pods are charged one by one, because nothing bounds what it asks for: {taken.unbounded}"
+        yield f"usher charges its pods one by one, because its demand has no bound: {taken.unbounded}"
     yield from (each.reason for each in verdict.unclear)
     for each in verdict.never:
         hard = amounts.number(each.hard)
         yield f"{amounts.text(each.unit, each.asks)} would be charged, {_of(quota, each.limit)} has {hard}"
     if taken.suspended and not quota.charges_suspended:
-        yield "it is suspended, and is charged when it is resumed"
+        yield "it is suspended; usher charges it when it is resumed"
     for each in verdict.not_now:
         yield f"{amounts.text(each.unit, each.more)} would be charged, {amounts.number(each.free)} are left"
     if quota.declared:
-        yield "the webhooks charge it in the cluster; what is charged now is not known here"
+        yield "the webhooks charge it in the cluster; the current charges are not known here"
     elif not verdict.ledger_known:
-        yield "what is charged now is not known"
+        yield "the current charges are not known"
 
 
 def _balances(quota: Quota, taken: Charge, account: Ledger | None) -> Iterator[Balance]:

@@ -1,7 +1,7 @@
-"""The actions that make a ledger agree with what exists: used = what exists + reservations that have not ended.
+"""Plans the actions that make a ledger agree with the cluster: used = existing objects + open reservations.
 
-Nothing is read here. An action that lowers a charge rests on something that watches have not shown, and watches can lag
-behind: a live read of that one object must confirm it before it is applied.
+This module reads nothing. An action that lowers a charge relies on watches, and watches can lag behind. So a live read
+of the object must confirm the action before it is applied.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from usher.authorities.gpu_quota.ledger import Ledger, Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """A workload that exists and that no owner covers, or a pod that is charged by itself."""
+    """An existing workload that no owner covers, or a pod that has its own charge."""
 
     uid: str
     group: str
@@ -25,9 +25,9 @@ class Holding:
     namespace: str
     name: str
     charge: ByClasses
-    """What it takes now; empty for a suspended workload where the quota does not charge those."""
+    """Its current amounts; empty for a suspended workload if the quota does not charge suspended workloads."""
     finished: bool = False
-    """Whether it makes no more pods and none of its pods is running."""
+    """Whether it makes no more pods and all of its pods have ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +35,15 @@ class Settle:
     """The object of an entry exists and takes `amounts`."""
 
     entry: Entry
-    """As it was when the action was planned."""
+    """The entry at the time of planning."""
     amounts: ByClasses
     lowers: bool
-    """Whether it lowers the charge; then a live read must confirm it, as it must confirm a release."""
+    """Whether the action lowers the charge; then a live read must confirm it, like a release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """No object seems to hold the charge any more; a live read must confirm it."""
+    """No object seems to hold the charge any more. A live read must confirm it."""
 
     entry: Entry
     reason: str
@@ -51,7 +51,9 @@ class Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopt:
-    """An object exists without a charge, made while the webhooks were away or before the quota; charged by force."""
+    """An object exists without a charge: it is older than the quota, or was created while no webhook answered. It is
+    charged by force.
+    """
 
     entry: Entry
 
@@ -60,16 +62,16 @@ Action = Settle | Release | Adopt
 
 
 def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int) -> list[Action]:
-    """What to do, in any order.
+    """The actions, in any order.
 
-    A reservation that has not ended is never lowered: the object may not be stored yet. It is settled as soon as what
-    exists takes all that was reserved, and otherwise when it ends.
+    An open reservation is never lowered, because the object may not be stored yet. It is settled as soon as the
+    existing object takes everything that was reserved, and otherwise when it ends.
 
     Args:
         found: the ledger.
-        holdings: all that exist in the namespaces of the quota. Several may share a name: a workload that exists, and
-            deleted ones whose pods have not ended.
-        limits: those of the quota.
+        holdings: all holdings in the namespaces of the quota. Several may share a name: an existing workload, and
+              deleted workloads whose pods have not ended.
+            limits: the limits of the quota.
         now: seconds since the epoch.
     """
     result: list[Action] = []
@@ -82,7 +84,7 @@ def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int
         if amounts_now and not holding.finished and not any(entries_of(holding, found)):
             result.append(Adopt(entry=_entry(holding, amounts_now)))
     result += [
-        Release(entry=entry, reason="is not there")
+        Release(entry=entry, reason="does not exist")
         for entry in found.entries.values()
         if entry.key not in held and not _is_live(entry, now)
     ]
@@ -92,7 +94,7 @@ def actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int
 def apply(found: Ledger, action: Action, limits: Limits) -> Ledger:
     """The ledger after a confirmed action.
 
-    An entry that was charged since the action was planned stays, and so does a ledger without room.
+    If the entry has changed since planning, or the ledger has no room, the ledger stays unchanged.
     """
     match action:
         case Settle(entry=entry, amounts=actual):
@@ -107,7 +109,7 @@ def apply(found: Ledger, action: Action, limits: Limits) -> Ledger:
 
 
 def _by_name(holdings: Iterable[Holding]) -> Iterator[Holding]:
-    """One for each name, with what all of that name take together."""
+    """One holding for each name, with the sum of all holdings of that name."""
     found: defaultdict[str, list[Holding]] = defaultdict(list)
     for holding in holdings:
         found[_entry(holding, {}).name_key].append(holding)
@@ -128,7 +130,7 @@ def _of_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, now: int) 
 
 
 def entries_of(holding: Holding, found: Ledger) -> list[Entry]:
-    """By its name, and by its uid where it was charged before it had a name."""
+    """The entries of a holding: by its name, and by its uid if it was charged before it had a name."""
     asked = _entry(holding, {})
     return [entry for key in (asked.name_key, holding.uid) if (entry := found.entries.get(key)) is not None]
 

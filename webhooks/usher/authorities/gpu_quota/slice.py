@@ -1,6 +1,6 @@
-"""What Rego sees of the GPUQuota of a workload's namespace: what it can never give, or has not left at the moment.
+"""The GPUQuota part of the Rego input: the demands that a quota can never give, or cannot give now.
 
-What is left is part of the slice only after a charge was refused, so that a slice is stable otherwise.
+The room that is left is part of the slice only after a refused charge; otherwise the slice is stable.
 """
 
 from collections.abc import Iterator
@@ -18,31 +18,31 @@ from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
 
 CHECKS_OF_REFUSALS: Final = frozenset({"tenancy/gpu_quota_exceeded"})
-"""Keys of the checks whose findings rest on a refused charge."""
+"""The keys of checks whose findings depend on a refused charge."""
 
 
 class QuotaExcess(TypedDict):
-    """A unit of a limit in which the workload asks for too much."""
+    """A unit of a limit with too high a demand."""
 
     asks: str
-    """With the unit: `16 GPUs`."""
+    """The demand with its unit: `16 GPUs`."""
     hard: str
-    """A number, as all below."""
+    """The limit as a number, like all amounts below without a unit."""
     classes: list[str]
-    """Priority classes to which the limit is restricted; empty where it holds for all."""
+    """The priority classes of the limit; empty where it holds for all pods."""
     never: bool
-    """Whether the quota could not give it even if nothing else were charged."""
+    """Whether the demand exceeds the limit even if nothing else is charged."""
     free: NotRequired[str]
-    """Missing where no charge was tried."""
+    """The room that is left; absent where no charge was tried."""
     used: NotRequired[str]
     more: NotRequired[str]
-    """What it would take beyond what it is charged already, where it is charged something."""
+    """The additional charge; absent where the workload has no charge yet."""
     ending: NotRequired[str]
-    """With the unit: what pods of a deleted object of the same name still hold, where they do."""
+    """With the unit: the amount that pods of a deleted object of the same name still hold."""
 
 
 class UnclearAmount(TypedDict):
-    """An amount that a limit counts and that is not known of the workload."""
+    """An unknown amount of the workload that a limit counts."""
 
     path: str
     reason: str
@@ -50,17 +50,17 @@ class UnclearAmount(TypedDict):
 
 class GpuQuota(TypedDict):
     name: str
-    """As people say it: `GPUQuota research`; empty where it is undecided which quota holds."""
+    """The kind and name of the quota: `GPUQuota research`; empty where usher cannot decide which quota holds."""
     excesses: list[QuotaExcess]
     unclear: list[UnclearAmount]
     unbounded: NotRequired[str]
-    """Why nothing bounds what the workload asks for."""
+    """Why the demand of the workload has no bound."""
     undecided: NotRequired[str]
-    """Why it is undecided which quota holds."""
+    """Why usher cannot decide which quota holds."""
 
 
 def of(case: Case, known: Knowledge) -> GpuQuota | None:
-    """What the quota says; None where no quota holds, and where it has nothing against the workload."""
+    """The verdict of the quota; None where no quota holds, or the quota has room."""
     workload, refusal = case.workload, case.refusal
     if not workload.asks_accelerators or workload.is_template:
         return None
@@ -82,10 +82,10 @@ def of(case: Case, known: Knowledge) -> GpuQuota | None:
 
 
 def counts(workload: model.Workload, name: str, known: Knowledge) -> bool | None:
-    """Whether a quota bounds all workloads of a namespace together under a name of a resource or device class.
+    """Whether a quota limits a resource or device class for all workloads of a namespace together.
 
     Returns:
-        None where it is undecided which quota holds.
+        None where usher cannot decide which quota holds.
     """
     quota = assignment.read(known, workload.namespace)
     if quota is None or isinstance(quota, Undecided):
@@ -101,7 +101,7 @@ def counts(workload: model.Workload, name: str, known: Knowledge) -> bool | None
 
 
 def _one_pod_each(workload: model.Workload, name: str) -> model.Workload:
-    """The workload with what its pods ask for under one name, and one pod of each pod set."""
+    """The workload with only the requests of one name, and one pod of each pod set."""
     one = model.Count(minimum=1, maximum=1)
     pod_sets = (
         replace(pod_set, count=one, requests=tuple(each for each in pod_set.requests if each.name == name))

@@ -1,4 +1,4 @@
-"""The ledger in the status of a GPUQuota, with what is used of each limit."""
+"""Reads and writes the ledger in the status of a GPUQuota, with the usage of each limit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Ledger, Limits
 
 VERSION: Final = 1
-"""Version of the format."""
+"""The version of the format."""
 
 MOST_TOLD: Final = 20
-"""Problems of one ledger that are named one by one."""
+"""How many problems of one ledger are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,16 +24,15 @@ class Decoded:
     ledger: Ledger
     problems: tuple[tuple[str, str], ...] = ()
     unread: tuple[paths.Json, ...] = ()
-    """Entries that cannot be read, unchanged."""
+    """Unreadable entries, unchanged."""
     writable: bool = True
-    """False where a later gpu-usher wrote it: writing it in this format would lose what that version added, and what is
-    used is not known."""
+    """False where a later gpu-usher wrote the status. Its usage is unknown, and this version must not overwrite it."""
 
 
 def encode(found: Ledger, limits: Limits, *, unread: Sequence[paths.Json] = ()) -> paths.Object:
     """`version`, `used` and `charges` of the status, without its conditions.
 
-    Entries that could not be read stay, after all others: another version may know what they mean.
+    Unreadable entries stay, after all others: another version may be able to read them.
     """
     used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in gpu_quota_ledger.used_of(found, limits)]
     charges: list[paths.Json] = [entries.encode(found.entries[key]) for key in sorted(found.entries)]
@@ -42,7 +41,7 @@ def encode(found: Ledger, limits: Limits, *, unread: Sequence[paths.Json] = ()) 
 
 
 def decode(value: paths.Json) -> Decoded:
-    """The ledger in a status of any form. Entries that cannot be read are named; the others count.
+    """The ledger in a status of any form. Unreadable entries become problems; the others count.
 
     `used` is not read, because it follows from the charges.
     """
@@ -52,7 +51,7 @@ def decode(value: paths.Json) -> Decoded:
         )
     version = value.get("version", VERSION)
     if version != VERSION or isinstance(version, bool):
-        reason = f"charges of version {version!r:.20} are not known to this gpu-usher, which knows {VERSION}"
+        reason = f"this gpu-usher reads charges of version {VERSION}, not of version {version!r:.20}"
         return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=(("/status/version", reason),), writable=False)
     charges = value.get("charges")
     if not isinstance(charges, list):

@@ -1,1 +1,1 @@
-"""Kueue: whether a queue could ever admit a workload, and whether it could now."""
+"""Judges whether a queue of Kueue could ever admit a workload, and whether it could now."""

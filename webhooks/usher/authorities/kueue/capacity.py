@@ -1,7 +1,7 @@
-"""What a ClusterQueue could ever give if nothing else were admitted: its own quota, and what it can borrow.
+"""The most that a ClusterQueue could give if Kueue admitted nothing else: its own quota, and what it can borrow.
 
 The formula is that of potentialAvailable in KQ:pkg/cache/scheduler/resource_node.go (docs/domain/kueue.md#potential).
-With `local` for what a node keeps for itself because of its lendingLimit, for every flavor and resource:
+`local` is the amount that a node keeps for itself because of its lendingLimit. For every flavor and resource:
 
     local(node)     = lendingLimit set ? max(0, subtree(node) - lendingLimit) : 0
     subtree(queue)  = nominalQuota
@@ -9,8 +9,8 @@ With `local` for what a node keeps for itself because of its lendingLimit, for e
     potential(node) = no parent ? subtree(node)
                     : min(subtree(node) + borrowingLimit [if set], local(node) + potential(parent))
 
-A cohort without an object of its own has no quota and no parent. One that is its own ancestor has no answer: Kueue
-does not count such a tree.
+A cohort without an object has no quota and no parent. A cohort that is its own ancestor has no capacity: Kueue does not
+count its tree.
 """
 
 from collections import defaultdict
@@ -34,20 +34,20 @@ _Amounts = dict[FlavorResource, int]
 _NO_QUOTAS: Final = FlavorQuotas(groups=(), by_flavor={})
 
 _LONGEST_CYCLE: Final = 8
-"""Names of a cycle that a message holds."""
+"""How many names of a cycle a message lists."""
 
 
 class Supply(Protocol):
-    """What a queue gives of a resource in a flavor: in an empty cluster (`Capacities`), or now (`Free`)."""
+    """The amounts that a queue can give: in an empty cluster (`Capacities`), or now (`Free`)."""
 
     def of(self, queue: ClusterQueue, flavor_resource: FlavorResource, /) -> int:
-        """What it gives for certain, as an amount."""
+        """The amount that the queue gives for certain."""
 
     def bound(self, queue: ClusterQueue, flavor_resource: FlavorResource, /) -> int:
-        """An upper bound, as an amount; equals `of` where there are no problems."""
+        """The most that the queue may give; equals `of` where the queue has no problems."""
 
     def problems(self, queue: ClusterQueue, /) -> tuple[str, ...]:
-        """Why the two may differ."""
+        """Why `of` and `bound` may differ."""
 
 
 @dataclass(slots=True)
@@ -62,14 +62,14 @@ class Node:
     subtree: _Amounts = field(default_factory=dict)
     potential: _Amounts = field(default_factory=dict)
     tree: list[str] = field(default_factory=list)
-    """Problems of the whole tree: one list for all its nodes."""
+    """Problems of the whole tree; all its nodes share one list."""
 
 
 class Capacities:
-    """Of all ClusterQueues of a cluster, worked out once."""
+    """The capacities of all ClusterQueues of a cluster, computed once."""
 
     def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort], *, whole: bool = True) -> None:
-        """`whole`: whether `cohorts` are all cohorts that there are."""
+        """`whole`: whether `cohorts` are all cohorts of the cluster."""
         self._whole = whole
         queues, cohorts = list(queues), list(cohorts)
         self._strays = [
@@ -92,10 +92,10 @@ class Capacities:
         for name in order:
             self._hand_down(self._nodes[name])
         self.counted = {name: self._nodes[name] for name in order}
-        """The cohorts that Kueue can count, each after its parent."""
+        """The cohorts that Kueue can count; each comes after its parent."""
 
     def of(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """What the queue can give of a resource in a flavor, as an amount; unreadable quota gives nothing."""
+        """The amount of a resource that the queue can give in a flavor; unreadable quota counts as 0."""
         quota = queue.quotas.by_flavor.get(flavor_resource, NO_QUOTA)
         if not queue.cohort or queue.cohort not in self.counted:
             return quota.nominal
@@ -103,7 +103,7 @@ class Capacities:
         return _potential(quota.nominal, quota.lending, quota.borrowing, above)
 
     def bound(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """The most that the queue can ever give; equals `of`, unless part of its tree is not known."""
+        """The most that the queue can ever give; equals `of`, unless part of its tree is unknown."""
         if not self.problems(queue):
             return self.of(queue, flavor_resource)
         quota = queue.quotas.by_flavor.get(flavor_resource, NO_QUOTA)
@@ -112,19 +112,21 @@ class Capacities:
         return plus(quota.nominal, quota.borrowing)
 
     def problems(self, queue: ClusterQueue) -> tuple[str, ...]:
-        """What of the queue's tree cannot be read or is not known, so that it may give more than `of`."""
+        """Unreadable or unknown parts of the queue's tree; they may let it give more than `of`."""
         if not queue.cohort:
             return queue.problems
         if queue.cohort not in self.counted:
             return (*queue.problems, self._cycle(queue.cohort))
         unread = tuple(dict.fromkeys((*queue.problems, *self._nodes[queue.cohort].tree, *self._strays)))
-        return unread if self._whole else (*unread, f"whether cohort {queue.cohort} has quota of its own is not known")
+        return (
+            unread if self._whole else (*unread, f"usher does not know whether cohort {queue.cohort} has its own quota")
+        )
 
     def _node(self, name: str) -> Node:
         return self._nodes.setdefault(name, Node(parent="", quotas=_NO_QUOTAS, problems=()))
 
     def _from_the_roots(self) -> list[str]:
-        """Cohorts, each after its parent; without those in a cycle or below one."""
+        """Cohorts, each after its parent; without cohorts in a cycle or below one."""
         order = [name for name, node in self._nodes.items() if not node.parent]
         for name in order:
             order += self._nodes[name].cohorts
@@ -168,13 +170,11 @@ class Capacities:
         names = list(seen)
         cycle = [*names[names.index(name) :], name]
         shown = cycle if len(cycle) <= _LONGEST_CYCLE else [*cycle[:_LONGEST_CYCLE], "..."]
-        return (
-            f"cohort {name} is its own ancestor ({' -> '.join(shown)}), so Kueue cannot count what there is to borrow"
-        )
+        return f"cohort {name} is its own ancestor ({' -> '.join(shown)}), so Kueue cannot count its quota"
 
 
 def local(subtree: int, lending: int | None) -> int:
-    """What a node keeps for itself because of its lendingLimit."""
+    """The amount that a node keeps for itself because of its lendingLimit."""
     return 0 if lending is None else minus(subtree, lending)
 
 

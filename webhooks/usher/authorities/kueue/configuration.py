@@ -1,4 +1,4 @@
-"""Kueue's configuration in its ConfigMap: what it counts and which kinds it queues (docs/domain/kueue.md#integrations).
+"""Reads Kueue's ConfigMap: which resources it counts, which kinds it queues (docs/domain/kueue.md#integrations).
 
 KQ:apis/config/v1beta2/configuration_types.go; v1beta1 has the same fields.
 """
@@ -26,36 +26,36 @@ _NEVER_KUBES: Final[paths.Json] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transformation:
-    """What each unit of a resource is counted as."""
+    """The resources that Kueue counts for each unit of one resource."""
 
     outputs: Mapping[str, int]
-    """In nanos; a factor may be negative."""
+    """Factors in nanos, by resource; a factor may be negative."""
     keeps_input: bool = True
     multiplied_by: str = ""
-    """The resource whose quantity is a factor too."""
+    """A resource whose quantity is another factor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """Fields that are not given have Kueue's defaults."""
+    """Kueue's configuration. Missing fields have Kueue's defaults."""
 
     known: bool = False
     frameworks: tuple[str, ...] | None = None
-    """`integrations.frameworks`; None where they are not known."""
+    """`integrations.frameworks`; None where it is unknown."""
     external_frameworks: tuple[str, ...] = ()
-    """As Kind.version.group."""
+    """In the form Kind.version.group."""
     excluded_prefixes: tuple[str, ...] = ()
     transformations: Mapping[str, Transformation] = field(default_factory=lambda: MappingProxyType({}))
     ignores_undeclared: bool = False
-    """Whether workloads may ask for resources that no group of the queue covers."""
+    """Whether workloads may ask for resources that the queue does not cover."""
     device_classes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """The resource as which whole devices of a class are counted, by class."""
+    """The resource that counts whole devices of a class, by class."""
     mapped_classes: frozenset[str] = frozenset()
-    """All device classes that are counted, as whole devices or in another way."""
+    """All device classes that Kueue counts, as whole devices or in another way."""
     queues_unlabelled: bool = False
-    """Whether Kueue holds back jobs that name no queue."""
+    """Whether Kueue holds back jobs that do not name a queue."""
     namespace_selector: paths.Json = None
-    """Selects the namespaces whose jobs Kueue manages; never None where the configuration is known."""
+    """Selects the namespaces whose jobs Kueue manages. Not None where the configuration is known."""
     problems: tuple[str, ...] = ()
 
 
@@ -63,9 +63,9 @@ UNKNOWN: Final = Configuration()
 
 
 def read(text: object) -> Configuration:
-    """The configuration in a text; unreadable fields are among its problems."""
+    """The configuration in a text. Its problems list unreadable fields."""
     if not isinstance(text, str):
-        return Configuration(problems=(f"ConfigMap {SOURCE} holds no configuration",))
+        return Configuration(problems=(f"ConfigMap {SOURCE} contains no configuration",))
     try:
         documents = reader.parse(text, source=SOURCE)
     except errors.ManifestError as error:
@@ -122,7 +122,7 @@ class _DeviceClass(NamedTuple):
     name: str
     resource: str
     whole: bool
-    """Whether whole devices are counted; else counters of the devices decide."""
+    """Whether Kueue counts whole devices; else counters of the devices decide."""
 
 
 def _device_classes(value: paths.Json, reading: Reading) -> Iterator[_DeviceClass]:

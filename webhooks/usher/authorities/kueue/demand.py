@@ -1,20 +1,21 @@
-"""What Kueue counts of a workload when it admits it, in amounts by resource.
+"""The amounts by resource that Kueue counts when it admits a workload.
 
-Kueue counts the pods that the object asks for, not those to which it may grow. Per kind, of `PodSet.count`:
+Kueue counts the pods that the object asks for, and not the largest number to which it may grow. By kind, this is the
+part of `PodSet.count` that counts:
 
-- Job, JobSet, TrainJob, MPIJob, jobs of Kubeflow, AppWrapper, StatefulSet, SparkApplication: the minimum, which is what
-  is asked for; with `kueue.x-k8s.io/job-min-parallelism` a Job needs fewer. Where an operator scales below
-  the replicas (elasticPolicy with metrics), the minimum is less than what Kueue counts.
-- RayCluster, RayJob, RayService: one cluster with the least pods that KubeRay makes, which may be less than what Kueue
-  counts (`replicas`) where an autoscaler is on.
-- LeaderWorkerSet: every group by itself, so the pods of one group.
+- Job, JobSet, TrainJob, MPIJob, jobs of Kubeflow, AppWrapper, StatefulSet, SparkApplication: the minimum, which is the
+  number that the object asks for. With `kueue.x-k8s.io/job-min-parallelism` a Job needs fewer pods. Where an operator
+  scales below the replicas (elasticPolicy with metrics), the minimum is lower than the number that Kueue counts.
+- RayCluster, RayJob, RayService: one cluster with the fewest pods that KubeRay makes. With an autoscaler, Kueue may
+  count more (`replicas`).
+- LeaderWorkerSet: Kueue admits each group alone, so the pods of one group.
 - CronJob: one run.
-- Everything else: each pod by itself, also the pods of a Deployment. A Pod of a pod group does not say how many others
-  it waits for.
+- Everything else: each pod alone, also the pods of a Deployment. A Pod of a pod group does not state how many other
+  pods it waits for.
 
-So an amount here is never more than what the workload needs, and what does not fit never fits. Left out, because they
-only add to it: defaults of LimitRanges, the overhead of a RuntimeClass that the template does not have, and containers
-that operators add.
+So an amount here never exceeds the real need, and a workload that does not fit can never fit. These are left out,
+because they only add to the need: defaults of LimitRanges, the overhead of a RuntimeClass that the template does not
+have, and containers that operators add.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +30,7 @@ from usher.kinds.kind import KueueUnit
 from usher.workloads import requests
 
 PODS: Final = "pods"
-"""A resource that queues may cover: each pod counts as one."""
+"""A resource that queues may cover; each pod counts as 1."""
 
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
@@ -37,30 +38,30 @@ POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedPods:
-    """The pods of one pod set, and what each of them asks for."""
+    """The pods of one pod set, and what each pod asks for."""
 
     pod_set: model.PodSet
     pods: int
     each: Mapping[str, int]
 
     def total(self, resource: str) -> int:
-        """What all pods together ask of a resource."""
+        """The amount of a resource that all pods ask for together."""
         return self.pods if resource == PODS else self.each.get(resource, 0) * self.pods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """Pods that Kueue admits together or not at all."""
+    """Pods that Kueue admits together."""
 
     asked: tuple[CountedPods, ...]
     exact: bool
     """Whether Kueue counts exactly this; else it may count more."""
     unknowns: tuple[str, ...] = ()
-    """Requests that cannot be counted."""
+    """Requests that usher cannot count."""
 
 
 def of(workload: model.Workload, configuration: Configuration) -> tuple[Demand, ...]:
-    """The workloads that Kueue makes of an object; one of each kind."""
+    """The demands that Kueue makes of an object; equal demands once."""
     pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
     if _unit(workload) is not KueueUnit.POD:
         return (_demand([(pod_set, _pods(workload, pod_set)) for pod_set in pod_sets], workload, configuration),)
@@ -68,7 +69,7 @@ def of(workload: model.Workload, configuration: Configuration) -> tuple[Demand, 
 
 
 def part(workload: model.Workload) -> str:
-    """What of an object is admitted by itself: `pod`, `group`, `run`; empty where all of it is admitted together."""
+    """The part of an object that Kueue admits alone: `pod`, `group`, `run`; empty where it admits the whole object."""
     unit = _unit(workload)
     return "" if workload.is_pod or unit is KueueUnit.WHOLE else unit.value
 
@@ -79,7 +80,7 @@ def _unit(workload: model.Workload) -> KueueUnit:
 
 
 def of_all(workload: model.Workload, configuration: Configuration) -> Demand:
-    """All pods of an object as one demand, even if Kueue admits them one by one."""
+    """All pods of an object as one demand, even if Kueue admits each pod alone."""
     pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
     return _demand([(pod_set, pod_set.count.minimum) for pod_set in pod_sets], workload, configuration)
 
@@ -113,7 +114,7 @@ def _pods(workload: model.Workload, pod_set: model.PodSet) -> int:
 
 
 def _is_counted(workload: model.Workload, pod_set: model.PodSet) -> bool:
-    """Whether Kueue counts exactly so many pods; else it may count more."""
+    """Whether Kueue counts exactly the pods of the pod set; else it may count more."""
     unit = _unit(workload)
     if unit in (KueueUnit.POD, KueueUnit.GROUP):
         return True
@@ -123,13 +124,13 @@ def _is_counted(workload: model.Workload, pod_set: model.PodSet) -> bool:
 
 
 def _least(workload: model.Workload, parallelism: int) -> int:
-    """How many pods a Job needs; as in Kueue an annotation without a number is ignored."""
+    """How many pods a Job needs. Like Kueue, usher ignores an annotation that is not a number."""
     text = workload.annotations.get(MIN_PARALLELISM, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else parallelism
 
 
 def _requests(pod_set: model.PodSet, configuration: Configuration) -> dict[str, quantities.Quantity]:
-    """What one pod asks for, without the resources that Kueue excludes."""
+    """The requests of one pod, without the resources that Kueue excludes."""
     found = requests.of_pod(
         pod_set.containers,
         overhead=pod_set.overhead,
@@ -140,9 +141,9 @@ def _requests(pod_set: model.PodSet, configuration: Configuration) -> dict[str, 
 
 
 def _transformed(asked: dict[str, quantities.Quantity], configuration: Configuration) -> dict[str, quantities.Quantity]:
-    """Applies `resources.transformations`: each input adds its outputs, and remains unless it is replaced.
+    """Applies `resources.transformations`: each input adds its outputs, and stays unless its outputs replace it.
 
-    The sum of all outputs of one name is never below 0, so it reduces no request of the pod.
+    The sum of all outputs of one name is never below 0, so it never reduces a request of the pod.
     """
     kept: dict[str, quantities.Quantity] = {}
     made: dict[str, int] = {}
@@ -166,18 +167,18 @@ def _transformed(asked: dict[str, quantities.Quantity], configuration: Configura
 def _claimed(
     pod_set: model.PodSet, configuration: Configuration, unknowns: list[str]
 ) -> Iterator[tuple[str, quantities.Quantity]]:
-    """Claimed devices, by the resource as which Kueue counts them; records what Kueue cannot count."""
+    """Claimed devices, by the resource that counts them in Kueue; records claims that Kueue cannot count."""
     for request in pod_set.requests:
         if request.route is not model.Route.CLAIM:
             continue
         name = configuration.device_classes.get(request.name)
         if request.claim:
-            unknowns.append(f"{request.claim} is named directly, which Kueue does not count")
+            unknowns.append(f"the pods name {request.claim} directly, and Kueue does not count it")
         elif name is None and configuration.known:
-            unknowns.append(f"deviceClassMappings of Kueue's configuration names no whole devices of {request.name}")
+            unknowns.append(f"deviceClassMappings of Kueue's configuration counts no whole devices of {request.name}")
         elif name is None:
-            unknowns.append(f"as what Kueue counts devices of class {request.name} is not known")
+            unknowns.append(f"usher does not know which resource counts devices of class {request.name} in Kueue")
         else:
             yield name, request.minimum
     if pod_set.device_claims and all(request.route is not model.Route.CLAIM for request in pod_set.requests):
-        unknowns.append(f"what the device claims of {pod_set.name or 'the pod'} are for is not known")
+        unknowns.append(f"usher does not know the devices in the claims of {pod_set.name or 'the pod'}")

@@ -1,4 +1,4 @@
-"""Whether pod sets can choose flavors so that all of them find room together."""
+"""Judges whether pod sets can choose flavors so that all of them find room together."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,17 +7,17 @@ from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.queues import FlavorResource, plus
 
 Unit = Sequence[CountedPods]
-"""Pod sets that must have the same flavor; mostly one."""
+"""Pod sets that must have the same flavor; usually a single pod set."""
 
 _MOST_CHOOSING: Final = 64
-"""Units with several possible flavors; Kueue itself accepts 8 pod sets."""
+"""The most units with several possible flavors; Kueue itself accepts 8 pod sets."""
 
 _MOST_TRIES: Final = 500
-"""Choices that are tried; real queues need about as many as the workload has pod sets."""
+"""The most choices that are tried; real queues need about as many as the workload has pod sets."""
 
 
 def total(unit: Unit, resource: str) -> int:
-    """What the pod sets of a unit ask of a resource together."""
+    """The amount of a resource that the pod sets of a unit ask for together."""
     found = 0
     for asked in unit:
         found = plus(found, asked.total(resource))
@@ -30,16 +30,16 @@ def assigned(
     resources: Sequence[str],
     most: Callable[[FlavorResource], int],
 ) -> bool | None:
-    """Whether every unit can have one of its flavors, so that no flavor has to give more than it can.
+    """Whether each unit can have one of its flavors without exceeding the room of any flavor.
 
     Args:
         units: pod sets that need flavors.
-        allowed: the flavors that take each of them; at least one.
+        allowed: for each unit, the flavors that take it; at least one.
         resources: the resources to compare.
-        most: what a flavor can give of a resource.
+        most: the amount of a resource that a flavor can give.
 
     Returns:
-        None where there are too many choices to try.
+        None where the choices are too many to try.
     """
     room = {flavor: [most((flavor, resource)) for resource in resources] for flavors in allowed for flavor in flavors}
     choosing: list[tuple[list[int], Sequence[str]]] = []
@@ -53,7 +53,7 @@ def assigned(
             room[flavors[0]] = _less(room[flavors[0]], amounts)
     if len(choosing) > _MOST_CHOOSING:
         return None
-    # The largest first: if they do not fit, no other choice is tried.
+    # The largest units come first: if they do not fit, the search ends early.
     choosing.sort(key=lambda each: (len(each[1]), [-amount for amount in each[0]]))
     return _Choices(choosing, room).fit(0)
 
@@ -64,16 +64,16 @@ def in_order(
     resources: Sequence[str],
     most: Callable[[FlavorResource], int],
 ) -> tuple[str, ...] | None:
-    """The flavors that Kueue finds: it gives each unit the first flavor with room, and never revises a choice.
+    """The flavors that Kueue chooses: each unit gets the first flavor with room, and Kueue never revises a choice.
 
     Args:
         units: pod sets that need flavors, in their order.
-        allowed: the flavors that take each of them, in their order.
+        allowed: for each unit, the flavors that take it, in their order.
         resources: the resources to compare.
-        most: what a flavor can give of a resource.
+        most: the amount of a resource that a flavor can give.
 
     Returns:
-        One for each unit; None where a unit finds no room.
+        One flavor for each unit; None where a unit finds no room.
     """
     room = {flavor: [most((flavor, resource)) for resource in resources] for flavors in allowed for flavor in flavors}
     found: list[str] = []
@@ -94,7 +94,7 @@ class _Choices:
         self._tries = 0
 
     def fit(self, index: int) -> bool | None:
-        """Whether the units from an index on fit into the remaining room; _MOST_CHOOSING bounds the recursion."""
+        """Whether the units from `index` on fit into the remaining room; _MOST_CHOOSING bounds the recursion."""
         if index == len(self._choosing):
             return True
         amounts, flavors = self._choosing[index]

@@ -1,7 +1,7 @@
-"""ResourceFlavors and Topologies, and why a flavor does not take a pod set (KQ:pkg/scheduler/flavorassigner).
+"""Reads ResourceFlavors and Topologies, and explains why a flavor refuses a pod set (KQ:pkg/scheduler/flavorassigner).
 
-As in Kueue, the tolerations of the pods and of the flavor count together against taints, and only labels that the
-flavor declares are compared with selectors and required affinity.
+As in Kueue, taints are compared with the tolerations of the pods and of the flavor together. Selectors and required
+affinity are compared only with labels that the flavor declares.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Flavor:
     node_taints: tuple[models.Taint, ...]
     tolerations: tuple[Mapping[str, paths.Json], ...]
     topology: str
-    """Empty where it does not place pods by topology."""
+    """The name of its Topology; empty where the flavor does not place pods by topology."""
     problems: tuple[str, ...] = ()
 
 
@@ -51,13 +51,13 @@ class FlavorRefusal:
     flavor: str
     reason: str
     by_topology: bool = False
-    """Whether only topology keeps the pods out, which Kueue can switch off."""
+    """Whether topology is the only reason; Kueue can switch topology off."""
     level: str = ""
-    """The level that its Topology lacks, if that is the reason."""
+    """The level that its Topology lacks, if this is the reason."""
     levels: tuple[str, ...] = ()
     """The levels that its Topology has."""
     untolerated: str = ""
-    """The taint that is not tolerated, if that is the reason."""
+    """The taint that the pods do not tolerate, if this is the reason."""
 
 
 def flavor(name: str, value: Mapping[str, paths.Json]) -> Flavor:
@@ -90,17 +90,17 @@ def topology(name: str, value: Mapping[str, paths.Json]) -> Topology:
 
 
 def wanted_levels(pod_set: model.PodSet) -> tuple[str, ...]:
-    """Topology levels that the annotations of the pods name."""
+    """The topology levels that annotations of the pods name."""
     return tuple(dict.fromkeys(filter(None, (pod_set.annotations.get(key) for key in _LEVELS))))
 
 
 def asks_topology(pod_set: model.PodSet) -> bool:
-    """Whether the annotations of the pods ask Kueue to place them by topology."""
+    """Whether annotations of the pods ask Kueue to place them by topology."""
     return any(key in pod_set.annotations for key in (*_LEVELS, *_OTHER_TOPOLOGY))
 
 
 def refusal(flavor: Flavor, pod_set: model.PodSet) -> FlavorRefusal | None:
-    """Why the flavor's taints or labels keep the pods out; None where they do not."""
+    """Why the flavor's taints or labels keep the pods out; None where the flavor takes them."""
     untolerated = taints.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
     if untolerated:
         taint = untolerated[0]
@@ -117,14 +117,14 @@ def refusal(flavor: Flavor, pod_set: model.PodSet) -> FlavorRefusal | None:
 def topology_refusal(
     flavor: Flavor, pod_set: model.PodSet, levels: Sequence[str] | None, *, overlaps: bool, only_topologies: bool
 ) -> FlavorRefusal | None:
-    """Why topology keeps the pods out of the flavor; None where it does not.
+    """Why topology keeps the pods out of the flavor; None where the flavor takes them.
 
     Args:
         flavor: the flavor.
         pod_set: the pods.
-        levels: of its Topology; None where they are not known.
-        overlaps: whether the pods ask for any resource of the flavor's group.
-        only_topologies: whether all flavors of the queue have a Topology, so that all its pods are placed by one.
+        levels: the levels of its Topology; None where they are unknown.
+        overlaps: whether the pods ask for a resource of the flavor's group.
+        only_topologies: whether all flavors of the queue have a Topology, so that all its pods are placed by topology.
     """
     if not asks_topology(pod_set):
         if flavor.topology and not only_topologies:
@@ -144,7 +144,7 @@ def topology_refusal(
 
 
 def _declared_only(flavor: Flavor, pod_set: model.PodSet) -> model.PodSet:
-    """The pods with only the conditions on the flavor's labels; a term without any cancels all terms."""
+    """The pods with only the conditions on the flavor's labels. A term without conditions cancels all terms."""
     terms: list[Mapping[str, paths.Json]] = []
     for term in pod_set.required_terms:
         expressions = term.get("matchExpressions")
@@ -162,14 +162,14 @@ def _declared_only(flavor: Flavor, pod_set: model.PodSet) -> model.PodSet:
 
 
 def _labels(flavor: Flavor, pod_set: model.PodSet) -> str:
-    """The labels that contradict the node selector; else all labels."""
+    """The labels of the flavor that contradict the node selector; all its labels if there is no contradiction."""
     selector = pod_set.node_selector
     wrong = {key: value for key, value in flavor.node_labels.items() if selector.get(key, value) != value}
     return " and ".join(f"{key}={value}" for key, value in (wrong or flavor.node_labels).items())
 
 
 def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, paths.Json]]:
-    """Tolerations as in the manifest; records fields that are not strings, because they might tolerate anything."""
+    """Tolerations as in the manifest. Records fields that are not strings, because they might tolerate anything."""
     for path, entry in reading.items(value, "/spec/tolerations"):
         for key in ("key", "operator", "value", "effect"):
             reading.text(entry.get(key), f"{path}/{key}")
@@ -177,7 +177,7 @@ def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, p
 
 
 def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> models.Taint:
-    # Not validated: nodes can have taints that usher.yaml does not accept.
+    # The taint is not validated: nodes can have taints that usher.yaml does not accept.
     return models.Taint.model_construct(
         key=reading.text(value.get("key"), path + "/key"),
         value=reading.text(value.get("value"), path + "/value"),

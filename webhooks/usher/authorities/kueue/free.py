@@ -1,7 +1,7 @@
-"""What a ClusterQueue can give now: what it could ever give, minus what is reserved in its tree.
+"""The room of a ClusterQueue now: its capacity, minus the reservations in its tree.
 
-The formula is that of `available` in KQ:pkg/cache/scheduler/resource_node.go. With `local` as in `capacity`, for
-every flavor and resource:
+The formula is that of `available` in KQ:pkg/cache/scheduler/resource_node.go. `local` is as in `capacity`. For every
+flavor and resource:
 
     usage(queue)    = status.flavorsReservation
     usage(cohort)   = the sum over its children of max(0, usage(child) - local(child))
@@ -10,7 +10,7 @@ every flavor and resource:
                       min(available(parent), subtree(node) - local(node) - max(0, usage(node) - local(node))
                                              + borrowingLimit [if set])
 
-Preemption is not counted.
+Preemption does not count.
 """
 
 from collections import defaultdict
@@ -39,21 +39,21 @@ _PLACE = "/status/flavorsReservation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """What a ClusterQueue has reserved for workloads."""
+    """The amounts that a ClusterQueue has reserved for workloads."""
 
     by_flavor: Mapping[FlavorResource, int]
-    """As amounts."""
+    """Reserved amounts."""
     problems: tuple[str, ...] = ()
-    """Why it may be more."""
+    """Why the queue may have reserved more."""
 
 
 def read(name: str, value: Mapping[str, paths.Json]) -> Reserved:
-    """What the status of a ClusterQueue says; not known without a status, as in manifests."""
+    """The reservations in the status of a ClusterQueue; unknown without a status, as in manifests."""
     reading = Reading()
     status = value.get("status")
     listed = status.get("flavorsReservation") if isinstance(status, dict) else None
     if listed is None:
-        return Reserved(by_flavor={}, problems=(f"what ClusterQueue {name} has reserved now is not known",))
+        return Reserved(by_flavor={}, problems=(f"the current reservations of ClusterQueue {name} are not known",))
     found: dict[FlavorResource, int] = {}
     for path, flavor in reading.items(listed, _PLACE):
         flavor_name = reading.text(flavor.get("name"), path + "/name")
@@ -69,11 +69,11 @@ def read(name: str, value: Mapping[str, paths.Json]) -> Reserved:
 
 
 def of(facts: Store, capacities: Capacities) -> "Free":
-    """What is free in a cluster now; the same value until a ClusterQueue or its status changes."""
+    """The free amounts of a cluster; the same value until a ClusterQueue or its status changes."""
     found = facts.objects(GROUP, "ClusterQueue")
     if isinstance(found, Absence):
         return Free(capacities, {})
-    # A status changes without a new revision, and the objects are replaced with every change.
+    # A status changes without a new revision, but each change replaces the objects.
     kept: dict[str, tuple[Objects, Capacities, Free]] = facts.derived("free in kueue", [(GROUP, "ClusterQueue")], dict)
     last = kept.get("")
     if last is None or last[0] is not found or last[1] is not capacities:
@@ -84,15 +84,15 @@ def of(facts: Store, capacities: Capacities) -> "Free":
 
 @dataclass(slots=True)
 class _Use:
-    """Of a cohort."""
+    """The usage of a cohort."""
 
     amounts: dict[FlavorResource, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    """Of the whole tree: one list for all its cohorts."""
+    """Problems of the whole tree; all its cohorts share one list."""
 
 
 class Free:
-    """Of all ClusterQueues of a cluster; `usher.feasibility.kueue_capacity.Supply`."""
+    """The free amounts of all ClusterQueues of a cluster; a `capacity.Supply`."""
 
     def __init__(self, capacities: Capacities, reserved: Mapping[str, Reserved]) -> None:
         self._capacities = capacities
@@ -106,16 +106,16 @@ class Free:
             self._cohorts[name].amounts = self._sum(name)
 
     def reserved(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int | None:
-        """What the queue itself has reserved, as an amount; None where that is not known."""
+        """The amount that the queue itself has reserved; None where it is unknown."""
         found = self._of(queue)
         return None if found.problems else found.by_flavor.get(flavor_resource, 0)
 
     def of(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """What is free for certain; 0 where usage is not known."""
+        """The amount that is free for certain; 0 where usage is unknown."""
         return 0 if self.problems(queue) else self._available(queue, flavor_resource)
 
     def bound(self, queue: ClusterQueue, flavor_resource: FlavorResource) -> int:
-        """An upper bound of what is free: unknown usage counts as none."""
+        """The most that may be free; unknown usage counts as 0."""
         most = self._capacities.bound(queue, flavor_resource)
         return most if self._capacities.problems(queue) else min(most, self._available(queue, flavor_resource))
 
@@ -147,7 +147,7 @@ class Free:
             used = self._cohorts[parent].amounts.get(key, 0)
             path.append(_Place(node.quotas, node.subtree.get(key, 0), used))
             parent = node.parent
-        # As in Kueue it may be below 0 in between: after a quota is lowered, more is admitted than there is.
+        # As in Kueue, an intermediate result may be below 0: after a quota is lowered, usage may exceed it.
         root = path.pop()
         found = root.subtree - root.used
         for place in reversed(path):
@@ -160,7 +160,7 @@ class Free:
 
 
 class _Place(NamedTuple):
-    """A queue or a cohort on the way to the root, for one flavor and resource."""
+    """A queue or a cohort on the way to the root, with its amounts of one flavor and resource."""
 
     quotas: FlavorQuotas
     subtree: int

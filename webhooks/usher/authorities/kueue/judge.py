@@ -1,8 +1,8 @@
-"""Whether a ClusterQueue could ever admit a workload, if the cluster were empty.
+"""Judges whether a ClusterQueue could ever admit a workload if the cluster were empty.
 
-The steps are those of docs/domain/kueue.md#order-of-decisions, the amounts those of docs/domain/kueue.md#potential.
-Kueue takes one flavor for each pod set and resource group, and adds up what lands on one flavor. NEVER assumes that
-everything unknown favours the workload, and COULD that it does not.
+docs/domain/kueue.md#order-of-decisions gives the steps, and docs/domain/kueue.md#potential the amounts. Kueue takes one
+flavor for each pod set and resource group, and adds up the demand on each flavor. For NEVER, all unknowns are assumed
+to favour the workload; for COULD, all unknowns are assumed to be against it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 
 @dataclass(slots=True)
 class _Search:
-    """One demand against one queue."""
+    """The search for flavors of one queue for one demand."""
 
     queue: ClusterQueue
     demand: Demand
@@ -39,7 +39,7 @@ class _Search:
     unknowns: dict[str, None] = field(default_factory=dict)
 
     def try_group(self, group: ResourceGroup) -> None:
-        """Looks for a flavor of the group for every pod set that asks for any of its resources."""
+        """Searches a flavor of the group for each pod set that asks for any of its resources."""
         members: dict[str, list[CountedPods]] = {}
         for index, asked in enumerate(self.demand.asked):
             if any(asked.total(resource) for resource in group.resources):
@@ -54,7 +54,7 @@ class _Search:
         if found is False:
             self.shortages += self._shortages(units, allowed, resources)
         elif found is None:
-            self.unknowns["there are too many ways to choose flavors"] = None
+            self.unknowns["the queue has too many ways to choose flavors"] = None
         elif problems and not assigned(units, allowed, resources, self._certain):
             self.unknowns |= dict.fromkeys(problems)
         else:
@@ -71,7 +71,7 @@ class _Search:
                 self.choices.append(FlavorChoice(pods=each, resources=names, flavor=flavor))
 
     def _flavors(self, group: ResourceGroup, unit: Unit) -> list[str]:
-        """The flavors that take all pods of a unit, in their order."""
+        """The flavors that take all pods of a unit, in the order of the queue."""
         allowed: list[str] = []
         refusals: list[tuple[CountedPods, FlavorRefusal]] = []
         for name in group.flavors:
@@ -96,7 +96,7 @@ class _Search:
             return None
         flavor = self.cluster.flavors.get(name)
         if flavor is None:
-            self.unknowns[f"ResourceFlavor {name} is not there"] = None
+            self.unknowns[f"ResourceFlavor {name} does not exist"] = None
             return None
         if flavor.problems:
             self.unknowns |= dict.fromkeys(flavor.problems)
@@ -117,13 +117,13 @@ class _Search:
             return None
         topology = self.cluster.topologies.get(flavor.topology)
         if topology is None:
-            self.unknowns[f"Topology {flavor.topology} is not there"] = None
+            self.unknowns[f"Topology {flavor.topology} does not exist"] = None
             return None
         self.unknowns |= dict.fromkeys(topology.problems)
         return None if topology.problems else topology.levels
 
     def _only_topologies(self) -> bool:
-        """Whether all flavors of the queue have a Topology; unknown ones may have one."""
+        """Whether all flavors of the queue have a Topology; an unknown flavor counts as having one."""
         known = self.cluster.flavors or {}
         return all(
             name not in known or known[name].topology or known[name].problems
@@ -134,7 +134,7 @@ class _Search:
     def _shortages(
         self, units: Sequence[Unit], allowed: Sequence[Sequence[str]], resources: Sequence[str]
     ) -> Iterable[FlavorShortage]:
-        """The resources that are short by themselves; else all of them, because no flavor has enough of each."""
+        """The resources that are short on their own; else all resources, because no flavor has enough of each."""
         alone = [resource for resource in resources if assigned(units, allowed, [resource], self._bound) is False]
         for resource in alone or resources:
             asking = [
@@ -147,7 +147,7 @@ class _Search:
                 for unit, flavors in asking
                 if all(total(unit, resource) > self._bound((flavor, resource)) for flavor in flavors)
             ]
-            # A pod set that is too large for every flavor by itself is the better explanation.
+            # A single pod set that is too large for every flavor is the better explanation.
             several = len({flavor for _, flavors in asking for flavor in flavors}) > 1
             told = too_large[:1] if several and too_large else asking
             yield self._shortage(told, resource, together=not alone)
@@ -186,14 +186,14 @@ def judge(
     *,
     supply: Supply | None = None,
 ) -> KueueVerdict:
-    """Whether the queue could admit the demand.
+    """The verdict of the queue on a demand.
 
     Args:
-        demand: what is admitted together.
+        demand: the pods that Kueue admits together.
         queue: the queue.
-        cluster: what is known of Kueue.
-        configuration: its configuration.
-        supply: what the queue gives; by default what it could ever give, whatever else is running or stopped now.
+        cluster: the facts of Kueue.
+        configuration: the configuration of Kueue.
+        supply: the room of the queue; by default its capacity, even if other workloads run or the queue is stopped.
     """
     search = _Search(queue=queue, demand=demand, cluster=cluster, supply=supply or cluster.capacities)
     for group in queue.quotas.groups:
@@ -201,7 +201,7 @@ def judge(
     uncovered = () if configuration.ignores_undeclared else _uncovered(demand, queue)
     doubts = dict.fromkeys(configuration.problems)
     doubts |= {
-        f"what else {_asking(asked.pod_set)} for is not known": None
+        f"usher does not know what else {_asking(asked.pod_set)} for": None
         for asked in demand.asked
         if not asked.pod_set.whole
     }
@@ -226,6 +226,6 @@ def _asking(pod_set: model.PodSet) -> str:
 
 
 def _uncovered(demand: Demand, queue: ClusterQueue) -> tuple[str, ...]:
-    """Resources that are asked for and that no group of the queue covers."""
+    """Requested resources that no group of the queue covers."""
     names = {name for asked in demand.asked for name in asked.each if asked.total(name)}
     return tuple(sorted(name for name in names if name != PODS and queue.quotas.group_of(name) is None))

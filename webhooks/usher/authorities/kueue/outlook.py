@@ -1,4 +1,4 @@
-"""What `usher queue` says of the queue of Kueue in which a workload waits."""
+"""The Kueue section of `usher queue`: the queue of a workload."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ from usher.authorities.verdict import Answer
 _AUTHORITY: Final = "Kueue"
 
 _MOST: Final = 16
-"""Queues, and cohorts of a queue, that are named."""
+"""How many queues, and cohorts of a queue, are named."""
 
 
 def of(case: Case, known: Knowledge) -> Iterator[Section]:
@@ -48,7 +48,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
         yield Section(
             authority=_AUTHORITY,
             answer=Answer.NOT_NOW,
-            reasons=("it names no queue, and Kueue holds back workloads without one (manageJobsWithoutQueueName)",),
+            reasons=("it has no queue, and Kueue holds back workloads without a queue (manageJobsWithoutQueueName)",),
             remedies=(f"name a queue of the namespace: {there}",) if there else (),
         )
 
@@ -70,13 +70,13 @@ class _Queueing:
         way = [f"LocalQueue {name}"]
         queues, cluster_queues = self._facts.queues, self._facts.cluster.queues
         if queues is None:
-            return _unknown(way, "nothing is known of LocalQueues")
+            return _unknown(way, "the LocalQueues are not known")
         local = queues.get(name)
         if local is None:
             return self._held_back(way, f"namespace {self._workload.namespace} has no LocalQueue {name}", besides="")
         way.append(f"ClusterQueue {local.cluster_queue}")
         if cluster_queues is None:
-            return _unknown(way, "nothing is known of ClusterQueues")
+            return _unknown(way, "the ClusterQueues are not known")
         queue = cluster_queues.get(local.cluster_queue)
         if queue is None:
             missing = local.cluster_queue
@@ -84,7 +84,7 @@ class _Queueing:
         return self._judged([*way, *self._cohorts(queue)], local, queue)
 
     def _cohorts(self, queue: ClusterQueue) -> Iterator[str]:
-        """The cohorts above a queue; only the first where they form no tree."""
+        """The cohorts above a queue; only the first where they do not form a tree."""
         name, counted = queue.cohort, self._facts.cluster.capacities.counted
         for _ in range(_MOST):
             if not name:
@@ -101,11 +101,11 @@ class _Queueing:
         if reasons and answer in (Answer.FITS, Answer.COULD):
             answer = Answer.NOT_NOW
         if selected is None:
-            reasons.append(f"whether ClusterQueue {queue.name} selects namespace {namespace} is not known")
+            reasons.append(f"usher does not know whether ClusterQueue {queue.name} selects namespace {namespace}")
             answer = answer if answer is Answer.NEVER else Answer.UNKNOWN
         part = kueue_demand.part(self._workload)
         if part:
-            reasons.append(f"Kueue admits every {part} by itself; this is what one of them asks for")
+            reasons.append(f"Kueue admits each {part} separately; the amounts are for one {part}")
         if part and answer is Answer.FITS and not self._all_fit_now(queue):
             answer = Answer.COULD
             reasons.append(f"there is room for a {part} now, but not for all of them")
@@ -139,12 +139,12 @@ class _Queueing:
         return judge.judge(demand, queue, facts.cluster, facts.configuration, supply=self._free if now else None)
 
     def _all_fit_now(self, queue: ClusterQueue) -> bool:
-        """Whether there is room now for all that Kueue admits one after the other."""
+        """Whether the queue has room now for all parts that Kueue admits one after the other."""
         demand = kueue_demand.of_all(self._workload, self._facts.configuration)
         return self._verdict(demand, queue, now=True).answer is not Answer.NEVER
 
     def _elsewhere(self, besides: str) -> tuple[Elsewhere, ...]:
-        """Other queues of the namespace that could admit the workload; first those where it fits now."""
+        """Other queues of the namespace that could admit the workload; queues with room now come first."""
         found = []
         for local, queue in self._facts.other_queues(besides):
             answer = _answer(self._verdicts(queue), self._verdicts(queue, now=True))
@@ -154,7 +154,7 @@ class _Queueing:
         return tuple(sorted(found, key=lambda each: -order.index(each.answer)))
 
     def _waits(self, now: Sequence[KueueVerdict], queue: ClusterQueue) -> Iterator[str]:
-        """What has to become free, for each resource in the flavor that has most of it."""
+        """What must become free, for each resource in the flavor that has most of it."""
         for verdict in now:
             for shortage in verdict.shortages[:_MOST]:
                 for flavor in shortage.flavors[:1]:

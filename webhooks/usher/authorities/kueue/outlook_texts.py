@@ -1,4 +1,4 @@
-"""Reasons and remedies of Kueue in the words of `usher queue`."""
+"""Formats reasons and remedies of Kueue for `usher queue`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -9,11 +9,11 @@ from usher.authorities.kueue.verdict import FlavorCapacity, FlavorShortage, Kueu
 from usher.authorities.verdict import Answer
 
 _MOST: Final = 16
-"""Entries of a list that are named."""
+"""How many entries of a list are named."""
 
 
 def obstacles(local: LocalQueue, queue: ClusterQueue, namespace: str, *, selected: bool | None) -> Iterator[str]:
-    """What holds all workloads of the namespace back in a queue."""
+    """Reasons that hold back all workloads of the namespace in a queue."""
     yield from _held_back(local.state, f"LocalQueue {local.name}")
     yield from _held_back(queue.state, _named(queue))
     if selected is False:
@@ -21,7 +21,7 @@ def obstacles(local: LocalQueue, queue: ClusterQueue, namespace: str, *, selecte
 
 
 def reasons(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:
-    """What stands in the way of one workload."""
+    """Reasons that hold back one workload."""
     for verdict in verdicts:
         for name in verdict.uncovered[:_MOST]:
             yield f"{_named(queue)} has no quota for {name}"
@@ -31,7 +31,7 @@ def reasons(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answe
             yield _shortage(shortage, now=answer is not Answer.NEVER)
         yield from verdict.unknowns[:_MOST]
         if not verdict.takes_all:
-            yield "there is room for all pods, but some may find none, because Kueue chooses flavors pod set by pod set"
+            yield "all pods would fit, but some pods may find no room, because Kueue chooses flavors pod set by pod set"
 
 
 def remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:
@@ -47,7 +47,7 @@ def remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answ
 
 
 def wait(shortage: FlavorShortage, flavor: FlavorCapacity, ever: int) -> str:
-    """What has to become free in a flavor that could ever give an amount."""
+    """The text about what must become free in a flavor; `ever` is the most that the flavor could give."""
     resource = shortage.resource
     taken = amount_texts.text(resource, quantity_of(resource, max(ever - flavor.most, 0)))
     most = amount_texts.named(resource, quantity_of(resource, ever), up=False)
@@ -70,7 +70,8 @@ def _held_back(state: State, queue: str) -> Iterator[str]:
 def _no_flavor(unmatched: UnmatchedPods) -> str:
     refusals = "; ".join(f"{each.flavor}: {each.reason}" for each in unmatched.refusals[:_MOST])
     pods = unmatched.pods.pod_set.name or "the pods"
-    return f"no flavor takes {pods} for {', '.join(unmatched.resources[:_MOST])} ({refusals or 'there is none'})"
+    resources = ", ".join(unmatched.resources[:_MOST])
+    return f"no flavor takes {pods} for {resources} ({refusals or 'the group has no flavor'})"
 
 
 def _shortage(shortage: FlavorShortage, *, now: bool) -> str:
@@ -86,9 +87,9 @@ def _shortage(shortage: FlavorShortage, *, now: bool) -> str:
 
 
 def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
-    """How much more quota the flavor needs, where only one takes the pods.
+    """How much more quota the flavor needs, where only one flavor takes the pods.
 
-    What the queue can give grows as much as its nominalQuota, whatever the limits above it.
+    The capacity of the queue grows as much as its nominalQuota, for any limits above it.
     """
     if len(shortage.flavors) == 1 and not shortage.together:
         flavor, resource = shortage.flavors[0], shortage.resource

@@ -1,7 +1,7 @@
-"""Kueue's queues and cohorts, of v1beta1 and v1beta2 (docs/domain/kueue.md#objects).
+"""Reads Kueue's queues and cohorts of v1beta1 and v1beta2 (docs/domain/kueue.md#objects).
 
-The field of a ClusterQueue's cohort is called `cohort` in one version and `cohortName` in the other. Both are read,
-because the API server serves every object in both versions.
+The field for a ClusterQueue's cohort is `cohort` in v1beta1 and `cohortName` in v1beta2. Both are read, because the API
+server serves every object in both versions.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from usher import errors, paths, quantities
 from usher.reading.values import Reading
 
 UNLIMITED: Final = quantities.MAX_INT64
-"""What Kueue uses for an amount that does not fit into 64 bits."""
+"""Kueue's value for an amount that does not fit into 64 bits."""
 
 FlavorResource = tuple[str, str]
 """A flavor and a resource in it."""
@@ -20,13 +20,13 @@ FlavorResource = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlavorQuota:
-    """Of one resource in one flavor, as amounts."""
+    """The quota of one resource in one flavor, as amounts."""
 
     nominal: int = 0
     borrowing: int | None = None
-    """The most that is borrowed; None where only the cohort limits it."""
+    """The most that the queue may borrow; None where only the cohort limits it."""
     lending: int | None = None
-    """The most that is lent; None where all of it may be lent."""
+    """The most that the queue may lend; None where it may lend everything."""
 
 
 NO_QUOTA: Final = FlavorQuota()
@@ -34,7 +34,7 @@ NO_QUOTA: Final = FlavorQuota()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceGroup:
-    """Resources that a pod set gets in one flavor; `flavors` are in the order in which Kueue tries them."""
+    """Resources that a pod set gets in one flavor. Kueue tries `flavors` in this order."""
 
     resources: frozenset[str]
     flavors: tuple[str, ...]
@@ -46,22 +46,22 @@ class FlavorQuotas:
     by_flavor: Mapping[FlavorResource, FlavorQuota]
 
     def group_of(self, resource: str) -> ResourceGroup | None:
-        """The group that covers a resource; the API lets one group do so."""
+        """The group that covers a resource; the API allows only one."""
         return next((group for group in self.groups if resource in group.resources), None)
 
 
 def amount(resource: str, quantity: quantities.Quantity) -> int:
-    """A quantity as Kueue counts it: thousandths of cpu, whole numbers of everything else, rounded up."""
+    """A quantity as Kueue counts it: thousandths of cpu, whole numbers of other resources, rounded up."""
     return quantity.milli if resource == "cpu" else quantity.value
 
 
 def quantity_of(resource: str, number: int) -> quantities.Quantity:
-    """The quantity that an amount stands for."""
+    """The quantity of an amount."""
     return quantities.Quantity(number * (quantities.MILLI if resource == "cpu" else quantities.NANO))
 
 
 def plus(left: int, right: int) -> int:
-    """A sum of amounts; what is unlimited stays so."""
+    """A sum of amounts. Unlimited plus any amount is unlimited."""
     return min(left + right, UNLIMITED)
 
 
@@ -75,8 +75,8 @@ def minus(left: int, right: int) -> int:
 def read(value: paths.Json, path: str, reading: Reading) -> FlavorQuotas:
     """The `resourceGroups` of a ClusterQueue or a Cohort, of any version.
 
-    A number that cannot be read is recorded, and counts as the one that gives least: no quota, nothing borrowed,
-    nothing lent. What fits all the same fits.
+    An unreadable number is recorded, and counts as 0: no quota, no borrowing, no lending. A workload that fits with
+    these numbers fits with any.
     """
     groups: list[ResourceGroup] = []
     by_flavor: dict[FlavorResource, FlavorQuota] = {}
@@ -110,7 +110,7 @@ def _amount(value: paths.Json, resource: str, path: str, reading: Reading) -> in
         reading.unknown(path, str(error))
         return 0
     if quantity.nanos < 0:
-        reading.unknown(path, f"{quantity} is negative; no quota is")
+        reading.unknown(path, f"{quantity} is negative; a quota must be 0 or more")
         return 0
     return amount(resource, quantity)
 
@@ -120,19 +120,19 @@ GROUP = "kueue.x-k8s.io"
 _READY_REASONS = ("", "Ready")
 
 _NO_SELECTOR = ""
-"""Stands for the selector of a spec that cannot be read; an invalid selector."""
+"""Replaces the selector of an unreadable spec; it is an invalid selector."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Whether a queue admits anything now. All of this may change, so it never means NEVER."""
+    """Whether a queue admits workloads now. Its state may change, so it never leads to NEVER."""
 
     stop_policy: str = ""
-    """`Hold` or `HoldAndDrain`; empty where it is not stopped."""
+    """`Hold` or `HoldAndDrain`; empty where the queue is not stopped."""
     inactive: str = ""
-    """The reason of its condition, where Kueue says that it is not active; empty where it is, or may be, active."""
+    """Kueue's reason why the queue is not active; empty where the queue is active, or may be."""
     message: str = ""
-    """Kueue's message about that."""
+    """Kueue's message for the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,26 +147,26 @@ class LocalQueue:
 class ClusterQueue:
     name: str
     cohort: str
-    """Empty where it is in none."""
+    """Empty where the queue is not in a cohort."""
     namespace_selector: paths.Json
-    """As in the manifest; None selects no namespace."""
+    """The selector as in the manifest; None selects no namespace."""
     quotas: FlavorQuotas
     state: State
     problems: tuple[str, ...] = ()
-    """Unreadable fields, each with its place."""
+    """Unreadable fields, each with its path."""
     stray: bool = False
-    """Whether it may be in any cohort, because the name of its cohort cannot be read."""
+    """Whether the queue may be in any cohort, because the name of its cohort is unreadable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cohort:
     name: str
     parent: str
-    """Empty for the root of a tree."""
+    """The parent cohort; empty for the root of a tree."""
     quotas: FlavorQuotas
     problems: tuple[str, ...] = ()
     stray: bool = False
-    """Whether it may be below any other, because the name of its parent cannot be read."""
+    """Whether the cohort may have any parent, because the name of its parent is unreadable."""
 
 
 def local_queue(name: str, value: Mapping[str, paths.Json]) -> LocalQueue:
@@ -218,7 +218,7 @@ def _is_unread(reading: Reading, *places: str) -> bool:
 
 
 def problems_of(kind: str, name: str, reading: Reading) -> tuple[str, ...]:
-    """Unreadable fields of an object, in texts that name the object and the field."""
+    """Texts about the unreadable fields of an object; each names the object and the field."""
     return tuple(f"{kind} {name}, {paths.readable(unknown.path)}: {unknown.reason}" for unknown in reading.found())
 
 
@@ -229,9 +229,9 @@ def _state(spec: Mapping[str, paths.Json], value: Mapping[str, paths.Json], read
 
 
 def _inactive(value: Mapping[str, paths.Json]) -> tuple[str, str]:
-    """Reason and message of the condition Active where it is False.
+    """The reason and message of the condition Active where it is False.
 
-    Unreadable parts of a status are ignored: Kueue writes it, and it does not change quota.
+    Unreadable parts of a status are ignored, because only Kueue writes it and it does not change quota.
     """
     status = value.get("status")
     conditions = status.get("conditions") if isinstance(status, dict) else None

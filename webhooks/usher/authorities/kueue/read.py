@@ -1,4 +1,4 @@
-"""What is known of Kueue in a cluster: queues with what they could give, flavors, configuration."""
+"""Reads the facts of Kueue in a cluster: queues and their capacities, flavors, configuration."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ _LOCAL: Final = ((GROUP, "LocalQueue"),)
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 
 _DEFAULT: Final = "default"
-"""The LocalQueue of workloads that name none."""
+"""The LocalQueue of workloads that do not name a queue."""
 
 _MOST: Final = 16
-"""Other queues that are tried."""
+"""How many other queues are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Cluster-scoped objects; None for kinds of which nothing is known."""
+    """The cluster-scoped objects; None for unknown kinds."""
 
     queues: Mapping[str, ClusterQueue] | None
     capacities: Capacities
@@ -48,34 +48,34 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KueueFacts:
-    """What is known of Kueue, for the workloads of one namespace."""
+    """The facts of Kueue for the workloads of one namespace."""
 
     configuration: Configuration
     cluster: Cluster
     queues: Mapping[str, LocalQueue] | None
-    """The LocalQueues of the namespace by name; None where nothing is known of any."""
+    """The LocalQueues of the namespace by name; None where they are unknown."""
     labels: Labels | None
-    """Of the namespace; None where they are not known."""
+    """The labels of the namespace; None where they are unknown."""
 
     @property
     def manages_namespace(self) -> bool | None:
-        """Whether Kueue manages the jobs of the namespace; None where that is not known."""
+        """Whether Kueue manages the jobs of the namespace; None where it is unknown."""
         return self.selects(self.configuration.namespace_selector) if self.configuration.known else None
 
     def selects(self, selector: paths.Json) -> bool | None:
-        """Whether a selector takes the namespace; None where its labels decide and are not known."""
+        """Whether a selector matches the namespace; None where its labels decide and are unknown."""
         if self.labels is not None or selector is None or selector == {}:
             return requirements.matches(selector, self.labels or {})
         return None
 
     def queue_of(self, workload: model.Workload) -> str:
-        """The LocalQueue that a workload names, or gets as Kueue's default; empty where it waits in none."""
+        """The LocalQueue that a workload names or gets by default; empty where it does not wait in a queue."""
         named = workload.queue_labels.get(QUEUE_LABEL, "")
         has_default = _DEFAULT in (self.queues or {}) and self.manages_namespace is not False
         return named or (_DEFAULT if has_default else "")
 
     def other_queues(self, besides: str) -> Iterator[tuple[LocalQueue, ClusterQueue]]:
-        """Queues of the namespace that admit workloads now and lead to another ClusterQueue; of 16 that are tried."""
+        """Queues of the namespace that admit workloads now and use another ClusterQueue. Tries at most 16 queues."""
         known = self.cluster.queues or {}
         for each in islice((self.queues or {}).values(), _MOST):
             queue = known.get(each.cluster_queue)
@@ -89,7 +89,7 @@ class KueueFacts:
 
 
 def for_namespace(namespace: str, facts: Store) -> KueueFacts:
-    """What is known of Kueue, for the workloads of a namespace."""
+    """The facts of Kueue for the workloads of a namespace."""
     return KueueFacts(
         configuration=configuration(facts),
         cluster=cluster(facts),
@@ -99,12 +99,12 @@ def for_namespace(namespace: str, facts: Store) -> KueueFacts:
 
 
 def cluster(facts: Store) -> Cluster:
-    """Read again only after one of the objects has changed."""
+    """The cluster-scoped objects; read again only after one of them has changed."""
     return facts.derived("kueue", _KINDS, lambda: _read(facts))
 
 
 def configuration(facts: Store) -> Configuration:
-    """Kueue's configuration; UNKNOWN where its ConfigMap is not where it usually is."""
+    """Kueue's configuration; UNKNOWN where its ConfigMap is not in the usual place."""
     namespace, name = kept_fields.KUEUE_CONFIGURATION
     found = facts.find(Reference(group="", kind="ConfigMap", name=name, namespace=namespace))
     if isinstance(found, Absence):
@@ -115,7 +115,7 @@ def configuration(facts: Store) -> Configuration:
 
 
 def local_queues(facts: Store, namespace: str) -> Mapping[str, LocalQueue] | None:
-    """The LocalQueues of a namespace by name; None where nothing is known of any."""
+    """The LocalQueues of a namespace by name; None where they are unknown."""
     kept: dict[str, Mapping[str, LocalQueue]] = facts.derived("kueue-local-queues", _LOCAL, dict)
     if namespace in kept:
         return kept[namespace]

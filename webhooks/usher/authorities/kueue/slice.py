@@ -1,4 +1,4 @@
-"""What Rego sees of the queue of Kueue that a workload waits in, and whether it could ever be admitted there."""
+"""The Kueue part of the Rego input: the queue of a workload, and whether it could ever admit the workload."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -20,58 +20,58 @@ from usher.authorities.verdict import Answer
 
 
 class QueueStateInput(TypedDict):
-    """`exists` is absent where it is not known, and the others where there is nothing to say."""
+    """The state of a queue. `exists` is absent where it is unknown; the other fields are absent where empty."""
 
     name: str
     exists: NotRequired[bool]
     stopPolicy: NotRequired[str]
     inactive: NotRequired[str]
-    """The reason that Kueue gives for not admitting anything."""
+    """Kueue's reason for not admitting workloads."""
     message: NotRequired[str]
 
 
 class ClusterQueueInput(QueueStateInput):
     selectsNamespace: NotRequired[bool]
     selector: NotRequired[str]
-    """`null` where it has none."""
+    """The selector as JSON; `null` where it is missing."""
     verdict: NotRequired[slice_verdicts.KueueVerdictInput]
 
 
 class LocalQueueInput(QueueStateInput):
     byDefault: bool
-    """Whether the workload names no queue, and gets this one because it is called `default`."""
+    """Whether the workload does not name a queue, and gets this queue because its name is `default`."""
     others: list[str]
-    """Names of the queues of the namespace; only where this one is not there."""
+    """The queues of the namespace; only where the named queue does not exist."""
     leadsThere: NotRequired[str]
-    """The one of `others` whose ClusterQueue has the name."""
+    """The queue among `others` whose ClusterQueue has the name that the workload gives."""
     clusterQueue: NotRequired[ClusterQueueInput]
 
 
 class ClaimedClassInput(TypedDict):
-    """A device class of which a pod set claims devices by templates."""
+    """A device class whose devices a pod set claims by templates."""
 
     podSet: str
     """The path of its template."""
     name: str
     mapped: bool
-    """Whether deviceClassMappings of Kueue's configuration names it, so that Kueue counts the devices."""
+    """Whether deviceClassMappings of Kueue's configuration names the class, so that Kueue counts its devices."""
 
 
 class KueueInput(TypedDict):
     configurationKnown: bool
     frameworks: NotRequired[list[str]]
-    """What integrations.frameworks lists, where that is known."""
+    """The entries of integrations.frameworks; absent where they are unknown."""
     externalFrameworks: NotRequired[list[str]]
-    """Kinds that other controllers bring to Kueue, as Kind.version.group; only where there are any."""
+    """Kinds that other controllers register with Kueue, as Kind.version.group; absent without other kinds."""
     claimedClasses: NotRequired[list[ClaimedClassInput]]
-    """Where the configuration can be read, and as far as it is known what the claims are for."""
+    """The classes of readable claims; absent where the configuration is unreadable."""
     managesNamespace: NotRequired[bool]
-    """Whether managedJobsNamespaceSelector takes the namespace, where that is known."""
+    """Whether managedJobsNamespaceSelector matches the namespace; absent where it is unknown."""
     queue: NotRequired[LocalQueueInput]
 
 
 def of(case: Case, known: Knowledge) -> KueueInput | None:
-    """What Kueue makes of a workload; None where nothing is known of it, and for what a controller made."""
+    """The answer of Kueue on a workload; None where Kueue is unknown, and for objects that a controller made."""
     workload = case.workload
     if workload.owner is not None:
         return None

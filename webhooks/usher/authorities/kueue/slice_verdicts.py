@@ -1,4 +1,4 @@
-"""What Rego sees of a verdict about a queue: what is missing, in numbers for messages."""
+"""The verdict of a queue in the Rego input: the shortages, with numbers for messages."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -14,39 +14,39 @@ from usher.authorities.verdict import Answer, worst
 from usher.reading.shapes import Amount, amount_of
 
 MOST: Final = 8
-"""Entries of a list that a message may name."""
+"""How many entries of a list a message may name."""
 
 
 class UncoveredInput(TypedDict):
-    """A resource of which the queue has no quota."""
+    """A resource without quota in the queue."""
 
     resource: str
     path: NotRequired[str]
-    """Where it is asked for."""
+    """The path of the request."""
 
 
 class FlavorRefusalInput(TypedDict):
     flavor: str
     reason: str
     byTopology: NotRequired[bool]
-    """Whether only placing by topology keeps the pods out."""
+    """Whether topology is the only reason."""
     level: NotRequired[str]
-    """What its Topology lacks."""
+    """The level that its Topology lacks."""
     levels: NotRequired[list[str]]
-    """What its Topology has."""
+    """The levels of its Topology."""
 
 
 class UnmatchedPodsInput(TypedDict):
     """A pod set that no flavor of a resource group takes."""
 
     podSet: int
-    """Index in `podSets`."""
+    """The index in `podSets`."""
     resources: list[str]
     flavors: list[FlavorRefusalInput]
 
 
 class FlavorPartInput(TypedDict):
-    """What the pods of one pod set ask for."""
+    """The demand of the pods of one pod set."""
 
     podSet: int
     pods: int
@@ -54,7 +54,7 @@ class FlavorPartInput(TypedDict):
 
 
 class FlavorCapacityInput(TypedDict):
-    """What the queue could ever give in a flavor."""
+    """The most that the queue could give in a flavor."""
 
     flavor: str
     own: Amount
@@ -78,14 +78,14 @@ class KueueVerdictInput(TypedDict):
     shortages: list[FlavorShortageInput]
     unknowns: list[str]
     fitsIn: NotRequired[str]
-    """Another LocalQueue of the namespace, where it could be admitted."""
+    """Another LocalQueue of the namespace that could admit the workload."""
 
 
 _OUTCOMES: Final = {Answer.NEVER: "never admissible", Answer.UNKNOWN: "unknown", Answer.COULD: "admissible"}
 
 
 def verdict_input(found: Sequence[KueueVerdict], workload: model.Workload) -> KueueVerdictInput:
-    """The verdict about all workloads that Kueue makes of the object and admits one by one."""
+    """One verdict on the object, from the verdicts on all parts that Kueue admits separately."""
     uncovered = dict.fromkeys(name for verdict in found for name in verdict.uncovered)
     unmatched = [each for verdict in found for each in verdict.unmatched]
     shortages = [each for verdict in found for each in verdict.shortages]

@@ -1,4 +1,4 @@
-"""What Kueue says of a workload in a queue."""
+"""The verdict of Kueue on a workload in a queue."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from usher.authorities.verdict import Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlavorCapacity:
-    """What a queue could give of one resource in one flavor, as amounts."""
+    """The amounts of one resource that a queue could give in one flavor."""
 
     flavor: str
     own: int
@@ -19,13 +19,13 @@ class FlavorCapacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlavorShortage:
-    """A resource of which more is asked for than the queue could ever give."""
+    """A resource whose demand is higher than the queue could ever give."""
 
     resource: str
     pods: tuple[CountedPods, ...]
-    """The pods that ask for it and have to share it."""
+    """The pods that ask for the resource and must share it."""
     flavors: tuple[FlavorCapacity, ...]
-    """Flavors that take the pods, the one that gives most first."""
+    """Flavors that take the pods; the largest comes first."""
     together: bool = False
     """Whether there is enough of each resource, but not of all of them in one flavor."""
 
@@ -57,12 +57,12 @@ class KueueVerdict:
     answer: Answer
     """NEVER, UNKNOWN or COULD: the queue could admit it."""
     choices: tuple[FlavorChoice, ...] = ()
-    """Only where the answer is COULD, and Kueue finds room for every pod set in its own order."""
+    """The chosen flavors; only where the answer is COULD and Kueue's own order finds room for every pod set."""
     takes_all: bool = True
-    """False where there is room for all, but Kueue does not find it because it never revises a choice."""
+    """False where all pods would fit, but Kueue does not find the room because it never revises a choice."""
     uncovered: tuple[str, ...] = ()
-    """Resources of which the queue has no quota in any flavor."""
+    """Resources without quota in any flavor of the queue."""
     unmatched: tuple[UnmatchedPods, ...] = ()
     shortages: tuple[FlavorShortage, ...] = ()
     unknowns: tuple[str, ...] = ()
-    """What would have to be known for another answer than UNKNOWN."""
+    """Missing facts that make the answer UNKNOWN."""

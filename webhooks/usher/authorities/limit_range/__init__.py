@@ -1,1 +1,1 @@
-"""Kubernetes' LimitRanges."""
+"""Judges pods by the LimitRanges of their namespace."""

@@ -1,4 +1,4 @@
-"""What pods request and limit once LimitRanges have filled in their defaults."""
+"""Requests and limits of pods after LimitRanges have set their defaults."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from usher.workloads import requests
 
 
 def with_defaults(containers: Iterable[model.Container], ranges: LimitRanges) -> tuple[model.Container, ...]:
-    """Containers with what the API server and LimitRanger fill in; debug containers are left out.
+    """Containers with the defaults of the API server and LimitRanger; debug containers are left out.
 
     The API server sets a missing request to the limit before LimitRanger sets defaults.
     """
@@ -25,19 +25,19 @@ def _with_defaults(container: model.Container, ranges: LimitRanges) -> model.Con
     requested = {**ranges.default_requests, **container.limits, **container.requests}
     limits = {**ranges.default_limits, **container.limits}
     if len(requested) == len(container.requests) and len(limits) == len(container.limits):
-        return container  # Most Pods that the API server sends have all of them.
+        return container  # Most Pods that the API server sends have all defaults.
     return replace(container, requests=requested, limits=limits)
 
 
 def requests_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, overhead: Amounts) -> Amounts:
-    """Requests of one pod as a whole, by resource.
+    """The requests of one whole pod, by resource.
 
-    Pod-level requests follow from the containers as they are written: LimitRanger comes later.
+    Pod-level requests follow from the containers in the manifest, because LimitRanger runs later.
 
     Args:
-        pod_set: the pod as it is written.
-        containers: its containers, with all defaults filled in.
-        overhead: what to count beside them.
+        pod_set: the pod as in the manifest.
+        containers: its containers, with all defaults.
+        overhead: what to add to the containers.
     """
     whole = pod_set.pod_requests
     if whole or pod_set.pod_limits:
@@ -47,7 +47,7 @@ def requests_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container]
 
 
 def limits_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amounts:
-    """Limits of one pod as a whole, by resource."""
+    """The limits of one whole pod, by resource."""
     limited = [replace(container, requests={}) for container in containers]
     of_pod: Amounts = requests.of_pod(limited, overhead={}, pod_requests=pod_set.pod_limits, pod_limits={})
     return of_pod

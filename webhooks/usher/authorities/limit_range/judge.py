@@ -1,4 +1,4 @@
-"""Which pods the LimitRanges of a namespace refuse.
+"""Finds the pods that the LimitRanges of a namespace refuse.
 
 The rules are those of the LimitRanger plugin (k8s.io/kubernetes plugin/pkg/admission/limitranger).
 """
@@ -26,18 +26,18 @@ class Violating(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitViolation:
-    """A bound for which the API server refuses a pod."""
+    """A bound that a pod violates, so that the API server refuses it."""
 
     bound: Bound
     path: str
-    """Of the container's resource or of the container, or of the pod spec."""
+    """The path of the container's resource, of the container, or of the pod spec."""
     container: str
-    """Empty for the pod as a whole."""
+    """The name of the container; empty for the whole pod."""
     violating: Violating
     amount: quantities.Quantity | None
-    """The request, or the limit; None where there is none (and, for a ratio, where it is 0)."""
+    """The request or the limit; None where it is missing, or 0 for a ratio."""
     request: quantities.Quantity | None = None
-    """What the limit is compared with, for a ratio."""
+    """For a ratio: the request that the limit is compared with."""
 
 
 def violations(workload: model.Workload, ranges: LimitRanges) -> list[LimitViolation]:
@@ -49,8 +49,8 @@ def violations(workload: model.Workload, ranges: LimitRanges) -> list[LimitViola
 def of_pod_set(pod_set: model.PodSet, ranges: LimitRanges) -> tuple[LimitViolation, ...]:
     """The bounds that the pods of a pod set violate.
 
-    Resources with ambiguous defaults are skipped. Where a LimitRange cannot be read, only what a container itself says
-    is compared.
+    Resources with ambiguous defaults are skipped. Where a LimitRange cannot be read, only the amounts that a container
+    itself states are compared.
     """
     if not ranges.bounds:
         return ()
@@ -88,7 +88,7 @@ def _against(
 
 
 def _place(container: model.Container, resource: str, violating: Violating) -> str:
-    """Where the container says it; the container itself where a default does."""
+    """The path of the amount in the container; the container itself where the amount is a default."""
     if violating is Violating.REQUEST and resource in container.requests:
         return container.resource_path("requests", resource)
     return container.resource_path("limits", resource) if resource in container.limits else container.path

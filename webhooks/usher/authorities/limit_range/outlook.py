@@ -1,4 +1,4 @@
-"""What `usher queue` says of LimitRanges: the bounds that pods violate."""
+"""The LimitRange section of `usher queue`: the bounds that pods violate."""
 
 from collections.abc import Iterator
 
@@ -28,9 +28,9 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
 
 def _reason(violation: LimitViolation) -> str:
     bound, resource = violation.bound, violation.bound.resource
-    who = f"container {violation.container}" if violation.container else "the pod as a whole"
+    who = f"container {violation.container}" if violation.container else "the whole pod"
     if violation.amount is None:
-        says = f"has no {violation.violating} of {resource}"
+        says = f"has no {violation.violating} for {resource}"
     elif violation.request is None:
         says = f"has a {violation.violating} of {amount_texts.named(resource, violation.amount)}"
     else:

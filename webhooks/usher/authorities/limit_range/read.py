@@ -1,7 +1,7 @@
-"""The LimitRanges of a namespace: their defaults and their bounds.
+"""Reads the LimitRanges of a namespace: their defaults and their bounds.
 
-LimitRanges of files have not gone through the defaulting of the API server (k8s.io/kubernetes
-pkg/apis/core/v1/defaults.go), so it is done here.
+LimitRanges in files lack the defaults that the API server sets (k8s.io/kubernetes pkg/apis/core/v1/defaults.go), so
+this module sets them.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ class Rule(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
     of: str
-    """Name of the LimitRange."""
+    """The name of the LimitRange."""
     of_pod: bool
-    """Whether it holds for the pod as a whole; else for each container."""
+    """Whether the bound is for the whole pod; else for each container."""
     rule: Rule
     resource: str
     amount: quantities.Quantity
@@ -42,7 +42,7 @@ class LimitRanges:
     default_requests: Amounts
     default_limits: Amounts
     ambiguous: frozenset[str]
-    """Resources for which several of them have different defaults: which one counts depends on their order."""
+    """Resources for which several LimitRanges set different defaults: their order decides which one counts."""
     bounds: tuple[Bound, ...]
     unreadable: tuple[Unreadable, ...]
 
@@ -51,9 +51,9 @@ NO_RANGES: Final = LimitRanges(default_requests={}, default_limits={}, ambiguous
 
 
 def of_namespace(namespace: str, facts: Store) -> LimitRanges | None:
-    """The LimitRanges of a namespace; None where nothing is known of them.
+    """The LimitRanges of a namespace; None where they are unknown.
 
-    The same value until a LimitRange changes.
+    Returns the same value until a LimitRange changes.
     """
     objects = facts.objects(*LIMIT_RANGE, namespace)
     if isinstance(objects, Absence):
@@ -82,7 +82,7 @@ def read(objects: Mapping[str, paths.Object]) -> LimitRanges:
             kind.update(own)
         unreadable += source.unreadable
     if len(bounds) > resource_lists.MOST:
-        reason = f"sets bounds beyond the first {resource_lists.MOST} of its namespace, which are all that are read"
+        reason = f"sets bounds beyond the first {resource_lists.MOST} of its namespace; usher reads only these"
         unreadable.append(
             Unreadable(of=f"LimitRange {bounds[resource_lists.MOST].of}", field="spec.limits", reason=reason)
         )

@@ -1,4 +1,4 @@
-"""The bounds of LimitRanges that pods violate, as Rego sees them: part of the slice of ResourceQuotas."""
+"""The LimitRange part of the Rego input: violated bounds. It belongs to the slice of ResourceQuotas."""
 
 from collections.abc import Iterable
 from typing import NotRequired
@@ -10,7 +10,7 @@ from usher.reading.shapes import Amount, amount_of
 
 
 class LimitViolationInput(TypedDict):
-    """A bound of a LimitRange that a container violates, or the pod as a whole (`container` is absent)."""
+    """A bound of a LimitRange that a container violates, or the whole pod (then `container` is absent)."""
 
     limitRange: str
     container: NotRequired[str]
@@ -20,9 +20,9 @@ class LimitViolationInput(TypedDict):
     bound: Amount
     said: str
     amount: NotRequired[Amount]
-    """The request or the limit; absent where there is none."""
+    """The request or the limit; absent where it is missing."""
     request: NotRequired[Amount]
-    """What the limit is compared with, where `said` is `ratio`."""
+    """The request that the limit is compared with, where `said` is `ratio`."""
 
 
 def violations_input(violations: Iterable[LimitViolation]) -> list[LimitViolationInput]:

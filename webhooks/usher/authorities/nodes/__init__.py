@@ -1,1 +1,1 @@
-"""Nodes: whether pods fit the nodes of the cluster."""
+"""Judges whether pods fit the nodes of the cluster."""

@@ -1,4 +1,4 @@
-"""An upper bound of the pods of a gang that could run together, if all nodes were empty."""
+"""An upper bound on how many pods of a gang could run together if all nodes were empty."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Member:
 
     demand: PodDemand
     pods: int
-    """How many pods it makes."""
+    """How many pods the pod set makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,19 +28,19 @@ class Room:
 
     most: int
     sure: bool
-    """Whether usher.yaml bounds every pool that counts; else nodes may be added."""
+    """Whether usher.yaml bounds every pool that counts; else an autoscaler may add nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GangShortage(Room):
-    """Fewer pods could run at once than have to."""
+    """Fewer pods could run at the same time than the gang needs."""
 
     wanted: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stock:
-    """Nodes that could hold a pod: existing ones of one class, or all that a scaling pool may have."""
+    """Nodes that could hold a pod: the existing nodes of one class, or all nodes that a scaling pool may have."""
 
     nodes: int
     places: tuple[Place, ...]
@@ -48,11 +48,11 @@ class _Stock:
 
 
 _Stocks = Mapping[str, _Stock]
-"""By pool or example node."""
+"""Stocks by pool or example node."""
 
 
 def member(pod_set: model.PodSet, demand: PodDemand, gang: model.Gang) -> Member:
-    """A pod set of a gang; all of its pods count where fewer may start together than there are."""
+    """A pod set as a member of a gang. All of its pods count, even where the gang starts with fewer."""
     count = pod_set.count
     pods = count.minimum if gang.minimum is None or count.maximum is None else count.maximum
     return Member(demand=demand, pods=pods)
@@ -61,15 +61,15 @@ def member(pod_set: model.PodSet, demand: PodDemand, gang: model.Gang) -> Member
 def shortage(
     workload: model.Workload, members: Sequence[Member], room_for: Callable[[Sequence[Member]], Room | None]
 ) -> GangShortage | None:
-    """Where fewer pods of a gang could run at once than have to; None where all may.
+    """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could.
 
     Args:
         workload: the gang.
-        members: its pod sets.
-        room_for: as `room`.
+        members: the pod sets of the gang.
+        room_for: computes the room for members, like `room`.
     """
     wanted = workload.pods.minimum if workload.gang.minimum is None else workload.gang.minimum
-    # A minimum above all pods is a mistake that another check reports.
+    # Another check reports a minimum above the number of all pods.
     wanted = min(wanted, sum(each.pods for each in members))
     found = room_for(members)
     if found is None or found.most >= wanted:
@@ -78,10 +78,10 @@ def shortage(
 
 
 def room(members: Sequence[Member], places: Places) -> Room | None:
-    """The most pods of a gang that could run at once; None where nothing bounds them.
+    """How many pods of a gang could run at the same time, at most; None where there is no bound.
 
-    Compares each pod set by itself, and each resource for all pod sets together. Packing is ignored, so fewer pods may
-    fit, but never more.
+    Compares each pod set alone, and each resource for all pod sets together. Packing is ignored: fewer pods may fit,
+    but never more.
     """
     if places.nodes.unreadable or any(_is_undecided(member.demand) for member in members):
         return None
@@ -132,7 +132,7 @@ def _union(stocks: Iterable[_Stocks]) -> dict[str, _Stock]:
 
 
 def _times(demand: PodDemand, stock: _Stock) -> int:
-    """How many pods the largest node holds; resources that a pool does not declare are unlimited."""
+    """How many pods the largest node holds. Resources that a pool does not declare count as unlimited."""
     return max(
         min([*(amount // asked for amount, asked in _known(demand, place, index)), _most_pods(place, index)])
         for place in stock.places
@@ -152,7 +152,7 @@ def _most_pods(place: Place, index: int) -> int:
 
 
 def _pods_with(resource: str, members: Iterable[Member], stocks: _Stocks) -> int:
-    """How many pods find enough of one resource, if the smallest requests come first."""
+    """How many pods find enough of one resource if the smallest requests come first."""
     left = sum(stock.nodes * max(_amount(resource, place) for place in stock.places) for stock in stocks.values())
     found = 0
     for asked, pods in sorted((member.demand.amounts.get(resource, 0), member.pods) for member in members):

@@ -1,4 +1,4 @@
-"""Whether any node could ever hold one pod of a pod set, if it were empty, and what the nearest place lacks."""
+"""Judges whether any empty node could ever hold one pod of a pod set, and what the nearest place lacks."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,38 +19,38 @@ class Nearest:
     """The place that lacks least."""
 
     place: Place | None
-    """None where there is no node, or none with the name that the pod gives."""
+    """None where the cluster has no node, or no node with the name that the pod gives."""
     obstacles: Obstacles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeVerdict:
-    """Whether nodes could hold one pod, if they were empty."""
+    """Whether nodes could hold one pod if they were empty."""
 
     answer: Answer
     """NEVER, UNKNOWN or COULD."""
     reason: str = ""
-    """Why it is unknown."""
+    """Why the answer is UNKNOWN."""
     nearest: Nearest | None = None
-    """Where it never fits."""
+    """The nearest place, where the pod never fits."""
     crowded: Place | None = None
-    """Where it fits only on nodes whose kubelets refuse it: it asks for more GPUs than one NUMA node has."""
+    """A place where the pod fits, but whose kubelets refuse it: it asks for more GPUs than one NUMA node has."""
 
 
 _FITS: Final = NodeVerdict(answer=Answer.COULD)
 
 
 def judge(demand: PodDemand, places: Places) -> NodeVerdict:
-    """The verdict about one pod. The cost grows with the kinds of nodes, not with their number."""
+    """The verdict on one pod. The cost grows with the number of node classes, not of nodes."""
     if demand.too_large:
-        return _unknown("its node affinity has more terms and values than are looked through")
+        return _unknown("its node affinity has more terms and values than usher reads")
     if not demand.from_classes:
         return _judged(demand, places)
     found = _judged(replace(demand, from_classes=frozenset()), places)
     if found.answer is not Answer.NEVER or _judged(demand, places).answer is Answer.NEVER:
         return found
     names = ", ".join(sorted(demand.from_classes))
-    return _unknown(f"{names} may come from a DeviceClass, and which nodes have its devices is not known")
+    return _unknown(f"{names} may come from a DeviceClass, and usher does not know which nodes have its devices")
 
 
 def _judged(demand: PodDemand, places: Places) -> NodeVerdict:
@@ -79,9 +79,10 @@ def could_hold(demand: PodDemand, place: Place, nodes: Nodes) -> bool:
 
 
 def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> int:
-    """How many nodes of the class are there that could hold one pod; as many as it has where any of them does.
+    """How many existing nodes of the class could hold one pod.
 
-    An upper bound, and exact where the pod selects by labels that differ from node to node.
+    If one node of the class could, all of them count. So this is an upper bound; it is exact where the pod selects by
+    labels that differ from node to node.
     """
     if place.nodes is None:
         return 0
@@ -94,7 +95,7 @@ def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> int:
 
 
 def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | None]:
-    """The names of nodes where their own labels decide; None where the class decides."""
+    """The names of nodes where individual labels decide; None where the class decides."""
     if not any(nodes_obstacles.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
         return
     if nodes_obstacles.of_taints(demand, place):
@@ -124,7 +125,7 @@ def _individual(alternative: Alternative, own: Container[str]) -> Alternative:
 
 
 def _candidates(alternative: Alternative, of_class: NodeClass, nodes: Nodes) -> Iterable[str]:
-    """Nodes of the class, without those whose own labels or names cannot match."""
+    """Nodes of the class, without nodes whose individual labels or names cannot match."""
     found: set[str] | None = None
     for each in alternative.on_fields:
         if each.operator == "In":
@@ -151,10 +152,10 @@ def _is_met(demand: PodDemand, alternative: Alternative, of_class: NodeClass, na
 def _conditional(demand: PodDemand, holding: Sequence[Place]) -> NodeVerdict:
     """The verdict where every place that could hold the pod has a condition."""
     if demand.claims_devices:
-        return _unknown("it claims devices, and which nodes have these is not known")
+        return _unknown("it claims devices, and usher does not know which nodes have them")
     if all(place.may_never_be for place in holding):
         return _unknown(
-            f"it fits {holding[0].name} alone, which has no node, and usher.yaml does not say scalesFromZero of it"
+            f"it fits only {holding[0].name}, which has no node; usher.yaml does not set scalesFromZero for this pool"
         )
     crowded = next((place for place in holding if _is_crowded(demand, place)), None)
     return NodeVerdict(answer=Answer.COULD, crowded=crowded)
@@ -168,7 +169,9 @@ def _is_crowded(demand: PodDemand, place: Place) -> bool:
 
 
 def _on_named_node(demand: PodDemand, places: Places) -> NodeVerdict:
-    """A pod that names its node bypasses the scheduler; the kubelet checks resources, labels and eviction."""
+    """The verdict on a pod that names its node. It bypasses the scheduler; the kubelet still checks resources, labels
+    and taints that evict.
+    """
     name = demand.node_name
     if name in places.nodes.unreadable:
         return _unknown(_unreadable(places.nodes, name))
@@ -212,7 +215,7 @@ def _nearest(demand: PodDemand, places: Places) -> Nearest:
 
 
 def _individual_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
-    """What the nodes of a class lack where the class itself fits: labels or names of their own."""
+    """The individual labels or names that keep a pod off the nodes of a class that itself fits."""
     fitting = [each for each in demand.alternatives if not nodes_obstacles.of_labels(each, place, own)]
     missing = min((_individual(each, own) for each in fitting), key=lambda each: len(each.on_labels + each.on_fields))
     return Obstacles(labels=missing.on_labels, names=missing.on_fields)

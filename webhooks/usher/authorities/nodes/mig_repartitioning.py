@@ -1,4 +1,4 @@
-"""What would fit on the GPUs of nodes after another MIG division."""
+"""Finds GPUs that could hold the MIG instances of a pod after another MIG division."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class Repartitioning:
     place: str
     board: str
     gpus: int
-    """How many of them it takes."""
+    """How many GPUs of the node the pod takes."""
     per_node: int
     mix: str
-    """`3g.40gb + 4 x 1g.10gb`"""
+    """The instances after the division: `3g.40gb + 4 x 1g.10gb`."""
 
 
 def holding(demand: PodDemand, places: Iterable[Place]) -> Repartitioning | None:
@@ -38,7 +38,7 @@ def holding(demand: PodDemand, places: Iterable[Place]) -> Repartitioning | None
     for place in places:
         per_node = place.labels.get(_COUNT, "")
         product = boards.by_product(place.labels.get(_PRODUCT, ""))
-        # Under the strategy single the label counts slices, not GPUs.
+        # With the strategy `single`, the label counts slices, not GPUs.
         if product is None or product.profile is not None or not per_node.isdecimal():
             continue
         needed = mig.gpus_needed(product.board, instances)

@@ -1,7 +1,7 @@
-"""What Rego sees of MIG: what the resources of a pod set stand for, and how many GPUs one of its pods needs.
+"""The MIG part of the Rego input: the meaning of the resources of a pod set, and how many GPUs one pod needs.
 
-Rego knows nothing of boards and profiles; it gets the answers, and only where a pod set asks for nvidia.com/mig-* or
-selects nodes whose GPUs are slices.
+Rego does not know boards and profiles. It gets the answers, where a pod set asks for nvidia.com/mig-* or selects nodes
+whose GPUs are slices.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,59 +20,59 @@ from usher.config import models
 _DIVIDED: Final = "-MIG-"
 
 _LARGEST: Final = 2048
-"""Characters of resource names in a kept answer; real pods have less than a hundred."""
+"""The most characters of resource names in a kept answer; real pods have fewer than a hundred."""
 
 
 class MigProfileInput(TypedDict):
-    """What a resource nvidia.com/mig-* stands for."""
+    """The meaning of a resource nvidia.com/mig-*."""
 
     name: str
-    """As the driver writes it: 1g.10gb+me."""
+    """The driver's name of the profile: 1g.10gb+me."""
     slices: int
     shared: bool
-    """True where each unit is a turn on an instance that others use as well."""
+    """True where each unit is a time slice of an instance that other pods use as well."""
     boards: list[str]
-    """The known boards that have it."""
+    """The known boards that have the profile."""
     known: bool
-    """False where no known board has it and usher.yaml names no such resource either."""
+    """False where no known board has the profile and usher.yaml does not name the resource."""
     whole: bool
-    """Whether it is all of some board, so that nothing is lost by it there."""
+    """Whether the profile is a whole GPU of some board, so that no part of it stays unused."""
 
 
 class MigBoardInput(TypedDict):
-    """A board that has all profiles of a pod, with how many GPUs of it the pod needs."""
+    """A board that has all profiles of a pod, and how many of its GPUs the pod needs."""
 
     name: str
     gpus: int
     exact: bool
-    """False where more may be needed: too many instances of several profiles to be searched."""
+    """False where the pod may need more: it has too many instances of several profiles to search all divisions."""
 
 
 class MigInput(TypedDict):
-    """What a pod set asks for of MIG."""
+    """The MIG resources that a pod set asks for."""
 
     profiles: dict[str, MigProfileInput]
-    """By resource."""
+    """Profiles by resource."""
     misspelt: dict[str, str]
-    """Resources that no device plugin offers under this name, with the likely name; empty where there is no guess."""
+    """Resources that no device plugin offers under this name, with the likely name; empty where usher has no guess."""
     boards: NotRequired[list[MigBoardInput]]
-    """Those on which a pod could find all its instances together; missing where it asks for no instance of its own."""
+    """Boards on which a pod could find all its instances together; absent where it asks for no instance of its own."""
     selectedBoard: NotRequired[str]
-    """The one that the node selector names."""
+    """The board that the node selector names."""
     selectedProfile: NotRequired[MigProfileInput]
-    """What nvidia.com/gpu is on the nodes that the node selector names: a slice, under the MIG strategy single."""
+    """The profile of nvidia.com/gpu on the selected nodes, where the MIG strategy `single` makes it a slice."""
     offered: NotRequired[list[str]]
-    """The MIG resources that pools of usher.yaml offer; missing where none of them offers any."""
+    """The MIG resources that pools of usher.yaml offer; absent where no pool offers any."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """All that the answer depends on."""
+    """Everything that the answer depends on."""
 
     amounts: tuple[tuple[str, int], ...]
     selected: str
     pools: tuple[str, ...]
-    """Products of the pools on which the pods could run; empty unless each of them tells its own."""
+    """Products of the pools on which the pods could run; empty unless each pool declares its product."""
 
 
 class MigAnswers:
@@ -85,7 +85,7 @@ class MigAnswers:
         self._kept = lru_cache(maxsize=1024)(self._work_out)
 
     def of(self, pod_set: model.PodSet, where: PoolsInput) -> MigInput | None:
-        """The answer for one pod set; None where nothing in it is of MIG. Callers must not change it."""
+        """The answer for one pod set; None where it does not use MIG. Callers must not change it."""
         amounts = tuple(
             (name, quantity.value)
             for name, quantity in pod_set.accelerators.items()
@@ -139,7 +139,7 @@ class MigAnswers:
 
 
 def _having() -> Mapping[Profile, tuple[Board, ...]]:
-    """The boards of every profile, worked out once because a manifest may name thousands of profiles."""
+    """The boards of every profile, computed once because a manifest may name thousands of profiles."""
     names = {name for board in boards.BOARDS for offer in board.offers for name in offer.names}
     return {name: boards.boards_with(name) for name in names}
 
@@ -148,7 +148,7 @@ _HAVING: Final = _having()
 
 
 def _meant(name: str) -> str:
-    """The likely name; undoes a + for a dot, upper case, and a compute instance for its GPU instance."""
+    """The likely name. It repairs a + for a dot, upper case, and a compute instance for its GPU instance."""
     text = name.removeprefix(RESOURCE_PREFIX).lower()
     text, dot, shared = text.partition(".shared")
     profile = profiles.parse(text)
@@ -159,7 +159,7 @@ def _meant(name: str) -> str:
 
 
 def _candidates(selected: boards.Product | None, pools: Iterable[str]) -> Iterable[Board]:
-    """The boards that the pods could get, as far as the node selector or else the pools tell."""
+    """The boards that the pods could get, by the node selector or else by the pools."""
     if selected is not None:
         return [selected.board]
     products = [boards.by_product(product) for product in pools]

@@ -1,4 +1,4 @@
-"""What keeps a pod from a place. The place with the fewest kinds of obstacles, and then the smallest, is nearest."""
+"""Obstacles between a pod and a place. The nearest place has the fewest kinds of obstacles, then the smallest."""
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from usher.scheduling.requirements import Requirement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingAmount:
-    """A resource of which one node has less than the pod asks for."""
+    """A resource that one node has less of than the pod asks for."""
 
     resource: str
     asked: int
-    """In the scheduler's units, as `most`."""
+    """What the pod asks for. In the scheduler's units, like `most`."""
     most: int
 
 
@@ -28,21 +28,21 @@ class Obstacles:
     amounts: tuple[MissingAmount, ...] = ()
     taints: tuple[Taint, ...] = ()
     labels: tuple[Requirement, ...] = ()
-    """Requirements on labels that are not met."""
+    """Unmet requirements on labels."""
     names: tuple[Requirement, ...] = ()
-    """Requirements on the name of the node that are not met."""
+    """Unmet requirements on the name of the node."""
     nowhere: bool = False
-    """Whether the affinity matches no node, whatever its labels."""
+    """Whether the affinity cannot match any node, with any labels."""
 
     def __bool__(self) -> bool:
         return any((self.amounts, self.taints, self.labels, self.names, self.nowhere))
 
     @property
     def weight(self) -> tuple[int, Fraction]:
-        """How many kinds of obstacles there are, and how large they are together.
+        """The number of kinds of obstacles, and their size together.
 
-        A taint or a label weighs 1. A resource weighs the part of it that is missing, and 2 where the node has nothing
-        of it: a node without GPUs is farther away than one with an untolerated taint.
+        A taint or a label weighs 1. A resource weighs its missing part, and 2 where the node does not have the
+        resource: a node without GPUs is farther away than a node with an untolerated taint.
         """
         kinds = (self.amounts, self.taints, self.labels or self.nowhere, self.names)
         size = Fraction(len(self.taints) + len(self.labels) + len(self.names) + self.nowhere)
@@ -52,16 +52,16 @@ class Obstacles:
 
 
 def of_taints(demand: PodDemand, place: Place) -> tuple[Taint, ...]:
-    """The taints that keep the pod off; only evicting ones keep off a pod that names its node."""
+    """The taints that keep the pod off. Only evicting taints keep off a pod that names its node."""
     found = taints.untolerated(demand.tolerations, place.taints)
     return tuple(taint for taint in found if not demand.node_name or taint.effect == "NoExecute")
 
 
 def of_labels(alternative: Alternative, place: Place, own: Container[str]) -> list[Requirement]:
-    """The requirements that nodes of the place do not meet, without labels that differ from node to node."""
+    """The requirements that the nodes of the place do not meet, except for labels that differ from node to node."""
     labels = place.labels
     if place.template is not None:
-        # Other labels of future nodes are not known, and count as fitting.
+        # Other labels of future nodes are unknown, and count as matching.
         return [
             each for each in alternative.on_labels if each.key in labels and not requirements.labels_match(each, labels)
         ]
@@ -82,7 +82,7 @@ def fits_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate | N
 
 
 def of_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate | None) -> Iterator[MissingAmount]:
-    """What one node with these amounts lacks."""
+    """The amounts that one node with these amounts lacks."""
     divided = _slices(demand) if template is not None and template.board is not None else {}
     for name, asked in demand.amounts.items():
         if name in amounts and (amounts[name] or name not in demand.from_classes):
@@ -116,7 +116,7 @@ def _slices(demand: PodDemand) -> dict[str, Profile]:
 
 
 def least(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
-    """What keeps a pod from a place on the alternative, and on the nodes, that have the least of it."""
+    """The obstacles for the alternative and the nodes of a place that have the fewest."""
     guarding = of_taints(demand, place)
     missing = min(
         (tuple(of_amounts(demand, amounts, place.template)) for amounts in place.frontier),

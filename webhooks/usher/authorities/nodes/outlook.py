@@ -1,4 +1,4 @@
-"""What `usher queue` says of nodes: which could hold the pods of a workload, if they were empty."""
+"""The nodes section of `usher queue`: which nodes could hold the pods of a workload if they were empty."""
 
 from collections.abc import Iterator
 
@@ -16,11 +16,11 @@ from usher.authorities.verdict import Answer, worst
 
 
 def of(case: Case, known: Knowledge) -> Iterator[Section]:
-    """One section, of the nodes and the pools of usher.yaml."""
+    """One section about the nodes and the pools of usher.yaml."""
     workload = case.workload
     verdicts = remembered.verdicts(known)
     if verdicts is None:
-        yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("nothing is known of nodes",))
+        yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("the nodes are not known",))
         return
     places = verdicts.places
     holding, remedies, members = [], dict[str, None](), []
@@ -34,8 +34,8 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
     gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
     if gang is not None:
         answers.append(Answer.NEVER if gang.sure else Answer.UNKNOWN)
-        condition = "" if gang.sure else "; whether nodes are added is not known"
-        reasons.append(f"{gang.wanted:,} pods have to run at once, and the nodes hold {gang.most:,}{condition}")
+        condition = "" if gang.sure else "; usher does not know whether an autoscaler adds nodes"
+        reasons.append(f"{gang.wanted:,} pods must run at the same time, and the nodes hold {gang.most:,}{condition}")
     yield Section(
         authority=NODES,
         answer=worst(answers),
@@ -55,7 +55,7 @@ def _holding(pod_set: model.PodSet, demand: PodDemand, verdict: NodeVerdict, pla
     missing: tuple[str, ...] = (verdict.reason,) if verdict.reason else ()
     if verdict.nearest is not None:
         nearest = verdict.nearest.place.name if verdict.nearest.place is not None else ""
-        missing = tuple(_missing(verdict.nearest.obstacles, places)) or ("there is no node",)
+        missing = tuple(_missing(verdict.nearest.obstacles, places)) or ("the cluster has no node",)
     if verdict.crowded is not None:
         missing = (f"no NUMA node of {verdict.crowded.name} has as many GPUs as a container asks for",)
     return Holding(
@@ -80,12 +80,12 @@ def _missing(obstacles: Obstacles, places: Places) -> Iterator[str]:
 
 
 def _remedies(pod_set: model.PodSet, demand: PodDemand, nearest: Nearest, places: Places) -> Iterator[str]:
-    """All changes together that let a pod fit the nearest place; and a board with another MIG division."""
+    """All changes that together let a pod fit the nearest place; and a MIG division that would hold it."""
     if nearest.place is None:
         return
     obstacles = nearest.obstacles
     steps = list(_steps(obstacles))
-    # A pod that asks for what nodes have nothing of can only leave it out.
+    # A resource that the nodes do not have can only be left out of the pod.
     if steps and not obstacles.names and all(each.most for each in obstacles.amounts):
         yield f"to fit {nearest.place.name}, in {pod_set.name or 'the pod'}: {', '.join(steps)}"
     divided = mig_repartitioning.holding(demand, places.all) if obstacles.amounts else None

@@ -1,4 +1,4 @@
-"""Where pods may run: classes of the nodes that are there, and declared pools that an autoscaler fills."""
+"""Places where pods may run: classes of existing nodes, and declared pools that an autoscaler fills."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,44 +20,44 @@ _GPU: Final = "nvidia.com/gpu"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NodeTemplate:
-    """Nodes that an autoscaler makes."""
+    """The nodes that an autoscaler adds to a pool."""
 
     resources: frozenset[str]
-    """Accelerators that they offer; they have no others."""
+    """The accelerators that the nodes offer; they offer no others."""
     vocabulary: Vocabulary
     board: Board | None
-    """The board of their `gpus` GPUs, if it is divided as pods ask for slices."""
+    """The board of their `gpus` GPUs, if the node divides it when pods ask for slices."""
     gpus: int
 
     def offers(self, resource: str) -> bool:
-        """Whether a node may have some of a resource that its amounts do not name."""
+        """Whether a node may have a resource that its amounts do not name."""
         return resource in self.resources or not self.vocabulary.contains(resource)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Place:
     name: str
-    """In our messages: `pool h100`, `nodes such as gpu-0`."""
+    """The name in messages: `pool h100`, `nodes like gpu-0`."""
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
     frontier: tuple[Amounts, ...]
-    """As of a class of nodes."""
+    """The frontier, as in a class of nodes."""
     nodes: NodeClass | None = None
-    """None for nodes that are not there yet."""
+    """None for nodes that do not exist yet."""
     template: NodeTemplate | None = None
-    """Of nodes that are not there yet; `labels` are some of those that they will have."""
+    """For nodes that do not exist yet; `labels` holds some of their future labels."""
     pool: models.Pool | None = None
-    """The declared pool that it belongs to."""
+    """The declared pool of the nodes."""
 
     @property
     def may_never_be(self) -> bool:
-        """Whether there is no node, and usher.yaml does not say that there will be one."""
+        """Whether the place has no node, and usher.yaml does not say that an autoscaler adds one."""
         return self.template is not None and self.pool is not None and not self.pool.scales
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Places:
-    """All of a cluster at one moment, for one usher.yaml."""
+    """All places of a cluster at one moment, for one usher.yaml."""
 
     nodes: Nodes
     all: tuple[Place, ...]
@@ -80,7 +80,7 @@ def of_cluster(nodes: Nodes, pools: Sequence[models.Pool], vocabulary: Vocabular
 def _of_pools(pools: Sequence[models.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
     for pool in pools:
         described = bool(pool.allocatable) or pool.gpu is not None
-        # Nodes that are there describe a pool that usher.yaml does not describe.
+        # Existing nodes describe a pool that usher.yaml does not describe.
         counts = pool.scales_from_zero is not False if pool.name in empty else pool.scales and described
         if counts:
             yield _of_pool(pool, vocabulary)
@@ -88,7 +88,7 @@ def _of_pools(pools: Sequence[models.Pool], empty: set[str], vocabulary: Vocabul
 
 def _of_class(nodes: NodeClass, pool: models.Pool | None) -> Place:
     return Place(
-        name=f"pool {pool.name}" if pool is not None else f"nodes such as {nodes.example}",
+        name=f"pool {pool.name}" if pool is not None else f"nodes like {nodes.example}",
         labels=nodes.labels,
         taints=nodes.taints,
         frontier=nodes.frontier,
@@ -111,7 +111,7 @@ def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
     if pool.gpu is not None:
         if pool.gpu.mig_strategy != "single" and _GPU in pool.resources:
             amounts.setdefault(_GPU, pool.gpu.per_node)
-        # Slices that usher.yaml counts are fixed.
+        # If usher.yaml counts the slices, the division is fixed.
         if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(RESOURCE_PREFIX) for name in amounts):
             board = boards.by_name(pool.gpu.board) if pool.gpu.board is not None else None
     return Place(

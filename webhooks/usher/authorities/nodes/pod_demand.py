@@ -1,4 +1,4 @@
-"""What one pod of a pod set asks of its node."""
+"""What one pod of a pod set needs from its node."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from usher.workloads import requests
 
 MOST_ALTERNATIVES: Final = 64
 MOST_VALUES: Final = 4096
-"""Terms of a pod, and values in all of them: far more than real pods have."""
+"""The most terms of a pod, and values in all terms; real pods have far fewer."""
 
 _OF_DEVICES: Final = frozenset({names.Unit.DEVICE, names.Unit.PARTITION, names.Unit.SHARE})
 
 
 class Alternative(NamedTuple):
-    """One set of requirements that is enough: a term of the affinity, with the node selector."""
+    """One sufficient set of requirements: a term of the affinity, with the node selector."""
 
     on_labels: tuple[Requirement, ...]
     on_fields: tuple[Requirement, ...]
@@ -30,17 +30,17 @@ class Alternative(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodDemand:
     amounts: Amounts
-    """Without zeros."""
+    """Amounts above 0."""
     alternatives: tuple[Alternative, ...]
-    """Empty where no node can fit, whatever its labels."""
+    """Empty where no node can fit, with any labels."""
     tolerations: tuple[Mapping[str, paths.Json], ...]
     node_name: str
     too_large: bool
-    """Whether there are more terms and values than are looked through."""
+    """Whether the affinity has more terms and values than usher reads."""
     claims_devices: bool
-    """Whether devices decide that nodes do not advertise."""
+    """Whether the pod needs devices that nodes do not advertise."""
     from_classes: frozenset[str]
-    """Resources that device classes may serve on nodes which do not advertise them."""
+    """Resources that device classes may serve on nodes that do not advertise them."""
     in_one_container: Amounts
     """The most that any one container asks for."""
 
@@ -50,7 +50,7 @@ class PodDemand:
 
 
 def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: Collection[str] = ()) -> PodDemand:
-    """What one pod asks for.
+    """The demand of one pod.
 
     Args:
         pod_set: the pods.
@@ -94,7 +94,7 @@ def _is_too_large(alternatives: tuple[Alternative, ...]) -> bool:
 
 
 def _is_advertised(name: str, vocabulary: Vocabulary) -> bool:
-    """Whether nodes advertise a resource. The memory of a share is counted by HAMi's scheduler instead."""
+    """Whether nodes advertise a resource. They do not advertise the memory of a share: HAMi's scheduler counts it."""
     meaning = vocabulary.meaning(name)
     return (
         meaning is None or meaning.unit in _OF_DEVICES or meaning.unit is names.Unit.FABRIC or meaning.divides is None

@@ -1,4 +1,4 @@
-"""Where the pods of a pod set could run, by the node pools of usher.yaml, as the policies see it."""
+"""The node-pool part of the Rego input: where the pods of a pod set could run, by the pools of usher.yaml."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from usher.config import models
 from usher.scheduling import pool_placement, taints
 
 _LARGEST: Final = 2048
-"""Bytes of selectors and tolerations in a kept answer; real pods have a few hundred."""
+"""The most bytes of selectors and tolerations in a kept answer; real pods have a few hundred."""
 
 _USUAL_EFFECT: Final = "NoSchedule"
-"""Effect of the taint that accelerator nodes carry where no pool is declared (docs/domain/nodes.md#taints)."""
+"""The effect to assume for the taint of accelerator nodes, where no pool is declared (docs/domain/nodes.md#taints)."""
 
 
 class TaintInput(TypedDict):
@@ -28,13 +28,13 @@ class TaintInput(TypedDict):
 
 
 class PoolFitInput(TypedDict):
-    """A declared pool on which the pods could run, but for the taints that they do not tolerate."""
+    """A declared pool that fits the pods, apart from taints that they do not tolerate."""
 
     pool: str
     labels: dict[str, str]
     untolerated: list[TaintInput]
     fabric: NotRequired[str]
-    """Name of the pool's interconnect profile, in `input.fabrics`."""
+    """The name of the pool's interconnect profile in `input.fabrics`."""
 
 
 class ToleratedInput(TypedDict):
@@ -42,22 +42,22 @@ class ToleratedInput(TypedDict):
 
     index: int
     taint: str
-    """Key of the taint."""
+    """The key of the taint."""
 
 
 class PoolsInput(TypedDict):
-    """The part of a pod set that tells of nodes."""
+    """The node-pool fields of a pod set in the Rego input."""
 
     poolsDeclared: bool
     selectsAcceleratorNodes: list[bool]
-    """For every alternative that node selector and affinity allow: does it allow accelerator nodes only?"""
+    """For each alternative of node selector and affinity: whether it allows only accelerator nodes."""
     fits: list[PoolFitInput]
     assumedTaints: list[str]
-    """Keys of untolerated taints that accelerator nodes usually carry; empty once pools are declared."""
+    """Keys of untolerated taints that accelerator nodes usually have; empty where pools are declared."""
     tolerated: list[ToleratedInput]
-    """Of pods that ask for no accelerator: which taints of accelerator nodes they tolerate."""
+    """The taints of accelerator nodes that the pods tolerate, where the pods ask for no accelerator."""
     numbers: NotRequired[dict[str, list[int]]]
-    """Labels that have a whole number on every node that an accelerator pod may run on, with these numbers."""
+    """Labels with a whole number on every node that an accelerator pod may run on, with these numbers."""
 
 
 NOWHERE: Final[PoolsInput] = {
@@ -71,7 +71,7 @@ NOWHERE: Final[PoolsInput] = {
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A pod set, told apart only by what its placement depends on."""
+    """A pod set, compared only by what its placement depends on."""
 
     key: bytes
     pod_set: model.PodSet = field(compare=False)
@@ -82,12 +82,12 @@ def _looks_at_nodes(pod_set: model.PodSet) -> bool:
 
 
 def _asked(pod_set: model.PodSet) -> list[str]:
-    """Names of resources and of device classes."""
+    """The names of resources and device classes that a pod set asks for."""
     return [*dict.fromkeys((*pod_set.accelerators, *(request.name for request in pod_set.requests)))]
 
 
 class PoolPlacements:
-    """Answers for one configuration, kept because most pods of a cluster are placed alike."""
+    """Answers for one configuration, kept because most pods of a cluster have the same placement."""
 
     def __init__(self, config: models.Config, vocabulary: Vocabulary) -> None:
         self._config = config
@@ -127,7 +127,7 @@ class PoolPlacements:
         return result
 
     def _tolerated(self, pod_set: model.PodSet, fits: Sequence[pool_placement.PoolFit]) -> Iterator[ToleratedInput]:
-        # A pool with another untolerated taint stays closed to the pod.
+        # The pod cannot enter a pool with another untolerated taint.
         guards = [guard for fit in fits if not fit.untolerated and (guard := self._guard(fit.pool)) is not None]
         for index, toleration in enumerate(pod_set.tolerations):
             if self._config.pools:
@@ -140,7 +140,7 @@ class PoolPlacements:
                 yield {"index": index, "taint": keys[0]}
 
     def _guard(self, pool: models.Pool) -> models.Taint | None:
-        """The taint that keeps other pods off; nodes may have others, as spot nodes do."""
+        """The taint that keeps other pods off. Nodes may have further taints, as spot nodes do."""
         guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
         usual = (taint for taint in guarding if taint.key in self._vocabulary.taint_keys)
         return next(usual, guarding[0] if guarding else None)
@@ -165,5 +165,5 @@ class PoolPlacements:
 
 
 def placements(known: Knowledge) -> PoolPlacements:
-    """The answers for a configuration."""
+    """The placements by the configuration of `known`."""
     return known.once("placements", lambda: PoolPlacements(known.config, known.vocabulary))

@@ -1,4 +1,4 @@
-"""What facts say of nodes beside the nodes: resources of DeviceClasses, tolerations that pods get."""
+"""Reads facts that decide on nodes besides the nodes: resources of DeviceClasses, tolerations that pods get."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -14,7 +14,7 @@ _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 
 
 def demands(workload: model.Workload, known: Knowledge) -> list[PodDemand]:
-    """What the pods of each pod set ask of nodes, with the tolerations that they get before they are scheduled."""
+    """The demand of each pod set on nodes, with the tolerations that its pods get before scheduling."""
     added = tuple(_of_flavors(workload, known.facts))
     classes = _of_device_classes(known.facts)
     return [
@@ -26,7 +26,7 @@ def demands(workload: model.Workload, known: Knowledge) -> list[PodDemand]:
 
 
 def _of_device_classes(facts: Store) -> frozenset[str]:
-    """Extended resources that device classes give as well (docs/domain/device-claims.md#extended-resources)."""
+    """Extended resources that device classes also serve (docs/domain/device-claims.md#extended-resources)."""
     found = facts.objects("resource.k8s.io", "DeviceClass")
     if isinstance(found, Absence):
         return frozenset()
@@ -36,7 +36,7 @@ def _of_device_classes(facts: Store) -> frozenset[str]:
 
 
 def _of_flavors(workload: model.Workload, facts: Store) -> Iterator[Mapping[str, paths.Json]]:
-    """Tolerations that Kueue gives pods with their flavor; any flavor may be theirs."""
+    """Tolerations that Kueue adds with a flavor. The pods may get any flavor, so those of all flavors count."""
     if not workload.queue_labels.get(_QUEUE_LABEL):
         return
     found = facts.objects("kueue.x-k8s.io", "ResourceFlavor")
@@ -46,7 +46,7 @@ def _of_flavors(workload: model.Workload, facts: Store) -> Iterator[Mapping[str,
 
 
 def _of_runtime_class(pod_set: model.PodSet, facts: Store) -> Iterator[Mapping[str, paths.Json]]:
-    """Tolerations that the API server gives pods with their RuntimeClass."""
+    """Tolerations that the API server adds to pods with their RuntimeClass."""
     if not pod_set.runtime_class_name:
         return
     reference = Reference(group="node.k8s.io", kind="RuntimeClass", name=pod_set.runtime_class_name)

@@ -1,4 +1,4 @@
-"""Verdicts about nodes, kept until a node changes: most pods of a cluster ask for the same."""
+"""Verdicts on nodes, kept until a node changes. Most pods of a cluster have the same demand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from usher.authorities.nodes.places import Places
 from usher.authorities.nodes.pod_demand import PodDemand
 
 _LARGEST: Final = 4096
-"""Bytes of a demand that is kept; real pods have some hundreds."""
+"""The most bytes of a demand that is kept; real pods have a few hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _Gang:
 
 
 class NodeVerdicts:
-    """Of the nodes at one moment."""
+    """The verdicts on the nodes at one moment."""
 
     def __init__(self, found: Places) -> None:
         self.places = found
@@ -45,7 +45,7 @@ class NodeVerdicts:
         return judge.judge(demand, self.places) if len(key) > _LARGEST else self._kept(_Question(key, demand))
 
     def of_gang(self, workload: model.Workload, members: Sequence[Member]) -> GangShortage | None:
-        """Where fewer pods of a gang could run at once than have to; None where all may."""
+        """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
         return gang_room.shortage(workload, members, self._room) if workload.gang.wanted else None
 
     def _room(self, members: Sequence[Member]) -> Room | None:
@@ -56,7 +56,7 @@ class NodeVerdicts:
 
 
 def verdicts(known: Knowledge) -> NodeVerdicts | None:
-    """The verdicts about the nodes as they are now; None where nothing is known of nodes."""
+    """The verdicts on the current nodes; None where the nodes are unknown."""
     table = known.facts.nodes
     if not table.known:
         return None
@@ -68,7 +68,7 @@ def verdicts(known: Knowledge) -> NodeVerdicts | None:
 
 
 def _key(demand: PodDemand) -> bytes:
-    """What tells a demand from others."""
+    """The bytes that identify a demand."""
     return orjson.dumps(
         (
             dict(demand.amounts),

@@ -1,4 +1,4 @@
-"""What Rego sees of nodes: what keeps the pods of a workload off all of them."""
+"""The nodes part of the Rego input: the obstacles that keep the pods of a workload off all nodes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
@@ -24,18 +24,18 @@ class MissingAmountInput(TypedDict):
     resource: str
     asked: str
     most: str
-    """What one node has; empty where it has nothing of it."""
+    """The amount on one node; empty where the node does not have the resource."""
     path: NotRequired[str]
-    """Where the pod asks for it, where that is in one place."""
+    """The place of the request, if only one container has it."""
 
 
 class MismatchInput(TypedDict):
-    """A requirement on labels."""
+    """An unmet requirement on labels."""
 
     wants: str
-    """`zone in (a, b)`."""
+    """The requirement: `zone in (a, b)`."""
     there: list[str]
-    """Values of the label, some of those that nodes have."""
+    """Some values of the label on the nodes."""
     elsewhere: bool
     """Whether nodes of another place meet it."""
 
@@ -44,14 +44,14 @@ class NearestInput(TypedDict):
     """The place that lacks least."""
 
     place: NotRequired[str]
-    """Absent where there is no node, or none with the name that the pod gives."""
+    """Absent where the cluster has no node, or no node with the name that the pod gives."""
     shortages: list[MissingAmountInput]
     taints: list[str]
     labels: list[MismatchInput]
     nowhere: bool
-    """Whether the affinity matches no node at all."""
+    """Whether the affinity cannot match any node."""
     node: NotRequired[str]
-    """The name that no node has."""
+    """The node name that the pod asks for and that no node has."""
 
 
 class RepartitioningInput(TypedDict):
@@ -79,7 +79,7 @@ class PodSetNodesInput(TypedDict):
     divided: NotRequired[RepartitioningInput]
     crowded: NotRequired[CrowdedInput]
     declared: bool
-    """Whether usher.yaml declares a pool for these pods; else an autoscaler may know of other nodes."""
+    """Whether usher.yaml declares a pool for these pods; else an autoscaler may add other nodes."""
 
 
 class GangNodesInput(TypedDict):
@@ -91,13 +91,13 @@ class GangNodesInput(TypedDict):
 
 class NodesInput(TypedDict):
     pods: dict[str, PodSetNodesInput]
-    """By the path of the pod set; without those that some node can hold."""
+    """Pod sets by path, without those that some node can hold."""
     gang: NotRequired[GangNodesInput]
-    """Absent where all that must start together may."""
+    """Absent where all pods that must start together can run."""
 
 
 def of(case: Case, known: Knowledge) -> NodesInput | None:
-    """What keeps pods off all nodes; None where nothing does, nodes are unknown, or no accelerators are asked for."""
+    """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
     workload = case.workload
     verdicts = remembered.verdicts(known)
     if verdicts is None or not workload.asks_accelerators:
@@ -108,7 +108,7 @@ def of(case: Case, known: Knowledge) -> NodesInput | None:
         if pod_set.placed and pod_set.node_name:
             continue
         pools = pool_slice.placements(known).of(pod_set)
-        # Another check asks for these tolerations: a pod set is named here only if no node fits even with them.
+        # Another check asks for these tolerations. So a pod set is reported here only if no node fits even with them.
         demand = written.tolerating(*_asked_elsewhere(pools))
         verdict = verdicts.of(demand)
         if verdict.answer is not Answer.COULD or verdict.crowded is not None:

@@ -1,4 +1,4 @@
-"""Requirements on node labels in the words of messages and reports."""
+"""Formats requirements on node labels for messages and reports."""
 
 from typing import Final
 
@@ -6,14 +6,14 @@ from usher.authorities.nodes.places import Places
 from usher.scheduling.requirements import Requirement
 
 _VALUES: Final = 5
-"""How many values of a label, or of a requirement, a message names."""
+"""How many values of a label or a requirement a message names."""
 
 _LONGEST: Final = 63
-"""Characters of the longest label value."""
+"""The most characters of a label value."""
 
 
 def requirement(wanted: Requirement) -> str:
-    """`zone=a`, `zone in (a, b)`."""
+    """The text of a requirement: `zone=a`, `zone in (a, b)`."""
     shown = [value[:_LONGEST] for value in wanted.values[:_VALUES]]
     listed = ", ".join([*shown, "..."] if len(wanted.values) > _VALUES else shown)
     match wanted.operator:
@@ -30,5 +30,5 @@ def requirement(wanted: Requirement) -> str:
 
 
 def values(key: str, places: Places) -> list[str]:
-    """Some values of a label that nodes have, in order; empty for a label that differs from node to node."""
+    """Some values of a label on the nodes, in order; empty for a label that differs from node to node."""
     return sorted({place.labels[key] for place in places.all if key in place.labels})[:_VALUES]

@@ -1,4 +1,4 @@
-"""Ranks of a workload: in Kueue's queue, and of its pods (docs/domain/priority.md#two-kinds-of-classes)."""
+"""Judges the ranks of a workload: in Kueue's queue, and of its pods (docs/domain/priority.md#two-kinds-of-classes)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from usher.config import models, selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Classes that one workload has: in Kueue's queue, and of its pods."""
+    """The two classes of one workload: in Kueue's queue, and of its pods."""
 
     in_queue: Class
     of_pods: Class
@@ -18,19 +18,19 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """Two pairs of which each has one class higher than the other pair, and one lower."""
+    """Two pairs that disagree: one pair ranks higher in the queue, the other among the pods."""
 
     own: Pair
     other: Pair
 
 
 def of_pods(workload: model.Workload, classes: Mapping[str, Class], default: Class | None) -> list[Class]:
-    """The classes of the pods that ask for accelerators, as far as they are there.
+    """The existing classes of the pods that ask for accelerators.
 
     Args:
         workload: the object.
         classes: all PriorityClasses, by name.
-        default: the class of pods that name none; None where it is not known.
+        default: the class of pods without a class name; None where it is unknown.
     """
     names = dict.fromkeys(each.priority_class_name for each in workload.pod_sets if each.asks_accelerators)
     found = (classes.get(name) if name else default for name in names)
@@ -38,14 +38,14 @@ def of_pods(workload: model.Workload, classes: Mapping[str, Class], default: Cla
 
 
 def not_above(value: int, classes: Mapping[str, Class]) -> list[Class]:
-    """The classes that rank no higher than a value, in the order of their names."""
+    """The classes that rank no higher than a value, ordered by name."""
     return [each for _, each in sorted(classes.items()) if each.value <= value]
 
 
 def contradiction(own: Iterable[Pair], others: Iterable[Pair]) -> Contradiction | None:
     """The first pair of `others` that contradicts one of `own`.
 
-    It goes before in the queue and after among the pods, or the other way round. One pair says nothing by itself,
+    One of them is first in the queue, and the other is first among the pods. A single pair cannot contradict itself,
     because the numbers of the two kinds are never compared with each other.
     """
     listed = list(others)
@@ -60,7 +60,7 @@ def contradiction(own: Iterable[Pair], others: Iterable[Pair]) -> Contradiction 
 def equal_ranks(
     workload: model.Workload, in_queue: Mapping[str, Class], classes: Mapping[str, Class], config: models.Config
 ) -> Iterator[Pair]:
-    """Pairs whose classes should have the same rank: those that usher.yaml gives this workload, and namesakes."""
+    """Pairs whose classes should have the same rank: those that usher.yaml gives this workload, and equal names."""
     subject = selection.Subject(
         namespace=workload.namespace,
         group=workload.group,
@@ -77,7 +77,7 @@ def equal_ranks(
 
 
 def namesakes(in_queue: Mapping[str, Class], classes: Mapping[str, Class]) -> Iterator[Pair]:
-    """Names that both kinds of classes have."""
+    """Pairs of classes with the same name, one of each kind."""
     for name in sorted(in_queue.keys() & classes.keys()):
         yield Pair(in_queue=in_queue[name], of_pods=classes[name])
 

@@ -1,4 +1,4 @@
-"""What `usher queue` says of classes: the priority that a workload would have, and classes that are not there."""
+"""The classes in `usher queue`: the priority that a workload would have, and classes that do not exist."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from usher.authorities.verdict import Answer
 
 
 def of(case: Case, known: Knowledge) -> Iterator[Section]:
-    """A section where a class that the workload names is not there."""
+    """A section where the workload names a class that does not exist."""
     missing = [f"{rank.kind} {rank.name}" for rank in ranks(case, known) if rank.missing]
     runtimes = runtime_class.of(case, known) or {}
     missing += [f"RuntimeClass {name}" for name, exists in runtimes.items() if not exists]

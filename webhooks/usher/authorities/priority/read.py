@@ -1,4 +1,4 @@
-"""Priority classes with their values, as they are in the cluster (docs/domain/priority.md)."""
+"""Reads the priority classes of the cluster and their values (docs/domain/priority.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ CLASSES: Final = ("scheduling.k8s.io", "PriorityClass")
 IN_QUEUE: Final = ("kueue.x-k8s.io", "WorkloadPriorityClass")
 
 QUEUE_CLASS_LABEL: Final = "kueue.x-k8s.io/priority-class"
-"""Names the WorkloadPriorityClass of a workload."""
+"""The label that names the WorkloadPriorityClass of a workload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,29 +24,29 @@ class Class:
     name: str
     value: int
     preempts: bool = True
-    """Whether its pods evict others with a lower value; without meaning for Kueue's."""
+    """Whether its pods evict pods with a lower value. Has no meaning for a WorkloadPriorityClass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedClass:
-    """What is known of a class that a workload names."""
+    """A class that a workload names, as far as it is known."""
 
     kind: str
     name: str
     exists: bool | None
-    """None where nothing is known of classes."""
+    """None where the classes are unknown."""
     found: Class | None
-    """None where it is not there, or its value cannot be read."""
+    """None where the class does not exist, or its value cannot be read."""
 
 
 _INT32: Final = range(-(2**31), 2**31)
 
 NO_CLASS: Final = Class(name="", value=0)
-"""The priority of pods that name no class where no class is the default."""
+"""The priority of pods without a class name where no class is the default."""
 
 
 def classes(facts: Store, kind: Key) -> Mapping[str, Class] | None:
-    """The classes of a kind whose value can be read, by name; None where nothing is known of any."""
+    """The classes of a kind with a readable value, by name; None where the classes are unknown."""
     objects = facts.objects(*kind)
     if isinstance(objects, Absence):
         return None
@@ -64,12 +64,12 @@ def named(facts: Store, kind: Key, name: str) -> NamedClass:
 
 
 def read(objects: Mapping[str, paths.Object]) -> dict[str, Class]:
-    """The classes whose value can be read, by name."""
+    """The classes with a readable value, by name."""
     return {name: found for name, value in objects.items() if (found := _class(name, value)) is not None}
 
 
 def default(facts: Store) -> Class | None:
-    """The class of pods that name none, NO_CLASS where there is none; None where it is not known."""
+    """The class of pods without a class name; NO_CLASS where no class is the default, None where it is unknown."""
     objects = facts.objects(*CLASSES)
     if isinstance(objects, Absence):
         return NO_CLASS if objects is Absence.MISSING else None
@@ -77,11 +77,11 @@ def default(facts: Store) -> Class | None:
 
 
 def default_name(facts: Store, declared: str | None) -> str | None:
-    """The name of that class, empty where there is none; None where it is not known.
+    """The name of the default class; empty where no class is the default, None where it is unknown.
 
     Args:
-        facts: what is known of the cluster.
-        declared: the name by usher.yaml, for where nothing is known of classes.
+        facts: the facts of the cluster.
+        declared: the name in usher.yaml, used where the classes are unknown.
     """
     if not facts.knows(*CLASSES):
         return declared
@@ -90,9 +90,9 @@ def default_name(facts: Store, declared: str | None) -> str | None:
 
 
 def default_of(objects: Mapping[str, paths.Object]) -> Class | None:
-    """The class of pods that name none: of several defaults the one with the smallest value.
+    """The class of pods without a class name. Of several default classes, the one with the smallest value.
 
-    None where `globalDefault` of any class cannot be read, or the value of a default.
+    None where `globalDefault` of any class, or the value of a default class, cannot be read.
     """
     defaults: list[Class] = []
     for name, value in objects.items():
@@ -109,5 +109,5 @@ def _class(name: str, value: paths.Object) -> Class | None:
     number = value.get("value")
     if type(number) is not int or number not in _INT32:
         return None
-    # A policy that cannot be read counts as one that does not preempt.
+    # An unreadable preemptionPolicy counts as one that does not preempt.
     return Class(name=name, value=number, preempts=value.get("preemptionPolicy") in (None, "PreemptLowerPriority"))

@@ -1,4 +1,4 @@
-"""What Rego sees of the priority classes of a workload: their values, and which others rank no higher."""
+"""The priority part of the Rego input: the classes of a workload, and the classes that rank no higher."""
 
 from collections.abc import Iterable, Iterator
 from typing import NotRequired
@@ -14,16 +14,16 @@ from usher.authorities.priority.read import Class, NamedClass
 
 
 class PriorityClassInput(TypedDict):
-    """`exists` is absent where nothing is known of classes, and `value` where it cannot be read."""
+    """A priority class. `exists` is absent where the classes are unknown, `value` where it cannot be read."""
 
     exists: NotRequired[bool]
     value: NotRequired[int]
     preempts: NotRequired[bool]
-    """Whether its pods evict others; as `value`."""
+    """Whether its pods evict others; absent where `value` is absent."""
 
 
 class DefaultClassInput(TypedDict):
-    """The class of pods that name none; an empty name where no class is the default."""
+    """The class of pods without a class name; its name is empty where no class is the default."""
 
     name: str
     value: int
@@ -36,14 +36,14 @@ class RankInput(TypedDict):
 
 
 class RanksInput(TypedDict):
-    """Two classes of one workload: in Kueue's queue, and of its pods."""
+    """The two classes of one workload: in Kueue's queue, and of its pods."""
 
     inQueue: RankInput
     ofPods: RankInput
 
 
 class ContradictionInput(TypedDict):
-    """Two workloads of which each has one class higher and the other lower."""
+    """Two workloads that disagree: one ranks higher in the queue, the other among the pods."""
 
     own: RanksInput
     other: RanksInput
@@ -51,20 +51,20 @@ class ContradictionInput(TypedDict):
 
 class PrioritiesInput(TypedDict):
     classes: dict[str, PriorityClassInput]
-    """By name: those that pod sets name, and the gang."""
+    """The classes that pod sets and the gang name, by name."""
     default: NotRequired[DefaultClassInput]
-    """Where the classes of the cluster are known."""
+    """The default class; absent where the classes of the cluster are unknown."""
     notAbove: NotRequired[list[RankInput]]
-    """Of training: the classes that rank no higher than its highest."""
+    """For a training workload: the classes that rank no higher than its highest class."""
     inQueue: NotRequired[PriorityClassInput]
     """The WorkloadPriorityClass that the workload names."""
     notAboveInQueue: NotRequired[list[RankInput]]
-    """As `notAbove`, among Kueue's."""
+    """Like `notAbove`, among WorkloadPriorityClasses."""
     contradiction: NotRequired[ContradictionInput]
 
 
 def of(case: Case, known: Knowledge) -> PrioritiesInput | None:
-    """What is known of the classes of a workload; None where it names none and nothing is known of any."""
+    """The classes of a workload; None where it does not name a class and the classes are unknown."""
     workload, facts = case.workload, known.facts
     names = sorted({*_named(workload)})
     label = workload.queue_labels.get(read.QUEUE_CLASS_LABEL, "")

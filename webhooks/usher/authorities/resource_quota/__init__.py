@@ -1,1 +1,1 @@
-"""Kubernetes' ResourceQuotas, judged for whole workloads."""
+"""Judges whole workloads by the ResourceQuotas of their namespace."""

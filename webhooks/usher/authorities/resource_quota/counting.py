@@ -1,4 +1,4 @@
-"""Which pods a ResourceQuota counts, and as what (k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go)."""
+"""Which pods a ResourceQuota counts, and in which amounts (k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -9,13 +9,13 @@ from usher.authorities.resource_lists import Amounts
 from usher.authorities.resource_quota.read import UNREADABLE, Scope
 
 _COUNTING_FOR_QOS: Final = frozenset({"cpu", "memory"})
-"""Resources without which a pod is BestEffort, whatever accelerators it asks for."""
+"""Without these resources a pod is BestEffort, even if it asks for accelerators."""
 
 
 ONE: Final = quantities.Quantity(quantities.NANO)
 
 DEVICES_OF_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
-"""Suffix of the key that counts the devices of a class by ResourceClaims."""
+"""The suffix of the key that counts the devices of a class in ResourceClaims."""
 
 
 def counts(
@@ -26,14 +26,14 @@ def counts(
     default_class: str | None,
     defaults_known: bool = True,
 ) -> bool | None:
-    """Whether a quota counts the pods of a pod set; None where that cannot be told.
+    """Whether a quota counts the pods of a pod set; None where usher cannot know it.
 
     Args:
-        scopes: of the quota.
+        scopes: the scopes of the quota.
         pod_set: the pods.
-        containers: theirs, with all defaults filled in.
-        default_class: the PriorityClass of pods that name none; empty where there is none, None where it is not known.
-        defaults_known: whether `containers` have all defaults that LimitRanges give.
+        containers: the containers of the pods, with all defaults.
+        default_class: the PriorityClass of pods without a class name; empty without a default class, None if unknown.
+        defaults_known: whether `containers` have all defaults that LimitRanges set.
     """
     containers = tuple(containers)
     answers = {_meets(scope, pod_set, containers, default_class, defaults_known=defaults_known) for scope in scopes}
@@ -66,7 +66,7 @@ def _meets(
             return _has_class(scope, pod_set.priority_class_name or default_class)
         case "CrossNamespacePodAffinity":
             affinity = pod_set.fields.get("affinity", {})
-            # The model does not hold whether a term leads into another namespace.
+            # The model does not show whether a term selects another namespace.
             return None if "podAffinity" in affinity or "podAntiAffinity" in affinity else False
     return False
 
@@ -87,7 +87,7 @@ def _has_class(scope: Scope, name: str | None) -> bool | None:
 
 
 def _has_deadline(pod_set: model.PodSet) -> bool:
-    """A pod does not have the deadline of its Job."""
+    """Whether the pod itself has a deadline. A pod does not get the deadline of its Job."""
     deadline: int = pod_set.fields.get("activeDeadlineSeconds", -1)
     return deadline >= 0
 
@@ -99,11 +99,11 @@ def _is_best_effort(pod_set: model.PodSet, containers: Iterable[model.Container]
 
 
 def of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, limits: bool) -> Amounts:
-    """What one pod takes of quotas, by their keys.
+    """What quotas count for one pod, by their keys.
 
     Args:
         pod_set: the pod.
-        containers: its containers, with all defaults filled in.
+        containers: its containers, with all defaults.
         limits: whether any quota counts limits.
     """
     asked = defaults.requests_of_pod(pod_set, containers, overhead=pod_set.overhead)
@@ -130,12 +130,12 @@ def _limits(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amo
 
 
 def is_extended(name: str) -> bool:
-    """Whether a resource is an extended one (pkg/apis/core/v1/helper IsExtendedResourceName)."""
+    """Whether a resource is an extended resource (pkg/apis/core/v1/helper IsExtendedResourceName)."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def devices(pod_set: model.PodSet, key: str) -> quantities.Quantity:
-    """Devices of a class in the claims that are made for one pod."""
+    """The devices of a class in the claims of one pod."""
     name = key.removesuffix(DEVICES_OF_CLASS)
     claimed = [
         request.minimum.nanos
@@ -146,7 +146,7 @@ def devices(pod_set: model.PodSet, key: str) -> quantities.Quantity:
 
 
 def key_of(request: model.AcceleratorRequest) -> str:
-    """The key of a quota that counts an accelerator request; empty where no key does."""
+    """The quota key that counts an accelerator request; empty where no key counts it."""
     match request.route:
         case model.Route.RESOURCE | model.Route.PARTITION | model.Route.SHARE:
             return f"requests.{request.name}" if is_extended(request.name) else ""

@@ -1,7 +1,7 @@
-"""What the ResourceQuotas of a namespace leave to a workload: counted pod by pod, as the quota controller does it.
+"""Judges a workload by the ResourceQuotas of its namespace. It counts pod by pod, like the quota controller.
 
 The rules are those of k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go and of the admission plugin ResourceQuota
-(k8s.io/apiserver pkg/admission/plugin/resourcequota), which come after the defaults of LimitRanges.
+(k8s.io/apiserver pkg/admission/plugin/resourcequota). They apply after the defaults of LimitRanges.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ _REQUIRED: Final = {
     "limits.cpu": ("limits", "cpu"),
     "limits.memory": ("limits", "memory"),
 }
-"""Keys of a quota for which every container must state an amount, with the field that it must state."""
+"""Quota keys that require an amount in every container, with the field that the container must set."""
 
 _ANSWERS: Final = {
     Reach.START: Answer.NEVER,
@@ -43,15 +43,15 @@ class _Pod:
 
     pod_set: model.PodSet
     containers: Sequence[model.Container]
-    """With all defaults filled in."""
+    """The containers, with all defaults."""
     takes: Amounts
-    """By the keys of quotas."""
+    """What the pod takes, by quota key."""
     counted: set[str] = field(default_factory=set)
-    """Keys of the quotas that count it, or may count it."""
+    """The keys of quotas that count the pod, or may count it."""
 
 
 def judge(workload: model.Workload, namespace: NamespaceLimits) -> QuotaVerdict | None:
-    """What stands in a workload's way; None where nothing is known of the quotas of its namespace."""
+    """The verdict of the quotas on a workload; None where the quotas of its namespace are unknown."""
     if namespace.quotas is None:
         return None
     workload = runtime_class.with_overhead(workload, namespace.runtime_classes)
@@ -90,7 +90,7 @@ def judge(workload: model.Workload, namespace: NamespaceLimits) -> QuotaVerdict 
 
 
 def suffice(quotas: Iterable[ResourceQuota], needed: Iterable[LimitedResource]) -> bool:
-    """Whether quotas have room for all that is needed; true before the first count."""
+    """Whether quotas have room for everything that is needed; true before the first count."""
     by_name = {quota.name: quota for quota in quotas}
     return not any(_exceeds(by_name[each.of], each) for each in needed)
 
@@ -125,7 +125,7 @@ def _counts(quota: ResourceQuota, pod: _Pod, namespace: NamespaceLimits) -> bool
 def _limited(workload: model.Workload, quota: ResourceQuota, takes: Sequence[Amounts]) -> Iterator[LimitedResource]:
     for key, hard in sorted(quota.hard.items()):
         if key.endswith(counting.DEVICES_OF_CLASS):
-            # Claims are counted when they are made, and have no scope.
+            # A claim is counted when it is created, and has no scope.
             each = [] if quota.scopes else [counting.devices(pod_set, key) for pod_set in workload.pod_sets]
         else:
             each = [amounts.get(key, quantities.ZERO) for amounts in takes]
@@ -140,7 +140,7 @@ def _limited(workload: model.Workload, quota: ResourceQuota, takes: Sequence[Amo
 
 
 def _of_object(quota: ResourceQuota, workload: model.Workload) -> Iterator[Shortage]:
-    """Where a quota leaves no room for the object itself; pods are counted as pods."""
+    """Shortages for the object itself, where a quota counts objects of its kind. Pods are counted as pods."""
     kind = WORKLOADS.get((workload.group, workload.kind))
     if quota.scopes or kind is None or not kind.plural or workload.is_pod:
         return

@@ -1,4 +1,4 @@
-"""What `usher queue` says of the ResourceQuotas of a workload's namespace."""
+"""The ResourceQuota section of `usher queue`."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -23,11 +23,11 @@ _NEEDED: Final = {
 
 
 def of(case: Case, known: Knowledge) -> Iterator[Section]:
-    """A section, unless no quota counts the pods."""
+    """A section where a quota counts the pods."""
     namespace = read.of_namespace(case.workload.namespace, known)
     verdict = judge.judge(case.workload, namespace)
     if verdict is None:
-        yield Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("nothing is known of ResourceQuotas",))
+        yield Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("the ResourceQuotas are not known",))
     elif verdict.limited or verdict.unstated or verdict.unclear or verdict.shortages or verdict.unknowns:
         yield Section(
             authority=_AUTHORITY,
@@ -45,15 +45,15 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
 def _reasons(verdict: QuotaVerdict, namespace: NamespaceLimits) -> Iterator[str]:
     yield from map(_shortage, verdict.shortages)
     if any(each.used is None for each in verdict.limited):
-        yield "what is used now is not known"
+        yield "current usage is not known"
     yield from verdict.unknowns
     for unclear in verdict.unclear:
         pods = f"the pods of {unclear.pod_set.name}" if unclear.pod_set.name else "the pods"
-        yield f"whether ResourceQuota {unclear.quota} counts {pods} is not known"
+        yield f"usher does not know whether ResourceQuota {unclear.quota} counts {pods}"
     unless = ", unless a LimitRange sets it" if namespace.ranges is None else ""
     for unstated in verdict.unstated:
         container = unstated.container.name
-        yield f"container {container} has no {unstated.what}, which ResourceQuota {unstated.quota} requires{unless}"
+        yield f"container {container} has no {unstated.what}; ResourceQuota {unstated.quota} requires it{unless}"
 
 
 def _shortage(shortage: Shortage) -> str:
@@ -61,7 +61,7 @@ def _shortage(shortage: Shortage) -> str:
     needs, most = amount_texts.named(resource, shortage.needs), amount_texts.text(resource, shortage.most, up=False)
     there = f"ResourceQuota {shortage.of} allows {most}"
     if shortage.used is not None:
-        there += f", of which {amount_texts.text(resource, shortage.used)} are used"
+        there += f" ({amount_texts.text(resource, shortage.used)} used)"
     condition = f", if {shortage.assumption}" if shortage.assumption else ""
     return f"{needs} {_NEEDED[shortage.reach]}, {there}{condition}"
 

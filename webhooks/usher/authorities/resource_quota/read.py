@@ -1,4 +1,4 @@
-"""The ResourceQuotas of a namespace, with all that decides what they count."""
+"""Reads the ResourceQuotas of a namespace, and the facts that decide what they count."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _QUOTA: Final = ("", "ResourceQuota")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One requirement of a quota; a pod must meet all of them to be counted."""
+    """One requirement of a quota. The quota counts only pods that meet all its requirements."""
 
     name: str
     operator: str = "Exists"
@@ -27,7 +27,7 @@ class Scope:
 
 
 UNREADABLE: Final = Scope(name="")
-"""A requirement that cannot be read."""
+"""An unreadable requirement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class ResourceQuota:
     name: str
     hard: Amounts
     used: Amounts | None
-    """None before the first count, as in files."""
+    """Current usage; None before the first count, as in files."""
     scopes: tuple[Scope, ...]
 
 
@@ -47,14 +47,14 @@ class ResourceQuotas:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceLimits:
-    """What decides whether pods of a namespace are within its ResourceQuotas."""
+    """The facts that decide whether pods of a namespace are within its ResourceQuotas."""
 
     quotas: ResourceQuotas | None
-    """None where nothing is known of them."""
+    """None where they are unknown."""
     ranges: LimitRanges | None = None
-    """None where nothing is known of them."""
+    """None where they are unknown."""
     default_class: str | None = None
-    """The PriorityClass of pods that name none; empty where there is none, None where it is not known."""
+    """The PriorityClass of pods without a class name; empty without a default class, None where it is unknown."""
     runtime_classes: Mapping[str, paths.Object] | Absence = Absence.NOT_KNOWN
 
     @property
@@ -63,12 +63,12 @@ class NamespaceLimits:
 
     @property
     def defaults_known(self) -> bool:
-        """Whether LimitRanges are known and readable, so that containers get no other defaults."""
+        """Whether all LimitRanges are known and readable, so that containers cannot get other defaults."""
         return self.ranges is not None and not self.ranges.unreadable
 
 
 def of_namespace(namespace: str, known: Knowledge) -> NamespaceLimits:
-    """The limits of a namespace. Their quotas and ranges stay the same values until one of them changes."""
+    """The limits of a namespace. The quotas and ranges stay the same values until one of them changes."""
     return NamespaceLimits(
         quotas=_quotas(known.facts, namespace),
         ranges=limit_range_read.of_namespace(namespace, known.facts),
@@ -83,7 +83,7 @@ def _quotas(facts: Store, namespace: str) -> ResourceQuotas | None:
         return None
     if not objects:
         return _NO_QUOTAS
-    # What is used changes without a new revision, and the objects of a namespace are replaced with every change.
+    # Usage changes without a new revision, but each change replaces the objects of the namespace.
     kept: dict[str, tuple[Objects, ResourceQuotas]] = facts.derived("resource quotas", [_QUOTA], dict)
     last = kept.get(namespace)
     if last is None or last[0] is not objects:
@@ -101,7 +101,7 @@ def read(objects: Mapping[str, paths.Object]) -> ResourceQuotas:
     for name, value in known.items():
         source = resource_lists.Source(f"ResourceQuota {name}", value)
         scoping = resource_lists.Source(source.of, value)
-        # Not status.hard: the controller copies spec.hard there, and may be behind.
+        # status.hard is not read: the controller copies spec.hard there, and may lag behind.
         found.append(
             ResourceQuota(
                 name=name,
@@ -124,5 +124,5 @@ def _scopes(source: resource_lists.Source) -> tuple[Scope, ...]:
         )
         for place in source.items("/spec/scopeSelector/matchExpressions")
     )
-    # The readable part of a requirement may allow other pods than the whole of it.
+    # The readable part of a requirement may select other pods than the whole requirement.
     return (UNREADABLE,) if source.unreadable else tuple(found)

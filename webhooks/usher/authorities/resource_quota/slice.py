@@ -1,4 +1,4 @@
-"""What Rego sees of the ResourceQuotas and LimitRanges of a workload's namespace."""
+"""The quota part of the Rego input: the ResourceQuotas and LimitRanges of a workload's namespace."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from usher.reading.shapes import Amount, amount_of
 
 
 class QuotaShortageInput(TypedDict):
-    """A key of a quota that does not suffice; `used` is there only where it decides."""
+    """A quota key with too little room; `used` is present only where usage decides."""
 
     quota: str
     resource: str
@@ -36,7 +36,7 @@ class QuotaShortageInput(TypedDict):
 
 
 class UnstatedAmountInput(TypedDict):
-    """What a container must state because a quota counts it."""
+    """An amount that a container must state because a quota counts it."""
 
     quota: str
     container: str
@@ -55,34 +55,34 @@ class UnclearQuotaInput(TypedDict):
 
 
 class ResourceQuotasInput(TypedDict):
-    """Each list is absent where it would be empty."""
+    """The verdict of quotas and ranges. Empty lists are absent."""
 
     shortages: NotRequired[list[QuotaShortageInput]]
     exists: NotRequired[bool]
-    """Whether the object is in the cluster already, so that its pods may be among what is used."""
+    """Whether the object exists in the cluster already, so that usage may include its pods."""
     unsaid: NotRequired[list[UnstatedAmountInput]]
     defaultsKnown: NotRequired[bool]
-    """Beside `unsaid`: whether the LimitRanges, which may fill it in, are known and can be read."""
+    """With `unsaid`: whether the LimitRanges, which may set the amount, are known and readable."""
     refusals: NotRequired[list[LimitViolationInput]]
     uncounted: NotRequired[list[UncountedInput]]
     """Accelerators of the pods that neither a ResourceQuota nor a GPUQuota counts."""
     doubts: NotRequired[list[UnclearQuotaInput]]
-    """Quotas that may or may not count the pods at a place."""
+    """Quotas that may count the pods at a place; usher cannot decide it."""
     unreadable: NotRequired[list[UnreadableInput]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limits:
-    """The quotas and ranges on which a slice rests. They have no revision: usage changes with every pod that starts."""
+    """The quotas and ranges that a slice depends on. Usage changes with every pod, without a new revision."""
 
     name: str
-    """Of the namespace."""
+    """The name of the namespace."""
     namespace: NamespaceLimits
     needed: tuple[LimitedResource, ...]
-    """What has room now."""
+    """The needs that have room now."""
 
     def still_holds(self, known: Knowledge) -> bool:
-        """Whether nothing but usage has changed, and every need has room before and after."""
+        """Whether only usage has changed, and every need still has room."""
         now = read.of_namespace(self.name, known)
         before, after = self.namespace.quotas, now.quotas
         if self.namespace.ranges is not now.ranges:
@@ -101,7 +101,7 @@ def _without_usage(quotas: ResourceQuotas) -> ResourceQuotas:
 
 
 def of(case: Case, known: Knowledge) -> ResourceQuotasInput | None:
-    """What stands in a workload's way; None where nothing does, and where nothing is known of the namespace."""
+    """The obstacles for a workload; None without obstacles, or where the quotas of the namespace are unknown."""
     workload = case.workload
     if not workload.namespace:
         return None
@@ -148,7 +148,7 @@ def _add_verdict(
 def _add_uncounted(
     result: ResourceQuotasInput, verdict: QuotaVerdict, workload: model.Workload, known: Knowledge
 ) -> None:
-    """Adds accelerators that no GPUQuota counts either; none where a quota cannot be read, which may count them."""
+    """Adds accelerators that no quota counts; adds nothing where a quota is unreadable, because it may count them."""
     if verdict.unknowns:
         return
     uncounted = [name for name in verdict.uncounted if gpu_quota_slice.counts(workload, name, known) is False]
@@ -176,7 +176,7 @@ def _shortage(shortage: Shortage, workload: model.Workload) -> QuotaShortageInpu
 
 
 def _places(key: str, workload: model.Workload) -> Iterator[str]:
-    """The path of the request that a key counts, or else of the pods."""
+    """The path of the request that a key counts, or else the path of the pods."""
     for pod_set in workload.pod_sets:
         yield from (request.path for request in pod_set.requests if counting.key_of(request) == key)
     yield paths.ROOT if key.startswith("count/") else workload.pod_sets[0].path

@@ -1,4 +1,4 @@
-"""What the ResourceQuotas of a namespace say of a workload."""
+"""The verdict of the ResourceQuotas of a namespace on a workload."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,17 @@ from usher.authorities.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnstatedAmount:
-    """What a container must state because a quota counts it: else the API server accepts no such pod."""
+    """An amount that a container must state because a quota counts it; else the API server refuses the pod."""
 
     quota: str
     container: model.Container
     what: str
-    """As in `limits.memory`."""
+    """The field to set, for example `limits.memory`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclearQuota:
-    """A quota that may or may not count the pods of a pod set."""
+    """A quota that may count the pods of a pod set; usher cannot decide it."""
 
     quota: str
     pod_set: model.PodSet
@@ -28,7 +28,7 @@ class UnclearQuota:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaVerdict(Verdict):
     limited: tuple[LimitedResource, ...]
-    """Of every key by which pods are counted, enough or not."""
+    """Every quota key that counts the pods, with or without enough room."""
     unstated: tuple[UnstatedAmount, ...]
     unclear: tuple[UnclearQuota, ...]
     uncounted: tuple[str, ...]
@@ -36,5 +36,5 @@ class QuotaVerdict(Verdict):
 
     @property
     def needed(self) -> tuple[LimitedResource, ...]:
-        """Resources of which usage decides whether there is room."""
+        """The resources where usage decides whether there is room."""
         return tuple(each for each in self.limited if each.needs and each.could_suffice)

@@ -1,1 +1,1 @@
-"""Volcano: whether a queue or a gang could ever be placed."""
+"""Judges whether Volcano could ever start a workload in its queue."""

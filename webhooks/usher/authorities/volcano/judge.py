@@ -1,8 +1,8 @@
-"""Whether Volcano would ever start a workload: its queue, the queues above it, and its PodGroup.
+"""Judges whether Volcano would ever start a workload, by its queue, the queues above it, and its PodGroup.
 
-A Job is let into Open leaf queues alone (pkg/webhooks/admission/jobs/validate/admit_job.go of volcano-sh/volcano), and
-never gets more than the `capability` of its queue, nor, where the scheduler's plugin capacity knows of parents, than
-that of any queue above it (pkg/scheduler/plugins/capacity, pkg/scheduler/plugins/proportion).
+Volcano accepts a Job only in an Open leaf queue (pkg/webhooks/admission/jobs/validate/admit_job.go of
+volcano-sh/volcano). The `capability` of its queue limits the Job. The capability of each queue above limits it too, if
+the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pkg/scheduler/plugins/proportion).
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,18 +19,18 @@ from usher.authorities.volcano.read import Queue, Queues
 from usher.workloads import requests
 
 ROOT: Final = "root"
-"""The queue above all others, which takes no jobs."""
+"""The queue above all others; it takes no jobs."""
 
 OPEN: Final = "Open"
 
 _MOST_ANCESTORS: Final = 16
 
 _UNLIMITED_AT_ZERO: Final = frozenset({"cpu", "memory"})
-"""Resources that a capability of 0 does not limit (pkg/scheduler/plugins/capacity buildQueueAttrs)."""
+"""A capability of 0 does not limit these resources (pkg/scheduler/plugins/capacity buildQueueAttrs)."""
 
 
 class Standing(StrEnum):
-    """Why a queue takes no jobs; USABLE where it does."""
+    """Why a queue takes no jobs; USABLE if it takes jobs."""
 
     USABLE = "usable"
     MISSING = "missing"
@@ -41,24 +41,24 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueVerdict(Verdict):
-    """What a queue says of a workload; shortages of queues above it count if the scheduler knows of parents."""
+    """The verdict of a queue. Shortages of the queues above it count only if the scheduler uses parents."""
 
     queue: str
     standing: Standing
     state: str = ""
     limited: tuple[LimitedResource, ...] = ()
-    """Of the queue and of those above it, enough or not."""
+    """The limited resources of the queue and of the queues above it, with or without enough room."""
     unreadable: tuple[Unreadable, ...] = ()
 
 
 def judge(workload: model.Workload, name: str, queues: Queues, *, minimum: int | None = None) -> QueueVerdict:
-    """What stands in the way of a workload in a queue.
+    """The verdict of a queue on a workload.
 
     Args:
         workload: the object.
-        name: of the queue.
-        queues: of the cluster.
-        minimum: pods that start together, where a PodGroup says it.
+        name: the name of the queue.
+        queues: the queues of the cluster.
+        minimum: how many pods start together, where a PodGroup sets it.
     """
     queue = queues.by_name.get(name)
     if queue is None:
@@ -92,7 +92,7 @@ def _of_standing(standing: Standing) -> Answer:
 def _of_shortage(shortage: Shortage, queue: str) -> Answer:
     if shortage.reach is Reach.ALL:
         return Answer.COULD
-    # The facts do not tell whether the scheduler knows of parents.
+    # The facts do not show whether the scheduler uses parents.
     return Answer.UNKNOWN if shortage.of != queue or shortage.assumption else Answer.NEVER
 
 
@@ -105,12 +105,12 @@ def _standing(queue: Queue, queues: Queues) -> Standing:
 
 
 def _with_ancestors(queue: Queue, queues: Queues) -> tuple[list[Queue], list[Unreadable]]:
-    """The queue and all above it, and what is wrong on the way up; the root needs no object of its own."""
+    """The queue and all queues above it, and problems on the way up. The root does not need an object."""
     chain = [queue]
     while (parent := chain[-1].parent) and parent != ROOT:
         above = queues.by_name.get(parent)
         if above is None or above in chain or len(chain) > _MOST_ANCESTORS:
-            reason = f"names {parent}, which is not there" if above is None else "leads in a circle, or too far"
+            reason = f"names {parent}, which does not exist" if above is None else "leads in a circle, or too far"
             return chain, [Unreadable(of=f"Queue {chain[-1].name}", field="spec.parent", reason=reason)]
         chain.append(above)
     root = queues.by_name.get(ROOT)
@@ -118,7 +118,7 @@ def _with_ancestors(queue: Queue, queues: Queues) -> tuple[list[Queue], list[Unr
 
 
 def _takes(workload: model.Workload) -> Sequence[Amounts]:
-    """What one pod of each pod set takes."""
+    """The amounts that one pod of each pod set takes."""
     return [
         {
             **requests.of_pod(

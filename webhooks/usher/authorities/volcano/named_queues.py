@@ -1,4 +1,4 @@
-"""Where a workload names its queue of Volcano, and its PodGroup (docs/domain/volcano.md#routing)."""
+"""Finds where a workload names its Volcano queue and its PodGroup (docs/domain/volcano.md#routing)."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ DEFAULT_QUEUE: Final = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A queue or a PodGroup, and where it is named."""
+    """A queue or a PodGroup, and the place that names it."""
 
     name: str
     path: str
     assumption: str = ""
-    """What must be true for Volcano to read it."""
+    """What must be true for Volcano to read this place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedGroup(Named):
-    """A PodGroup, with the pods that name it."""
+    """A PodGroup, with the number of pods that name it."""
 
     least: int
     most: int | None
-    """None where nothing bounds them."""
+    """None where the number has no bound."""
 
 
 def is_placed(workload: model.Workload, schedulers: Collection[str]) -> bool:
-    """Whether the object or its runtime says that Volcano places any of the pods."""
+    """Whether the object or its runtime names Volcano as the scheduler of any pod."""
     return (
         workload.gang_native
         or workload.gang.scheduler == "volcano"
@@ -40,11 +40,11 @@ def is_placed(workload: model.Workload, schedulers: Collection[str]) -> bool:
 
 
 def queues(workload: model.Workload, schedulers: Collection[str]) -> tuple[Named, ...]:
-    """The queues that a workload names, each once; else the queue that it gets.
+    """The queues that a workload names, each once; else its default queue.
 
     Args:
         workload: the object.
-        schedulers: names under which Volcano runs.
+        schedulers: the scheduler names of Volcano.
     """
     placed = is_placed(workload, schedulers)
     named = {each.name: each for each in reversed([*_named(workload, placed=placed)])}
@@ -52,7 +52,7 @@ def queues(workload: model.Workload, schedulers: Collection[str]) -> tuple[Named
         return tuple(named[name] for name in sorted(named))
     path = workload.gang_places.queue
     if path is not None and path.startswith("/spec/") and not workload.view:
-        return ()  # The model does not hold the fields of this kind, so it may name a queue.
+        return ()  # The model does not have the fields of this kind, so it may name a queue.
     return (Named(name=DEFAULT_QUEUE, path=path or _scheduler_path(workload, schedulers)),)
 
 
@@ -73,7 +73,7 @@ def _named(workload: model.Workload, *, placed: bool) -> Iterator[Named]:
 
 
 def _at(workload: model.Workload, place: str) -> str:
-    """The text at a place of the object; empty where the model does not hold it."""
+    """The text at a place of the object; empty where the model does not have it."""
     holder, _, _ = place.rpartition("/")
     key = paths.split(place)[-1]
     for pod_set in workload.pod_sets:
@@ -100,7 +100,7 @@ def _scheduler_path(workload: model.Workload, schedulers: Collection[str]) -> st
 
 
 def groups(workload: model.Workload) -> tuple[NamedGroup, ...]:
-    """The PodGroups that templates name; empty for an object with an owner, whose controller names its own."""
+    """The PodGroups that templates name; empty for an object with an owner, because its controller sets the name."""
     if workload.owner is not None:
         return ()
     found: dict[str, list[model.PodSet]] = {}

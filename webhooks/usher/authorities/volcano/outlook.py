@@ -1,4 +1,4 @@
-"""What `usher queue` says of the queues of Volcano into which a workload goes."""
+"""The Volcano section of `usher queue`: the queues of a workload."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,11 +22,11 @@ from usher.facts.store import Store
 _AUTHORITY: Final = "Volcano"
 
 _MOST: Final = 16
-"""Other queues that are tried."""
+"""How many other queues are tried."""
 
 
 def of(case: Case, known: Knowledge) -> Iterator[Section]:
-    """A section for each queue of a workload; without any where Volcano does not place it."""
+    """A section for each queue of a workload; no section where Volcano does not place it."""
     workload = case.workload
     if workload.owner is not None:
         return
@@ -39,7 +39,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
                 section = replace(section, elsewhere=tuple(_elsewhere(workload, queues, besides=named.name)))
             yield section
         elif named.name != DEFAULT_QUEUE:
-            reason = "nothing is known of Volcano's queues"
+            reason = "the queues of Volcano are not known"
             yield Section(authority=_AUTHORITY, way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,))
 
 
@@ -73,7 +73,7 @@ def _standing(verdict: QueueVerdict) -> str:
         case Standing.MISSING:
             return f"there is no Queue {name}"
         case Standing.ROOT:
-            return f"Queue {name} is the root queue, which takes no jobs"
+            return f"Queue {name} is the root queue, and takes no jobs"
         case Standing.NOT_LEAF:
             return f"Queue {name} has queues below it, and takes no jobs itself"
         case _:
@@ -84,7 +84,7 @@ def _shortage(shortage: Shortage, queue: str) -> str:
     needs = amount_texts.named(shortage.resource, shortage.needs)
     most = amount_texts.text(shortage.resource, shortage.most, up=False)
     verb = "needed to start" if shortage.reach is Reach.START else "needed for all pods"
-    condition = ", if the scheduler's plugin capacity knows of parents" if shortage.of != queue else ""
+    condition = ", if the scheduler's plugin capacity uses parents" if shortage.of != queue else ""
     condition += f", if {shortage.assumption}" if shortage.assumption else ""
     return f"{needs} {verb}, {most} is the capability of Queue {shortage.of}{condition}"
 
@@ -96,7 +96,7 @@ def _balance(limited: LimitedResource, queue: str, allocated: Amounts | None) ->
 
 
 def _waits(balances: Iterable[Balance]) -> Iterator[str]:
-    """What has to become free; nothing of what never will."""
+    """What must become free, for each resource that the queue could ever give."""
     for each in balances:
         if (
             each.used is not None

@@ -1,4 +1,4 @@
-"""Volcano's queues and PodGroups as they are in the cluster, and those that a workload names."""
+"""Reads Volcano's queues and PodGroups in the cluster, and those that a workload names."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 _INT32: Final = range(-(2**31), 2**31)
 
 _DEFAULT_MINIMUM: Final = 0
-"""`minMember` of a PodGroup without one (VC:staging/src/volcano.sh/apis/pkg/apis/scheduling/v1beta1/types.go)."""
+"""The default of `minMember` (VC:staging/src/volcano.sh/apis/pkg/apis/scheduling/v1beta1/types.go)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Queue:
     name: str
     parent: str
     state: str
-    """Empty where it has not been written yet."""
+    """Empty where Volcano has not written it yet."""
     capability: Amounts
     unreadable: tuple[Unreadable, ...]
 
@@ -36,15 +36,15 @@ class Queue:
 class Queues:
     by_name: Mapping[str, Queue]
     parents: frozenset[str]
-    """Names of the queues that others name as their parent."""
+    """The names of queues that are parents of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodGroup:
-    """A PodGroup; None for fields that cannot be read."""
+    """A PodGroup; unreadable fields are None."""
 
     queue: str | None
-    """Empty where it names none."""
+    """Empty where the PodGroup does not name a queue."""
     minimum: int | None
     unreadable: tuple[Unreadable, ...]
 
@@ -57,7 +57,7 @@ class FoundGroup:
     reference: Reference
     value: paths.Object | Absence
     group: PodGroup | None
-    """None where it is not there, or not known."""
+    """None where it does not exist, or is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +67,11 @@ class Placement:
     groups: Sequence[FoundGroup]
     queues: Sequence[Named]
     minimum: int | None
-    """How many pods start together where its PodGroup says it."""
+    """How many pods start together, where a PodGroup sets it."""
 
 
 def queues(facts: Store) -> Queues | None:
-    """All queues of Volcano; None where nothing is known of them."""
+    """All queues of Volcano; None where they are unknown."""
     objects = facts.objects(*QUEUE)
     if objects is Absence.NOT_KNOWN:
         return None
@@ -95,9 +95,9 @@ def read_queues(objects: Mapping[str, paths.Object]) -> Queues:
 
 
 def allocated(name: str, facts: Store) -> Amounts | None:
-    """What the pods in a queue have; None where its status does not say it.
+    """The resources of the pods in a queue; None where its status does not state them.
 
-    Read from the object each time: it changes without a new revision, unlike what `queues` keeps.
+    It is read from the object each time, because it changes without a new revision.
     """
     group, kind = QUEUE
     found = facts.find(Reference(group=group, kind=kind, name=name))
@@ -109,13 +109,13 @@ def allocated(name: str, facts: Store) -> Amounts | None:
 
 
 def placement(workload: model.Workload, known: Knowledge) -> Placement:
-    """The PodGroups that a workload names, and its queues."""
+    """The PodGroups and queues that a workload names."""
     schedulers = {"volcano", *(route.name for route in known.config.routing if route.scheduler == "volcano")}
     groups = [_found(each, workload, known.facts) for each in named_queues.groups(workload)]
     there = [each.group for each in groups if each.group is not None]
     minimum = None
     if len(groups) == 1 and there:
-        # A minimum that cannot be read counts as 0, so that "never" holds.
+        # An unreadable minimum counts as 0: the verdict "never" is then right for every minimum.
         minimum = there[0].minimum or 0
     return Placement(
         groups=groups,
@@ -133,14 +133,14 @@ def _found(named: NamedGroup, workload: model.Workload, facts: Store) -> FoundGr
 
 
 def _of_groups(groups: Sequence[FoundGroup]) -> Iterator[Named]:
-    """The queues of the PodGroups that are there: these count, whatever else the workload names."""
+    """The queues of the existing PodGroups. They count before any other queue that the workload names."""
     for each in groups:
         if each.group is not None and each.group.queue is not None:
             yield Named(name=each.group.queue or DEFAULT_QUEUE, path=each.named.path)
 
 
 def pod_group(name: str, value: paths.Object) -> PodGroup:
-    """What a PodGroup says."""
+    """The fields of a PodGroup."""
     source = resource_lists.Source(f"PodGroup {name}", value)
     queue: str | None = source.text("/spec/queue")
     if source.unreadable:
@@ -148,7 +148,7 @@ def pod_group(name: str, value: paths.Object) -> PodGroup:
     minimum = source.at("/spec/minMember")
     is_number = type(minimum) is int and minimum in _INT32
     if minimum is not None and not is_number:
-        source.unknown("/spec/minMember", "is no whole number of 32 bits")
+        source.unknown("/spec/minMember", "is not a whole number of 32 bits")
     elif minimum is None and not source.unreadable:
         minimum, is_number = _DEFAULT_MINIMUM, True
     return PodGroup(

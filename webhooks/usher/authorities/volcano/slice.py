@@ -1,4 +1,4 @@
-"""What Rego sees of the queues and PodGroups of Volcano that a workload names, as far as they stand in its way."""
+"""The Volcano part of the Rego input: queues and PodGroups of a workload that keep it from starting."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _NOT_KNOWN = "not known"
 
 
 class QueueShortageInput(TypedDict):
-    """What a queue can never give; `isAbove` where it is one above the workload's."""
+    """An amount that a queue can never give; `isAbove` marks a queue above the workload's own."""
 
     queue: str
     isAbove: bool
@@ -35,7 +35,7 @@ class QueueShortageInput(TypedDict):
 
 
 class QueueInput(TypedDict):
-    """A queue that the workload names, or gets; `standing` is `not known` without queues among the facts."""
+    """A queue that the workload names, or its default; `standing` is `not known` where the queues are unknown."""
 
     name: str
     path: str
@@ -46,20 +46,20 @@ class QueueInput(TypedDict):
 
 
 class GroupInput(TypedDict):
-    """A PodGroup that templates name; `exists` is absent where nothing is known of any."""
+    """A PodGroup that templates name; `exists` is absent where the PodGroups are unknown."""
 
     name: str
     path: str
     exists: NotRequired[bool]
     minimum: NotRequired[int]
-    """Its minMember; absent where it is no number."""
+    """Its minMember; absent where it is not a number."""
     least: int
-    """Pods of the workload that name it, at its smallest and at its largest."""
+    """The fewest and the most pods of the workload that name it."""
     most: NotRequired[int]
 
 
 class PodGroupObjectInput(TypedDict):
-    """The queue of a PodGroup itself, where something is wrong with it; `not known` without queues among the facts."""
+    """A PodGroup object whose queue is not usable; `standing` is `not known` where the queues are unknown."""
 
     queue: str
     path: str
@@ -68,7 +68,7 @@ class PodGroupObjectInput(TypedDict):
 
 
 class VolcanoInput(TypedDict):
-    """Queues in which nothing stands in the way are left out."""
+    """The queues and PodGroups of a workload; queues without problems are left out."""
 
     queues: NotRequired[list[QueueInput]]
     groups: NotRequired[list[GroupInput]]
@@ -77,7 +77,7 @@ class VolcanoInput(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GroupAsFound:
-    """A PodGroup on which a slice rests: it changes with the pods of its workload."""
+    """A PodGroup that a slice depends on. It changes with the pods of its workload."""
 
     reference: Reference
     value: paths.Object | Absence
@@ -87,7 +87,7 @@ class _GroupAsFound:
 
 
 def of(case: Case, known: Knowledge) -> VolcanoInput | None:
-    """The queues and groups of a workload; None where there are none, and for what a controller made."""
+    """The queues and groups of a workload; None without any, and for objects that a controller made."""
     workload = case.workload
     if workload.owner is not None:
         return None
@@ -117,7 +117,7 @@ def of(case: Case, known: Knowledge) -> VolcanoInput | None:
 
 
 def of_group(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
-    """What is wrong with the queue of a PodGroup; None where nothing is, and for other objects."""
+    """The problem of a PodGroup's queue; None where the queue is usable, and for other objects."""
     workload = case.workload
     if (workload.group, workload.kind) != read.POD_GROUP:
         return None

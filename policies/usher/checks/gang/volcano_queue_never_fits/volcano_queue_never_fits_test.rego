@@ -43,10 +43,10 @@ test_what_cannot_be_read_is_unknown if {
 	document := object.union(examples.good_volcano_job, {"cluster": {"volcano": {"unreadable": [{
 		"of": "Queue research",
 		"field": "spec.capability",
-		"reason": "is no object",
+		"reason": "is not an object",
 	}]}}})
 	check.unknown == {{
 		"path": "/metadata",
-		"reason": "usher does not compare spec.capability of Queue research: is no object",
+		"reason": "usher does not compare spec.capability of Queue research: is not an object",
 	}} with input as document
 }

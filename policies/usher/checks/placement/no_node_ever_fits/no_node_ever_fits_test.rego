@@ -62,7 +62,7 @@ test_a_taint_of_nodes_that_no_pool_declares_is_found_with_doubt if {
 	check.deny == {object.union(
 		found(
 			"/spec/tolerations", "the pod",
-			"the closest match is nodes such as research-0; the pods do not tolerate the taint dedicated=research:NoSchedule",
+			"the closest match is nodes like research-0; the pods do not tolerate the taint dedicated=research:NoSchedule",
 			"tolerate dedicated=research:NoSchedule",
 		),
 		unsure,

@@ -88,7 +88,7 @@ test_of_two_quotas_none_is_guessed if {
 }
 
 test_what_a_limit_looks_at_and_nobody_knows_is_unknown if {
-	why := "how much memory its devices have is not known; select nodes by nvidia.com/gpu.product, or give the quota an assumption (assumes)"
+	why := "the memory of its devices is not known; select nodes by nvidia.com/gpu.product, or give the quota an assumption (assumes)"
 	check.unknown == {{
 		"path": "/spec/containers/0/resources/limits/nvidia.com~1gpu",
 		"reason": $"usher does not know whether the workload fits into GPUQuota notebooks: {why}",

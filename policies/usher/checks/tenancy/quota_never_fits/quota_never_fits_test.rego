@@ -73,13 +73,13 @@ test_an_assumption_is_handed_on if {
 
 test_what_cannot_be_read_is_unknown if {
 	document := object.union(examples.good_pytorchjob, {"cluster": {"resourceQuotas": {
-		"unreadable": [{"of": "ResourceQuota odd", "field": "spec.hard", "reason": "is no object"}],
+		"unreadable": [{"of": "ResourceQuota odd", "field": "spec.hard", "reason": "is not an object"}],
 		"doubts": [{"quota": "far", "path": "/spec"}],
 	}}})
 	check.unknown == {
 		{
 			"path": "/metadata/namespace",
-			"reason": "usher does not compare spec.hard of ResourceQuota odd: is no object",
+			"reason": "usher does not compare spec.hard of ResourceQuota odd: is not an object",
 		},
 		{
 			"path": "/spec",
