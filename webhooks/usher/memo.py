@@ -1,4 +1,4 @@
-"""A bounded memory of answers by key, for any number of threads."""
+"""A bounded cache of values by key, for any number of threads."""
 
 import threading
 from collections import OrderedDict
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Key, Value]):
-    """Keeps the `size` values that were asked for last."""
+    """Keeps the `size` most recently used values."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -18,10 +18,10 @@ class Memo(Generic[Key, Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The value of a key; `make` makes one that is not kept, at times in several threads at once.
+        """The value of a key. `make` makes a missing value, possibly in several threads at once.
 
         Raises:
-            Exception: whatever `make` raises; nothing is kept then.
+            Exception: an error of `make`; the memo then keeps no value.
         """
         with self._lock:
             if key in self._kept:
@@ -29,7 +29,7 @@ class Memo(Generic[Key, Value]):
                 return self._kept[key]
         made = make()
         with self._lock:
-            # Of two threads the first decides: what one of them adds to the value, the other sees.
+            # The value of the first thread wins, so that all threads share one value.
             value = self._kept.setdefault(key, made)
             if len(self._kept) > self._size:
                 self._kept.popitem(last=False)

@@ -232,7 +232,7 @@ def test_what_is_not_recognised_is_replaced_by_force_only(directory: Path, prese
     directory.mkdir(parents=True)
     for name, content in present.items():
         (directory / name).write_bytes(content)
-    with pytest.raises(CertificateError, match="move away what is there, choose another directory, or force it"):
+    with pytest.raises(CertificateError, match="move these files away, choose another directory, or force it"):
         issue.ensure(directory, names=NAMES, now=NOW)
     assert {name: content for name, (content, _) in snapshot(directory).items()} == present
 

@@ -1,4 +1,4 @@
-"""What a certificate directory holds already, and which of it others have made."""
+"""Reads the contents of a certificate directory, and finds files that usher did not make."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +18,17 @@ AUTHORITY_KEY = "ca.key"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a directory holds, as far as it can be read."""
+    """The readable contents of a directory."""
 
     present: frozenset[str]
     authorities: tuple[x509.Certificate, ...]
     authority: CertificateAuthority | None
-    """The one whose key is there."""
+    """The authority whose key is in the directory."""
     leaf: x509.Certificate | None
     leaf_has_key: bool
 
     def authority_files_of_others(self) -> list[str]:
-        """The file of a CA that would be lost if a CA of ours took its place."""
+        """The file of a CA that usher did not make and that a new CA of usher would replace."""
         if AUTHORITY_KEY in self.present:
             ours = self.authority is not None and made_here(self.authority.certificate)
             return [] if ours else [AUTHORITY_KEY]
@@ -36,7 +36,7 @@ class Contents:
         return [] if ours or AUTHORITY_CERTIFICATE not in self.present else [AUTHORITY_CERTIFICATE]
 
     def leaf_files_of_others(self) -> list[str]:
-        """The files of a serving certificate that would be lost if one of ours took its place."""
+        """The files of a serving certificate that usher did not make and that a new certificate would replace."""
         present = [name for name in (CERTIFICATE, KEY) if name in self.present]
         if self.leaf:
             ours = made_here(self.leaf) or any(pem.issued_by(self.leaf, authority) for authority in self.authorities)
@@ -46,7 +46,7 @@ class Contents:
 
 
 def read_contents(directory: Path) -> Contents:
-    """What is there; what is missing or cannot be parsed counts as absent, but for its name in `present`."""
+    """The contents of a directory. Unparsable files count as absent, except for their names in `present`."""
     authorities = tuple(filter(_is_authority, _certificates(directory / AUTHORITY_CERTIFICATE)))
     authority_key = _key(directory / AUTHORITY_KEY)
     leaf = next(iter(_certificates(directory / CERTIFICATE)), None)

@@ -1,4 +1,4 @@
-"""Several small files replaced safely: each is whole, old or new, at every moment."""
+"""Replaces several small files safely: each file is complete, old or new, at every moment."""
 
 import contextlib
 import fcntl
@@ -12,7 +12,7 @@ from usher.errors import CertificateError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFile:
-    """What a file shall hold; `mode` is its permission bits, whatever the umask says."""
+    """The new content of a file; `mode` is its permission bits, for any umask."""
 
     name: str
     content: bytes = field(repr=False)
@@ -21,10 +21,10 @@ class NewFile:
 
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Holds the directory, which is made if need be, against other processes that come through here.
+    """Locks the directory against other processes that use this function. Creates the directory if it is missing.
 
     Raises:
-        CertificateError: it cannot be made or opened.
+        CertificateError: the directory cannot be created or opened.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -39,9 +39,9 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 def replace_all(directory: Path, files: Sequence[NewFile], *, removed_first: Sequence[str] = ()) -> None:
-    """Writes all to temporary files, then removes what is named and renames the files, both in the order given.
+    """Writes all files to temporary files, then removes `removed_first` and renames the files, each in its order.
 
-    Until all are written every old file is as it was. Call it with the directory locked.
+    Old files stay unchanged until all temporary files are written. Call it with the directory locked.
 
     Raises:
         CertificateError: a file cannot be written or renamed.
@@ -63,7 +63,7 @@ def replace_all(directory: Path, files: Sequence[NewFile], *, removed_first: Seq
 
 
 def _write(path: Path, file: NewFile) -> None:
-    # A killed run may have left one; made anew, it cannot be a link to somewhere else or open to others.
+    # A killed run may have left this file. A new file cannot be a link to another place or readable by others.
     path.unlink(missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file.mode)
     with os.fdopen(handle, "wb") as stream:

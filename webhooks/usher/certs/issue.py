@@ -1,10 +1,10 @@
-"""Makes a serving certificate and keeps it good in a directory, for development and for clusters without cert-manager.
+"""Makes a serving certificate and renews it in a directory, for development and for clusters without cert-manager.
 
-The directory holds what a `kubernetes.io/tls` Secret with `ca.crt` holds, and the key of the CA:
+The directory has the files of a `kubernetes.io/tls` Secret with `ca.crt`, and the key of the CA:
 
-    tls.crt  the leaf alone (clients know the CA from caBundle, so no chain is sent)
+    tls.crt  the leaf, without a chain (clients get the CA from caBundle)
     tls.key  its key, 0600
-    ca.crt   the CA that signs, then an earlier one while it is still valid: clients trust both during a change (P8)
+    ca.crt   the CA that signs, then an earlier CA while it is valid: clients trust both during a change (P8)
     ca.key   the key of the CA that signs, 0600; it never goes into a Secret
 """
 
@@ -35,7 +35,7 @@ from usher.errors import CertificateError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issued:
-    """A leaf, its key and the authorities to trust: the one that signed it, and earlier ones that still sign others."""
+    """A leaf, its key and the authorities to trust: the authority that signed it, and earlier authorities."""
 
     authority: CertificateAuthority
     earlier: tuple[x509.Certificate, ...]
@@ -54,7 +54,7 @@ class Issued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsuredAuthority:
-    """The CA of a directory. `reason` says why it was made anew; empty if it was kept."""
+    """The CA of a directory. `reason` says why usher replaced it; empty if usher kept it."""
 
     authority: CertificateAuthority
     earlier: tuple[x509.Certificate, ...]
@@ -63,7 +63,7 @@ class EnsuredAuthority:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ensured:
-    """What a directory holds now. The reasons say why a part was made anew; empty if it was kept."""
+    """The new contents of a directory. The reasons say why usher replaced a part; empty if usher kept it."""
 
     authorities: tuple[x509.Certificate, ...]
     authority_reason: str
@@ -71,7 +71,7 @@ class Ensured:
     leaf_reason: str
 
 
-def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have their defaults
+def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have defaults
     *,
     names: Sequence[str],
     certificate_authority: CertificateAuthority | None,
@@ -80,10 +80,10 @@ def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have their def
     authority_lifetime: timedelta = AUTHORITY_LIFETIME,
     leaf_lifetime: timedelta = LEAF_LIFETIME,
 ) -> Issued:
-    """A leaf for DNS names and IP addresses, signed by the authority given, or by a new one. Pure.
+    """A leaf for DNS names and IP addresses, signed by the given authority or by a new one. Pure.
 
     Raises:
-        CertificateError: a name cannot stand in a certificate, or the authority is not valid at `now`.
+        CertificateError: a certificate cannot contain a name, or the authority is not valid at `now`.
     """
     authority = certificate_authority or new_authority(now=now, lifetime=authority_lifetime)
     leaf, key = new_leaf(authority, names=names, now=now, lifetime=leaf_lifetime)
@@ -91,23 +91,23 @@ def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have their def
 
 
 def write(directory: Path, issued: Issued, *, force: bool = False) -> None:
-    """Writes the four files; those of the CA only if the directory does not hold that CA yet.
+    """Writes the four files; the files of the CA only if the directory does not have this CA yet.
 
     Raises:
-        CertificateError: they cannot be written, or without `force` would replace what was not made here.
+        CertificateError: a file cannot be written, or usher did not make the old file and `force` is false.
     """
     with files.locked(directory):
         _write(directory, issued, contents=read_contents(directory), force=force)
 
 
 def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None, force: bool = False) -> Ensured:
-    """Makes the directory hold a good pair for these names; does nothing when it does.
+    """Makes sure that the directory has a valid pair for these names; keeps a pair that is valid.
 
-    CA and leaf are renewed at two thirds of their lives. A CA of others is used while it is valid and never replaced,
-    unless by `force`, which makes everything anew and trusts nothing from before.
+    CA and leaf are renewed at two thirds of their lives. A CA that usher did not make is used while it is valid, and
+    never replaced. `force` makes everything new, and trusts no earlier CA.
 
     Raises:
-        CertificateError: a name is unusable, or the files cannot be written or belong to others.
+        CertificateError: a name is unusable, or the files cannot be written, or usher did not make them.
     """
     now = now or datetime.now(UTC)
     wanted = canonical_names(names)
@@ -115,7 +115,7 @@ def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None
         contents = read_contents(directory)
         leaf_reason = _why_new_leaf(contents, names=wanted, now=now)
         ensured = _authority(contents, now=now, force=force)
-        # Where somebody keeps the CA's key elsewhere, a good leaf is enough.
+        # If the key of the CA is kept in another place, a valid leaf is enough.
         due = force or leaf_reason or (contents.authority and ensured.reason)
         if contents.leaf and not due:
             return Ensured(authorities=contents.authorities, authority_reason="", leaf=contents.leaf, leaf_reason="")
@@ -130,10 +130,10 @@ def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None
 
 
 def ensure_authority(directory: Path, *, now: datetime | None = None, force: bool = False) -> EnsuredAuthority:
-    """Makes the directory hold a good CA, for leaves that are kept elsewhere; as `ensure` does.
+    """Makes sure that the directory has a valid CA, for leaves in other places; works like `ensure`.
 
     Raises:
-        CertificateError: the files cannot be written or belong to others.
+        CertificateError: the files cannot be written, or usher did not make them.
     """
     with files.locked(directory):
         contents = read_contents(directory)
@@ -151,7 +151,7 @@ def _authority(contents: Contents, *, now: datetime, force: bool) -> EnsuredAuth
     if contents.authority and not reason:
         others = (one for one in contents.authorities if one != contents.authority.certificate)
         return EnsuredAuthority(authority=contents.authority, earlier=tuple(others), reason="")
-    # Force may mean that a key has leaked: then nothing from before is trusted any more.
+    # Users may force because a key has leaked, so no earlier CA is trusted.
     valid = [] if force else [one for one in contents.authorities if now < one.not_valid_after_utc]
     return EnsuredAuthority(authority=new_authority(now=now), earlier=tuple(valid), reason=reason)
 
@@ -199,8 +199,8 @@ def _write(directory: Path, issued: Issued, *, contents: Contents, force: bool) 
     if known:
         files.replace_all(directory, leaf_files)
         return
-    # A run that is killed between two steps must leave what the next one recognises and mends: a CA of ours without
-    # its key is, a key beside the certificate of another CA is not.
+    # If a run is killed between two steps, the next run must recognise and repair the files. It can repair a CA of
+    # usher without its key, but not a key beside the certificate of another CA.
     authority_files = _authority_files(issued.authority, earlier=issued.earlier)
     files.replace_all(directory, [*authority_files, *leaf_files], removed_first=[AUTHORITY_KEY])
 
@@ -216,7 +216,7 @@ def _refuse(directory: Path, names: Sequence[str]) -> None:
     if names:
         raise CertificateError(
             f"{directory}: {' and '.join(names)} cannot be recognised as made by usher and would be replaced; "
-            "move away what is there, choose another directory, or force it"
+            "move these files away, choose another directory, or force it"
         )
 
 

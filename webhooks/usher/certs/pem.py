@@ -1,4 +1,4 @@
-"""Certificates and keys out of PEM files, with errors that name the file and the remedy."""
+"""Reads certificates and keys from PEM files, with errors that name the file and the remedy."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,39 +19,39 @@ _SIGNING_KEYS = (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey, ed25519.Ed25519P
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A serving certificate and its key as they stand on disk; they belong together."""
+    """A serving certificate and its key on disk; the key belongs to the certificate."""
 
     leaf: x509.Certificate
     digest: bytes
-    """SHA-256 over both files."""
+    """The SHA-256 digest of both files."""
 
 
 def read(path: Path) -> bytes:
-    """The bytes of one file.
+    """The bytes of a file.
 
     Raises:
-        CertificateError: it is missing or cannot be read.
+        CertificateError: the file is missing or cannot be read.
     """
     try:
         return path.read_bytes()
     except FileNotFoundError:
         raise CertificateError(
-            f"{path}: no such file; mount the TLS Secret there, or make one with `usher certs issue`"
+            f"{path}: the file does not exist; mount the TLS Secret there, or make one with `usher certs issue`"
         ) from None
     except OSError as error:
         raise CertificateError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def certificates(content: bytes, *, source: Path) -> list[x509.Certificate]:
-    """All certificates of a PEM file, in its order; at least one.
+    """All certificates of a PEM file, in the order of the file; at least one.
 
     Raises:
-        CertificateError: there is none, or one that cannot be parsed.
+        CertificateError: the file has no certificate, or a certificate cannot be parsed.
     """
     try:
         found = x509.load_pem_x509_certificates(content)
         for certificate in found:
-            # Parsed lazily by the library: what is broken shows here and not in the middle of something else.
+            # The library parses lazily. Reading the fields here finds a broken certificate early.
             _ = certificate.extensions, certificate.subject, certificate.issuer, certificate.not_valid_after_utc
     except _UNREADABLE as error:
         raise CertificateError(f"{source}: holds no readable certificate in PEM form: {_reason(error)}") from error
@@ -62,7 +62,7 @@ def private_key(content: bytes, *, source: Path) -> CertificateIssuerPrivateKeyT
     """The private key of a PEM file: EC, RSA, Ed25519 or Ed448.
 
     Raises:
-        CertificateError: there is none that can be parsed, it needs a password, or its kind cannot sign.
+        CertificateError: the file has no readable key, the key needs a password, or its kind cannot sign.
     """
     try:
         key = serialization.load_pem_private_key(content, password=None)
@@ -90,10 +90,10 @@ def issued_by(certificate: x509.Certificate, authority: x509.Certificate) -> boo
 
 
 def read_pair(certificate_file: Path, key_file: Path) -> Pair:
-    """The leaf (first of its file), checked against its key; dates are not looked at.
+    """The leaf (the first certificate of its file) and its key, which match. Dates are not checked.
 
     Raises:
-        CertificateError: a file is missing or unreadable, the key is another's, or the leaf names nothing.
+        CertificateError: a file is missing or unreadable, the key does not match, or the leaf has no names.
     """
     certificate_pem, key_pem = read(certificate_file), read(key_file)
     leaf = certificates(certificate_pem, source=certificate_file)[0]
@@ -112,7 +112,7 @@ def read_pair(certificate_file: Path, key_file: Path) -> Pair:
 
 
 def check_dates(certificate: x509.Certificate, *, source: Path, now: datetime) -> None:
-    """Nothing, if the certificate is valid at `now`.
+    """Checks that the certificate is valid at `now`.
 
     Raises:
         CertificateError: it has expired or is not valid yet.
@@ -129,7 +129,7 @@ def check_dates(certificate: x509.Certificate, *, source: Path, now: datetime) -
 
 
 def subject_names(certificate: x509.Certificate) -> list[str]:
-    """DNS names and IP addresses of the subject alternative name, as text; empty without one."""
+    """The DNS names and IP addresses of the subject alternative name, as text; empty if it is missing."""
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -139,7 +139,7 @@ def subject_names(certificate: x509.Certificate) -> list[str]:
 
 
 def moment(time: datetime) -> str:
-    """A time as messages show it: `2026-09-29 10:00 UTC`."""
+    """The text of a time for messages: `2026-09-29 10:00 UTC`."""
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 

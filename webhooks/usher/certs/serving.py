@@ -1,12 +1,12 @@
 """TLS contexts for the webhook server, and their reload while connections are open.
 
-A live `SSLContext` is never touched: loading a pair that does not match would leave it unable to serve. Instead the
-server listens with a front context without a certificate, whose `sni_callback` puts the current context in its place
-at each handshake (OpenSSL calls it for clients without SNI too). A new pair is read, checked and made into a context of
-its own, and only then becomes the current one; open connections keep the context that they began with.
+A live `SSLContext` never changes: loading a pair that does not match would leave it unable to serve. Instead the server
+listens with a front context without a certificate. Its `sni_callback` sets the current context at each handshake
+(OpenSSL calls it for clients without SNI too). A new pair is read, checked and loaded into a new context, and then this
+context becomes the current one. Open connections keep their context.
 
-With uvicorn 0.47 or later: `Config(..., ssl_context_factory=lambda config, default: reloader.context)`. No library:
-uvicorn reads a certificate once, at its start.
+With uvicorn 0.47 or later: `Config(..., ssl_context_factory=lambda config, default: reloader.context)`. uvicorn itself
+reads a certificate only once, at its start.
 """
 
 import asyncio
@@ -32,30 +32,30 @@ def server_context(
     minimum: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
     now: datetime | None = None,
 ) -> ssl.SSLContext:
-    """A context that serves this pair, as it is on disk now. `minimum` is the oldest TLS version to accept.
+    """A context that serves the pair that is on disk now. `minimum` is the oldest accepted TLS version.
 
     Raises:
-        CertificateError: a file is missing or unreadable, the key is another's, or the leaf is not valid at `now`.
+        CertificateError: a file is missing or unreadable, the key does not match, or the leaf is not valid at `now`.
     """
     return _load(certificate_file, key_file, minimum=minimum, now=now or datetime.now(UTC)).context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a look at the files found."""
+    """The result of a look at the files."""
 
     reloaded: bool
-    """A new pair is served from now on."""
+    """Whether a new pair is served from now on."""
     problem: CertificateError | None
-    """Why the files cannot be served as they stand; the pair from before still is."""
+    """Why the files cannot be served; the earlier pair is still served."""
 
 
 class Reloader:
-    """Keeps serving the newest good pair of two files.
+    """Serves the newest valid pair of two files.
 
-    `context` is for the listener. `leaf` is the certificate in service, `problem` what the last check found wrong:
-    both for readiness and metrics. Contexts are swapped by one assignment, so `check` may run in any thread, but in one
-    at a time.
+    `context` is for the listener. `leaf` is the certificate in service, `problem` the problem of the last check; both
+    are for readiness and metrics. One assignment swaps contexts, so `check` may run in any thread, but only in one at
+    a time.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Reloader:
         """Loads the pair for the first time.
 
         Raises:
-            CertificateError: as for `server_context`; a server does not start with a pair that it cannot serve.
+            CertificateError: as `server_context`; a server does not start with a pair that it cannot serve.
         """
         self._certificate_file = certificate_file
         self._key_file = key_file
@@ -86,9 +86,9 @@ class Reloader:
         return self._serving.pair.leaf
 
     def check(self) -> Checked:
-        """Looks at both files; what differs from the pair in service is checked, and served if it is good.
+        """Looks at both files. If the pair has changed, it is checked, and served if it is valid.
 
-        A pair that stays the same is a problem too once it has expired.
+        An unchanged pair becomes a problem when it expires.
         """
         before = self._serving
         try:
@@ -113,7 +113,7 @@ class Reloader:
         while True:
             await asyncio.sleep(interval)
             before = self.problem
-            # A file system that hangs must not hold up the answers.
+            # A file system that hangs must not delay reviews.
             checked = await asyncio.to_thread(self.check)
             if checked.reloaded or str(checked.problem) != str(before):
                 report(checked)
@@ -134,8 +134,8 @@ def _load(certificate_file: Path, key_file: Path, *, minimum: ssl.TLSVersion, no
     pem.check_dates(pair.leaf, source=certificate_file, now=now)
     context = _bare_context(minimum)
     try:
-        # OpenSSL reads the files again. Should they change in between, it compares key and certificate itself, and
-        # the digest of what was read before makes the next check load once more.
+        # OpenSSL reads the files again. If they change in between, it compares key and certificate itself. The kept
+        # digest is that of the earlier read, so the next check loads the pair again.
         context.load_cert_chain(certificate_file, key_file)
     except OSError as error:
         raise CertificateError(
@@ -156,10 +156,10 @@ def _bare_context(minimum: ssl.TLSVersion) -> ssl.SSLContext:
 
 
 def _resolve(certificate_file: Path, key_file: Path) -> tuple[Path, Path]:
-    """Both files in the directory that is published now.
+    """Both files in the directory that the kubelet publishes now.
 
-    The kubelet publishes a Secret by swapping the symlink `..data`: followed for each file by itself it may give the
-    certificate of one issuance and the key of the next.
+    The kubelet publishes a Secret by swapping the symlink `..data`. If each file followed the link alone, the result
+    could be the certificate of one issuance and the key of the next.
     """
     published = certificate_file.parent / "..data"
     if certificate_file.parent != key_file.parent or not published.is_symlink():
