@@ -96,7 +96,7 @@ def test_a_file_that_does_not_exist_never_reads_as_clean(tmp_path: Path) -> None
             "",
             "no check or mutation has the code or name gpu-togeration; did you",
         ),
-        (["certs", "show", "no"], "", "no/tls.crt: no such file; "),
+        (["certs", "show", "no"], "", "no/tls.crt: the file does not exist; "),
         (["check", "--config", "no.yaml", "."], "", "no.yaml: cannot be read: No such file or directory"),
         (["check", "-", "--engine", "opa", "--opa-url", "http://127.0.0.1:1"], "", "OPA at http://127.0.0.1:1 "),
     ],

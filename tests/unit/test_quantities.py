@@ -292,7 +292,7 @@ def test_bare_numbers_are_taken_as_they_are_written_in_json(value: float, expect
 
 def test_a_refusal_quotes_what_it_refuses_and_never_all_of_a_long_text() -> None:
     with pytest.raises(
-        errors.QuantityError, match=r"'1 gpu' is not a quantity; write a number, such as 1, 500m or 16Gi"
+        errors.QuantityError, match=r"'1 gpu' is not a quantity; write a number, for example 1, 500m or 16Gi"
     ):
         parse("1 gpu")
     with pytest.raises(errors.QuantityError) as refusal:

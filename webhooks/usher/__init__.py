@@ -1,4 +1,4 @@
-"""gpu-usher: shows every GPU workload to its right seat, and turns away those that have none."""
+"""Admission policies for GPU and AI workloads on Kubernetes."""
 
 __version__ = "0.1.0"
 

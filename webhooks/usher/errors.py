@@ -1,20 +1,20 @@
-"""The error tree. What is raised on purpose anywhere in usher is one of these.
+"""The error tree. usher raises only these errors on purpose.
 
 UsherError
-├── InputError              what was handed in cannot be used; the caller can mend it (CLI exit 2, HTTP 4xx)
-│   ├── ManifestError       a file or stream is not the YAML or JSON that Kubernetes takes
-│   ├── ReviewError         a request is not an AdmissionReview that we answer; carries the HTTP status
+├── InputError              the input is not usable; the caller can correct it (CLI exit 2, HTTP 4xx)
+│   ├── ManifestError       a file or stream is not the YAML or JSON that Kubernetes accepts
+│   ├── ReviewError         a request is not an AdmissionReview that usher answers; has the HTTP status
 │   ├── ConfigError         usher.yaml, with line and key
 │   └── QuantityError       a text is not a Kubernetes quantity
-├── BundleError             the policies on disk are not those that were built and tested together
+├── BundleError             the policies on disk were not built and tested together
 ├── EngineError             the engine gave no usable answer (HTTP 5xx, so that failurePolicy decides)
-│   └── DeadlineError       it took longer than it may
-├── MutationError           our own patch would not apply; never sent
+│   └── DeadlineError       the engine exceeded its time limit
+├── MutationError           usher's own patch would not apply, and is not sent
 ├── CertificateError        a certificate or key cannot be read, made or used
 └── ClusterError            the API server cannot be reached or refuses to answer
-    └── StalledError        it has sent nothing for too long
+    └── StalledError        the API server has sent nothing for too long
 
-A refused workload is no error: it is a `Decision`.
+A refused workload is not an error: it is a `Decision`.
 """
 
 
@@ -23,13 +23,13 @@ class UsherError(Exception):
 
 
 class InputError(UsherError):
-    """What was handed in cannot be used."""
+    """The input is not usable."""
 
 
 class ManifestError(InputError):
-    """A document is not YAML or JSON that Kubernetes would take.
+    """A document is not YAML or JSON that Kubernetes accepts.
 
-    `source` is a file name or `<stdin>`; `line` and `column` count from 1, 0 where unknown.
+    `source` is a file name or `<stdin>`; `line` and `column` count from 1, and are 0 where unknown.
     """
 
     def __init__(self, reason: str, *, source: str, line: int = 0, column: int = 0) -> None:
@@ -41,7 +41,7 @@ class ManifestError(InputError):
 
 
 class ReviewError(InputError):
-    """A request is not an AdmissionReview that we answer; `status` is the HTTP status to send."""
+    """A request is not an AdmissionReview that usher answers; `status` is the HTTP status to send."""
 
     def __init__(self, reason: str, *, status: int = 400) -> None:
         super().__init__(reason)
@@ -50,9 +50,9 @@ class ReviewError(InputError):
 
 
 class ConfigError(InputError):
-    """usher.yaml cannot be used as it is.
+    """usher.yaml is not usable.
 
-    `problems` are (line, key, reason); the line is 0 where unknown, the key a dotted path.
+    `problems` are (line, key, reason). The line is 0 where unknown; the key is a dotted path.
     """
 
     def __init__(self, source: str, problems: list[tuple[int, str, str]]) -> None:
@@ -70,7 +70,7 @@ class QuantityError(InputError):
 
 
 class BundleError(UsherError):
-    """The policies on disk are not those that were built and tested together."""
+    """The policies on disk were not built and tested together."""
 
 
 class EngineError(UsherError):
@@ -78,11 +78,11 @@ class EngineError(UsherError):
 
 
 class DeadlineError(EngineError):
-    """The policy engine took longer than it may."""
+    """The policy engine exceeded its time limit."""
 
 
 class MutationError(UsherError):
-    """The patch that we built does not apply to the object it was built for."""
+    """A patch that usher built does not apply to its object."""
 
 
 class CertificateError(UsherError):
@@ -94,4 +94,4 @@ class ClusterError(UsherError):
 
 
 class StalledError(ClusterError):
-    """The API server has sent nothing for longer than it may."""
+    """The API server has sent nothing for too long."""

@@ -11,25 +11,25 @@ Entry = TypeVar("Entry")
 
 
 class Memo(Generic[Key, Value]):
-    """Keeps values whose keys were asked for twice, at most `size` of them: those that were asked for last.
+    """Keeps the `size` most recently used values, each from the second request for its key on.
 
-    Most keys are never asked for again. To keep their values would cost more than to make them, because Python's
-    garbage collector visits all that is kept.
+    Most keys are requested once. Keeping their values would cost more than making them, because Python's garbage
+    collector visits every kept value.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._kept: OrderedDict[Key, Value] = OrderedDict()
         self._asked: OrderedDict[Key, None] = OrderedDict()
-        """Keys that were asked for once."""
+        """Keys that were requested once."""
         self._lock = threading.Lock()
 
     def get(self, key: Key, make: Callable[[], Value], *, holds: Callable[[Value], bool] = lambda _: True) -> Value:
-        """The value of a key, made where none is kept.
+        """The value of a key.
 
         Args:
-            key: what the value depends on.
-            make: may run in several threads at once; nothing is kept of what it raises.
+            key: everything that the value depends on.
+            make: makes a missing value, possibly in several threads at once. If it raises, the memo keeps nothing.
             holds: whether a kept value is still right.
         """
         with self._lock:

@@ -1,4 +1,4 @@
-"""JSON objects and places in them, as RFC 6901 JSON Pointers: what findings point at, what patches change."""
+"""JSON objects and RFC 6901 JSON Pointers, which give the places of findings and patches."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
-"""Any JSON value as orjson and our YAML reader give it."""
+"""Any JSON value, as orjson and usher's YAML reader return it."""
 
 Object = dict[str, Json]
 """A JSON object: a manifest, or a part of one."""
@@ -16,13 +16,13 @@ ROOT = ""
 
 _EMPTY: Final[Mapping[str, Json]] = MappingProxyType({})
 
-# The only spelling of an index in RFC 6901; nine digits are more than any list has.
+# RFC 6901 allows only this spelling of an index. No list needs more than nine digits.
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 
 def metadata(value: Object) -> Mapping[str, Json]:
-    """The `metadata` of a Kubernetes object; empty where it has none, or something else in its place."""
+    """The `metadata` of a Kubernetes object; empty where it is missing or not an object."""
     found = value.get("metadata")
     return found if isinstance(found, dict) else _EMPTY
 
@@ -33,14 +33,14 @@ def text(value: Json) -> str:
 
 
 def escape(key: str) -> str:
-    """One key as it stands inside a pointer: `a/b` becomes `a~1b`."""
+    """A key in the spelling of pointers: `a/b` becomes `a~1b`."""
     if "~" in key or "/" in key:
         return key.replace("~", "~0").replace("/", "~1")
     return key
 
 
 def join(pointer: str, *keys: str | int) -> str:
-    """The pointer to what lies under `keys` below `pointer`."""
+    """The pointer to the value at `keys` below `pointer`."""
     return pointer + "".join(f"/{escape(key) if isinstance(key, str) else key}" for key in keys)
 
 
@@ -55,7 +55,7 @@ def resolve(document: Json, pointer: str) -> Json:
     """The value at `pointer`.
 
     Raises:
-        LookupError: nothing is there.
+        LookupError: the document has no value there.
     """
     value = document
     for key in split(pointer):
@@ -71,9 +71,9 @@ def resolve(document: Json, pointer: str) -> Json:
 
 
 def readable(pointer: str) -> str:
-    """The pointer as people write field paths: `spec.containers[0].env`, `metadata.labels["a/b"]`.
+    """The pointer as a field path: `spec.containers[0].env`, `metadata.labels["a/b"]`.
 
-    Keys that could mislead whoever reads the message are quoted and escaped as JSON does it.
+    Keys that could mislead a reader are quoted and escaped as in JSON.
     """
     return "".join(_readable_parts(pointer)).lstrip(".") or "."
 

@@ -1,9 +1,9 @@
-"""Kubernetes quantities, exact: `1`, `1000m`, `1e0` and `" 1"` are one and the same number.
+"""Reads Kubernetes quantities exactly: `1`, `1000m`, `1e0` and `" 1"` are the same number.
 
 The grammar and the rounding are those of k8s.io/apimachinery pkg/api/resource (quantity.go, suffix.go). A quantity is a
-whole number of nanos, because anything finer is rounded up to a nano there as well; so no float is ever involved. No
-library: none is exact to the nano and rounds as Kubernetes does. Stricter than Go where a value is surely an error:
-texts without a digit, which Go takes for 0 (`.`, `+`, `E`), and numbers beyond the bounds below.
+whole number of nanos, because Kubernetes rounds finer numbers up to a nano. So no floats are needed. No library is
+exact to the nano and rounds as Kubernetes does. Two kinds of text that Go accepts are refused as mistakes: texts
+without a digit, which Go reads as 0 (`.`, `+`, `E`), and numbers beyond the bounds below.
 """
 
 import math
@@ -26,11 +26,11 @@ _GRAMMAR = re.compile(
 _BINARY_SUFFIXES = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL_EXPONENTS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
-# Go trims a text after it has taken the quotes off but before it would undo JSON's escapes: spaces that the API server
-# writes as escapes (tab, line feed, U+2028) stay, and are refused.
+# Go removes the quotes and trims the text, but it does not decode JSON's escapes. So spaces that the API server writes
+# as escapes (tab, line feed, U+2028) stay, and Go refuses them.
 _SPACES = " \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
-# Beyond these Go's own arithmetic caps or wraps, and no real manifest comes near; refusing keeps parsing cheap.
+# Beyond these bounds Go's own arithmetic caps or wraps. Real manifests stay far below; refusing keeps parsing cheap.
 MAX_EXPONENT = 30
 MAX_LENGTH = 64
 MAX_NANOS = 10**MAX_EXPONENT * NANO
@@ -39,7 +39,7 @@ MAX_INT64 = 2**63 - 1
 
 
 class _Format(Enum):
-    """How a quantity was written, and is written again once it is canonical."""
+    """The format of a quantity; its canonical text has the same format."""
 
     DECIMAL = "500m"
     BINARY = "512Mi"
@@ -48,7 +48,7 @@ class _Format(Enum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Quantity:
-    """A number of nanos (1e-9). Compares, adds and multiplies as the number that it is."""
+    """A number of nanos (1e-9). Compares, adds and multiplies as a number."""
 
     nanos: int
 
@@ -63,12 +63,12 @@ class Quantity:
 
     @property
     def value(self) -> int:
-        """The number rounded away from 0 to a whole one, capped to 64 bits, where Go's Value() wraps around."""
+        """The whole number, rounded away from 0 and capped to 64 bits. Go's Value() wraps around instead of capping."""
         return _rounded(self.nanos, NANO)
 
     @property
     def milli(self) -> int:
-        """The number of thousandths, rounded and capped as `value` is."""
+        """The number of thousandths, rounded and capped like `value`."""
         return _rounded(self.nanos, MILLI)
 
     @property
@@ -89,39 +89,39 @@ ZERO = Quantity(0)
 def parse(value: object) -> Quantity:
     """A quantity from the text or number of a manifest.
 
-    As the API server's JSON decoder does, surrounding spaces are dropped and bare numbers are taken.
+    Like the API server's JSON decoder, it drops surrounding spaces and accepts bare numbers.
 
     Raises:
-        QuantityError: the text is none, or the number is too long or too large to be meant.
+        QuantityError: the text is not a quantity, or the number is too long or too large.
     """
     if isinstance(value, str):
         return _parse_text(value)
     if isinstance(value, bool) or value is None:
         found = "null" if value is None else "a boolean"
-        raise errors.QuantityError(f"{found} is not a quantity; write a number, such as 1 or 500m")
+        raise errors.QuantityError(f"{found} is not a quantity; write a number, for example 1 or 500m")
     if isinstance(value, int):
-        # Python refuses to write out an int of thousands of digits, so its size is looked at first.
+        # Python refuses to format an int of thousands of digits, so its size is checked first.
         if abs(value) * NANO > MAX_NANOS:
             raise errors.QuantityError("the number is larger than any quantity")
         return Quantity(value * NANO)
     if isinstance(value, float):
         return _parse_text(repr(value))
-    raise errors.QuantityError(f"a {type(value).__name__} is not a quantity; write a number, such as 1 or 500m")
+    raise errors.QuantityError(f"a {type(value).__name__} is not a quantity; write a number, for example 1 or 500m")
 
 
 def canonical(value: object) -> str:
     """The text that the API server makes of a quantity: `0.5` reads `500m`, `1.5Gi` `1536Mi`, `1e4` `10e3`.
 
     Raises:
-        QuantityError: as `parse` does.
+        QuantityError: as `parse`.
     """
     return canonical_sum([value])
 
 
 def canonical_sum(values: Iterable[object]) -> str:
-    """The canonical text of a sum. As in Go it has the format of the addend that first made it other than 0.
+    """The canonical text of a sum. As in Go, it has the format of the addend that makes it nonzero.
 
-    Beyond Go, a decimal number of 1000E and more keeps its last suffix, where Go loses the zeros.
+    Unlike Go, a decimal number of 1000E or more keeps its last suffix; Go loses the zeros.
 
     Raises:
         QuantityError: as `parse` does.
@@ -137,7 +137,7 @@ def canonical_sum(values: Iterable[object]) -> str:
 
 def _format(value: object, quantity: Quantity) -> _Format:
     if isinstance(value, float):
-        # Go writes a float out, with or without an exponent, before it reads it as a quantity.
+        # Go formats a float, with or without an exponent, before it reads the text as a quantity.
         return _Format.DECIMAL if 1e-6 <= abs(value) < 1e21 else _Format.EXPONENT
     text = str(value).strip(_SPACES)
     if text.endswith("i"):
@@ -159,7 +159,7 @@ def _written(nanos: int, format_: _Format) -> str:
 
 
 def _without_factors(number: int, factor: int, *, most: float = math.inf) -> tuple[int, int]:
-    """A number other than 0, divided by the factor as often as that leaves no rest, and how often that was."""
+    """Divides a number other than 0 by the factor while the rest is 0. Returns the result and how often it divided."""
     times = 0
     while times < most and number % factor == 0:
         number //= factor
@@ -169,10 +169,10 @@ def _without_factors(number: int, factor: int, *, most: float = math.inf) -> tup
 
 def _parse_text(text: str) -> Quantity:
     if len(text) > MAX_LENGTH:
-        raise errors.QuantityError(f"{text[:16]!r}... is {len(text)} characters long; no quantity is")
+        raise errors.QuantityError(f"{text[:16]!r}... is {len(text)} characters long, too long for a quantity")
     match = _GRAMMAR.fullmatch(text.strip(_SPACES))
     if match is None:
-        raise errors.QuantityError(f"{text!r} is not a quantity; write a number, such as 1, 500m or 16Gi")
+        raise errors.QuantityError(f"{text!r} is not a quantity; write a number, for example 1, 500m or 16Gi")
     whole = match["whole"] or "0"
     fraction = match["fraction"] or match["only_fraction"] or ""
     digits = int(whole + fraction)
@@ -193,7 +193,7 @@ def _decimal_exponent(text: str, suffix: str) -> int:
     if exponent is None:
         exponent = int(suffix[1:])
         if abs(exponent) > MAX_EXPONENT:
-            raise errors.QuantityError(f"{text!r} has an exponent beyond {MAX_EXPONENT}; no quantity does")
+            raise errors.QuantityError(f"{text!r} has an exponent beyond {MAX_EXPONENT}, too large for a quantity")
     return exponent
 
 

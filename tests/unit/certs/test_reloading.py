@@ -227,7 +227,7 @@ async def test_the_watch_reports_reloads_and_each_problem_once(directory: Path) 
     assert await asyncio.wait_for(reports.get(), BOUND) == Checked(reloaded=True, problem=None)
 
     (directory / "tls.key").unlink()
-    assert "no such file" in str((await asyncio.wait_for(reports.get(), BOUND)).problem)
+    assert "the file does not exist" in str((await asyncio.wait_for(reports.get(), BOUND)).problem)
     write_pair(directory, second)
     assert await asyncio.wait_for(reports.get(), BOUND) == Checked(reloaded=False, problem=None)
 

@@ -58,7 +58,9 @@ async def test_tls_1_2_is_refused_unless_it_is_asked_for(directory: Path, *, rel
 def test_a_missing_file_is_named_with_the_remedy(directory: Path, name: str) -> None:
     written(directory)
     (directory / name).unlink()
-    with pytest.raises(CertificateError, match=rf"{name}: no such file; mount the TLS Secret there, or make one"):
+    with pytest.raises(
+        CertificateError, match=rf"{name}: the file does not exist; mount the TLS Secret there, or make one"
+    ):
         context_of(directory)
 
 

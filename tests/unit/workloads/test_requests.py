@@ -177,11 +177,11 @@ def test_a_fraction_stays_one() -> None:
 @pytest.mark.parametrize(
     ("quantity", "reason"),
     [
-        ("eight", "'eight' is not a quantity; write a number, such as 1, 500m or 16Gi"),
-        ("$GPUS", "'$GPUS' is not a quantity; write a number, such as 1, 500m or 16Gi"),
-        (None, "null is not a quantity; write a number, such as 1 or 500m"),
-        (True, "a boolean is not a quantity; write a number, such as 1 or 500m"),
-        (["1"], "a list is not a quantity; write a number, such as 1 or 500m"),
+        ("eight", "'eight' is not a quantity; write a number, for example 1, 500m or 16Gi"),
+        ("$GPUS", "'$GPUS' is not a quantity; write a number, for example 1, 500m or 16Gi"),
+        (None, "null is not a quantity; write a number, for example 1 or 500m"),
+        (True, "a boolean is not a quantity; write a number, for example 1 or 500m"),
+        (["1"], "a list is not a quantity; write a number, for example 1 or 500m"),
         (10**5000, "the number is larger than any quantity"),
         ("-8", "-8 is negative; no resource is"),
     ],

@@ -18,7 +18,7 @@ MOST_CLASSES: Final = 128
 
 _ROUNDS: Final = 16
 _ROUNDED: Final = ("memory", "ephemeral-storage")
-"""Differ by some bytes between nodes of one type; the nodes of a class agree in the first bits."""
+"""Resources that differ by some bytes between nodes of one type; the nodes of a class agree in the first bits."""
 _BITS: Final = 3
 
 _LONG: Final = 64
@@ -48,7 +48,7 @@ class NodeClass:
     """The labels of all its nodes, without the individual ones."""
     taints: tuple[Taint, ...]
     nodes: Mapping[str, Own]
-    """By name; never empty."""
+    """The nodes by name; never empty."""
     most: Amounts
     """The most of each resource on any node; these may be different nodes."""
     frontier: tuple[Amounts, ...]

@@ -1,7 +1,7 @@
 """Reads the fields of a Node that the scheduler looks at; the object may be of any shape.
 
-States that end without help are left out: the taints of Kubernetes itself, of autoscalers and of starting agents, and
-cordons. A node with seven healthy GPUs of eight counts as a node with eight.
+Temporary states are left out: cordons, and the taints of Kubernetes itself, of autoscalers and of starting agents. A
+node with seven healthy GPUs of eight counts as a node with eight.
 """
 
 import re
@@ -109,7 +109,7 @@ def _amounts(status: Mapping[str, paths.Json]) -> dict[str, int]:
         # Unhealthy devices recover, and a device plugin offers no device for a moment while it restarts.
         if "/" in name:
             allocatable[name] = max(most, allocatable.get(name, 0))
-    # Zero pods says something: no pod fits. For all other resources, missing means 0.
+    # Zero pods is kept, because it means that no pod fits. For all other resources, missing means 0.
     return {name: most for name, most in sorted(allocatable.items()) if most > 0 or name == PODS}
 
 

@@ -44,7 +44,7 @@ class NodeTable:
         self._division = Division()
         self._too_many = MOST_CLASSES
         self._keys: dict[str, Key] = {}
-        """Of every node by name."""
+        """The key of every node, by name."""
         self._members: dict[Key, dict[str, Own]] = {}
         self._amounts: dict[frozenset[tuple[str, int]], Amounts] = {}
 

@@ -40,7 +40,7 @@ class Store:
         """The age of the oldest facts in seconds; the thread that keeps the store up to date replaces this."""
         self.nodes = NodeTable()
         self._kinds: dict[Key, Mapping[str, Objects]] = {}
-        """By kind and namespace; the namespace of cluster-scoped objects is empty."""
+        """Objects by kind and namespace; the namespace of cluster-scoped objects is empty."""
         self._missing: frozenset[Key] = frozenset()
         self._revisions: defaultdict[Key, int] = defaultdict(int)
         self._alone: Mapping[tuple[Key, str, str], paths.Object] = {}
@@ -53,7 +53,7 @@ class Store:
         """A store of objects. For each kind among them, these are all objects.
 
         Args:
-            values: as in manifests; of several with one name the last counts, as after `kubectl apply`.
+            values: manifests; of several with one name the last counts, as after `kubectl apply`.
             namespace: the namespace of namespaced objects without one.
         """
         store, by_kind = cls(), defaultdict[Key, list[paths.Object]](list)

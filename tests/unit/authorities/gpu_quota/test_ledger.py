@@ -240,7 +240,10 @@ GOOD: dict[str, Any] = {"object": "Job.batch/ml/good", "amounts": {"gpus": 8}}
         ({**GOOD, "amount": 1}, "it has an unknown field 'amount'"),
         ({**GOOD, "amounts": {"gpu": 8}}, "'gpu' is not a unit of a quota"),
         ({**GOOD, "amounts": {"gpus": -8}}, "gpus: -8 is not an amount that can be charged"),
-        ({**GOOD, "amounts": {"gpus": "x"}}, "gpus: 'x' is not a quantity; write a number, such as 1, 500m or 16Gi"),
+        (
+            {**GOOD, "amounts": {"gpus": "x"}},
+            "gpus: 'x' is not a quantity; write a number, for example 1, 500m or 16Gi",
+        ),
         ({**GOOD, "classes": 8}, "classes is not an object"),
         ({**GOOD, "classes": {"high": 8}}, "amounts is not an object"),
         ({**GOOD, "until": "soon"}, "until is not a number of seconds"),

@@ -56,7 +56,7 @@ def test_requests_and_limits_are_the_same() -> None:
 
 def test_an_amount_that_is_none_is_unknown_where_it_stands() -> None:
     assert unknowns(runtime(resources={"gpu": "two"})) == [
-        (f"{DEPLOYMENT}/resources/gpu", "'two' is not a quantity; write a number, such as 1, 500m or 16Gi")
+        (f"{DEPLOYMENT}/resources/gpu", "'two' is not a quantity; write a number, for example 1, 500m or 16Gi")
     ]
     assert workload(runtime(resources={"gpu": "1", "gpuType": 7})).totals == ()
 

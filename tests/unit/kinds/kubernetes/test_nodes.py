@@ -46,6 +46,9 @@ def test_what_cannot_be_read_is_told_at_its_place() -> None:
         {"metadata": {}, "status": {"capacity": {}}},
         [
             ("/metadata/labels", "expected an object"),
-            ("/status/capacity/nvidia.com~1gpu", "'many' is not a quantity; write a number, such as 1, 500m or 16Gi"),
+            (
+                "/status/capacity/nvidia.com~1gpu",
+                "'many' is not a quantity; write a number, for example 1, 500m or 16Gi",
+            ),
         ],
     )

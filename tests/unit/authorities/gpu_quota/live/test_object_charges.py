@@ -25,13 +25,13 @@ def pod(name: str, *, gpus: int = 8, node: str = "") -> paths.Object:
     return builders.replaced(made, "/spec/nodeName", node) if node else made
 
 
-def test_pods_that_differ_in_name_labels_and_node_are_read_once() -> None:
+def test_pods_that_differ_in_name_labels_and_node_share_a_charge_from_the_second_on() -> None:
     charges = RememberedCharges(ObjectCharges(known=knowledge(GPU_QUOTA)))
 
-    first = charges.of(pod("a", node="gpu-0"))
+    first, second = charges.of(pod("a", node="gpu-0")), charges.of(pod("b", node="gpu-1"))
 
-    assert first == {("",): {"gpus": 8 * 10**9}}
-    assert charges.of(pod("b", node="gpu-1")) is first
+    assert first == second == {("",): {"gpus": 8 * 10**9}}
+    assert charges.of(pod("c", node="gpu-2")) is second
     assert charges.of(pod("b", gpus=4)) == {("",): {"gpus": 4 * 10**9}}
 
 
@@ -51,5 +51,5 @@ def test_a_remembered_charge_equals_the_charge_of_the_object(values: list[paths.
     alone = ObjectCharges(known=knowledge(GPU_QUOTA))
     remembering = RememberedCharges(alone)
 
-    for value in [*values, *values]:
+    for value in [*values, *values, *values]:
         assert remembering.of(value) == alone.of(value)

@@ -1,1 +1,1 @@
-"""GPU quotas in a live cluster: what exists, what is reserved, and which replica writes an account."""
+"""GPU quotas in a live cluster: observes workloads, charges them, and corrects the accounts of quotas."""

@@ -1,7 +1,7 @@
-"""Where accounts of quotas are kept in an API server.
+"""Reads and writes the accounts of quotas in an API server.
 
-Each is read as it is now, and written only if no other replica wrote since. A GPUQuota keeps its account in its status;
-a quota of usher.yaml keeps it, in the same format, in a ConfigMap in the namespace of gpu-usher.
+An account is written only if no other replica wrote it since it was read. A GPUQuota has its account in its status. A
+quota of usher.yaml has it, in the same format, in a ConfigMap in the namespace of gpu-usher.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ from usher.cluster.api import Answer, Lists
 PATH: Final = "/apis/gpu-usher.io/v1alpha1/gpuquotas"
 
 CONFIG_MAP: Final = "gpu-usher-quota-"
-"""Begins the name of a ConfigMap that keeps an account; the name of the quota follows."""
+"""The start of the name of a ConfigMap with an account; the name of the quota follows."""
 
 ACCOUNT_KEY: Final = "account.json"
-"""The field of `data` in which a ConfigMap keeps an account."""
+"""The field of `data` with the account in a ConfigMap."""
 
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
@@ -39,7 +39,7 @@ class Stored(Generic[_State]):
 
     state: _State
     version: Any
-    """What the store needs to write; no other code reads it."""
+    """The version for the next write; only the store reads it."""
 
 
 class AccountStore(Protocol[_State]):
@@ -55,18 +55,18 @@ class AccountStore(Protocol[_State]):
 
 
 class Api(Lists, Protocol):
-    """An API that can be written to. Each method raises ClusterError where there is no answer."""
+    """An API with write access. Each method raises ClusterError without an answer."""
 
     def put(self, path: str, value: paths.Object) -> Answer:
-        """The answer to a PUT request, whatever its status."""
+        """The answer to a PUT request, with any status."""
         ...
 
     def post(self, path: str, value: paths.Object) -> Answer:
-        """The answer to a POST request, whatever its status."""
+        """The answer to a POST request, with any status."""
         ...
 
     def delete(self, path: str, value: paths.Object) -> Answer:
-        """The answer to a DELETE request with DeleteOptions, whatever its status."""
+        """The answer to a DELETE request with DeleteOptions, with any status."""
         ...
 
 
@@ -77,20 +77,20 @@ class Account:
     quota: Quota
     ledger: Ledger
     unread: tuple[paths.Json, ...] = ()
-    """Entries that cannot be read. They stay until an administrator removes them."""
+    """Unreadable entries. They stay until an administrator removes them."""
 
 
 class StatusStore:
     """The account of a GPUQuota, in its status."""
 
     def __init__(self, api: Api, name: str, *, meter: Meter = NO_METER) -> None:
-        """Takes the API server, the name of the GPUQuota, and what counts conflicts."""
+        """Takes the API server, the name of the GPUQuota, and a meter of conflicts."""
         self._api = api
         self._meter = meter
         self._path = f"{PATH}/{name}"
 
     def read(self) -> Stored[Account]:
-        """The account as etcd has it: without a resource version in the request, no cache answers.
+        """The account in etcd. The request has no resource version, so the API server does not answer from a cache.
 
         Raises:
             ClusterError: the GPUQuota does not exist, or cannot be read.
@@ -129,14 +129,14 @@ class ConfigMapStore:
     """The account of a quota of usher.yaml, in a ConfigMap."""
 
     def __init__(self, api: Api, quota: Callable[[], Quota], *, namespace: str, meter: Meter = NO_METER) -> None:
-        """Takes what gives the quota as it is declared now, the namespace of the ConfigMap, and what counts."""
+        """Takes a function that gives the declared quota, the namespace of the ConfigMap, and a meter of conflicts."""
         self._api = api
         self._meter = meter
         self._quota = quota
         self._namespace = namespace
 
     def read(self) -> Stored[Account]:
-        """The account as etcd has it; an empty one where no replica has charged the quota yet.
+        """The account in etcd; empty where no replica has charged the quota yet.
 
         Raises:
             ClusterError: it cannot be read.
@@ -174,7 +174,7 @@ class ConfigMapStore:
 
 
 def config_map_path(namespace: str, quota: str) -> str:
-    """Path of the ConfigMap that keeps the account of a quota of usher.yaml."""
+    """The path of the ConfigMap with the account of a quota of usher.yaml."""
     return f"/api/v1/namespaces/{namespace}/configmaps/{CONFIG_MAP}{quota}"
 
 

@@ -1,4 +1,4 @@
-"""One writer for the account of each quota: the only way in which this process changes an account.
+"""One writer for the account of each quota. This process changes accounts only through these writers.
 
 A writer makes a change to the account that the API server holds, and writes it only if no other replica wrote since
 (compare-and-swap on the resource version); otherwise it makes the change again. So replicas need no leader and no lock.
@@ -29,20 +29,20 @@ from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
 from usher.authorities.knowledge import Knowledge
 
 MOST_TOGETHER: Final = 64
-"""Changes in one write: a refusal among them must not make a thousand others wait."""
+"""The most changes in one write: one refusal must not delay a thousand other changes."""
 
 ATTEMPTS: Final = 40
-"""Conflicts in a row before a writer gives up; even a hundred replicas stay below."""
+"""How many conflicts in a row make a writer give up; even a hundred replicas stay below."""
 
 _SHORTEST_WAIT: Final = 0.002
 _LONGEST_WAIT: Final = 0.2
-"""Seconds after a conflict, chosen at random so that replicas do not keep in step."""
+"""The longest wait after a conflict, in seconds. Waits are random, so that replicas do not collide again."""
 
 _State = TypeVar("_State")
 _Result = TypeVar("_Result")
 
 Change = Callable[[_State], tuple[_State, _Result]]
-"""From a state to the next and a result; the same state where nothing is to be written. It may run several times."""
+"""Makes the next state and a result; returns the same state to write nothing. It may run several times."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class AccountWriter(Generic[_State]):
         wait: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """Takes where the account is, a clock in seconds, what waits, and what gives random numbers from 0 to 1."""
+        """Takes the store of the account, a clock in seconds, a sleep function, and random numbers from 0 to 1."""
         self._store = store
         self._clock = clock
         self._wait = wait
@@ -72,13 +72,13 @@ class AccountWriter(Generic[_State]):
         self._lock = threading.Lock()
         self._writing = False
         self._last: Stored[_State] | None = None
-        """What was written last: nearly always still current, so that a change costs no read."""
+        """The last written state. It is usually still current, so that a change needs no read."""
 
     def change(self, change: Change[_State, _Result], *, within: float) -> "Future[_Result]":
-        """Makes a change; its result is there once the change is written.
+        """Makes a change; the future has its result after the change is written.
 
-        The future raises ClusterError where the change cannot be written within some seconds. The change may be written
-        all the same, because an answer can be lost: making it twice must do no harm.
+        The future raises ClusterError where the change cannot be written `within` these seconds. The change may still
+        have been written, because an answer can be lost. So it must be safe to make the change twice.
         """
         result: Future[_Result] = Future()
         self._waiting.put(_Waiting(change=change, until=self._clock() + within, result=result))
@@ -125,7 +125,7 @@ class AccountWriter(Generic[_State]):
                 _answer(together, outcomes)
                 return
             if state == stored.state:
-                # No write may mean a refusal, and a refusal must rest on a fresh read.
+                # A result without a write may be a refusal, and a refusal must use a fresh read.
                 self._last = None
                 continue
             written = self._store.write(Stored(state=state, version=stored.version))
@@ -150,20 +150,20 @@ class Accounts:
     def __init__(
         self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, meter: Meter = NO_METER
     ) -> None:
-        """Takes the API server, what gives the knowledge in service, the namespace of gpu-usher, and what counts."""
+        """Takes the API server, a function that gives the knowledge in service, gpu-usher's namespace, and a meter."""
         self._api = api
         self._knowledge = knowledge
         self._namespace = namespace
         self._meter = meter
         self._writers: dict[str, AccountWriter[Account]] = {}
-        """By the text of the quota: a GPUQuota may share its name with a quota of usher.yaml."""
+        """Writers by kind and name of the quota: a GPUQuota may share its name with a quota of usher.yaml."""
 
     def writer(self, quota: Quota) -> AccountWriter[Account]:
-        """What changes the account of a quota."""
+        """The writer of the account of a quota."""
         return self._writers.setdefault(str(quota), AccountWriter(self.store(quota)))
 
     def store(self, quota: Quota) -> AccountStore[Account]:
-        """Where the account of a quota is kept."""
+        """The store of the account of a quota."""
         if not quota.declared:
             return StatusStore(self._api, quota.name, meter=self._meter)
         return ConfigMapStore(
@@ -171,23 +171,23 @@ class Accounts:
         )
 
     def forget_others(self, quotas: Iterable[Quota]) -> None:
-        """Keeps the writers of these quotas alone; the others are deleted."""
+        """Keeps only the writers of these quotas."""
         for name in self._writers.keys() - set(map(str, quotas)):
             self._writers.pop(name, None)
 
     def _declared(self, name: str) -> Quota:
-        """A quota of usher.yaml as it is now."""
+        """The current declaration of a quota of usher.yaml."""
         for entry in self._knowledge().config.quotas:
             if entry.name == name:
                 return gpu_quota_definitions.of_entry(entry)
-        raise errors.ClusterError(f"quota {name} is no longer in usher.yaml")
+        raise errors.ClusterError(f"quota {name} is not in usher.yaml any more")
 
 
 _Outcome = tuple[Any, Exception | None]
 
 
 def _changed(together: Sequence[_Waiting[_State]], state: _State) -> tuple[_State, list[_Outcome]]:
-    """The state after all changes, one after the other; a change that raises changes nothing."""
+    """The state after all changes, one after the other. A change that raises an error changes nothing."""
     outcomes: list[_Outcome] = []
     for each in together:
         try:

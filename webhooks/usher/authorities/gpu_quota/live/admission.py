@@ -1,7 +1,7 @@
-"""What a validating review waits for: the object that a request scales, and the charge of a quota.
+"""Two steps that a validating review waits for: reading the object that a request scales, and charging a quota.
 
-Reading and writing take milliseconds in which the event loop answers others, so both run in threads. Whether there is
-anything to charge is known at once, and most reviews have nothing to charge.
+Reading and writing take milliseconds, so both run in threads while the event loop answers other reviews. Most reviews
+have nothing to charge, and usher knows this without a read.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ from usher.cluster.objects import ObjectPath
 _THREADS: Final = 64
 
 _LONGEST_UID: Final = 128
-"""As the definition of GPUQuota bounds it."""
+"""The bound in the definition of GPUQuota."""
 
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Charge:
-    """What a quota is to be charged for a request."""
+    """The charge of a quota for one request."""
 
     quota: Quota
     entry: Entry
@@ -49,7 +49,7 @@ class _Charge:
 
 
 class Admission:
-    """Charges the workloads that one process lets in; each other replica has its own."""
+    """Charges the workloads that one process allows; each other replica has its own."""
 
     def __init__(  # noqa: PLR0913 - all named
         self,
@@ -61,12 +61,12 @@ class Admission:
         clock: Callable[[], float] = time.time,
         meter: Meter = NO_METER,
     ) -> None:
-        """Takes what it needs.
+        """Takes the parts that it works with.
 
         Args:
             api: the API server; it must answer within the time that a review has, or not at all.
-            accounts: of all quotas.
-            holdings: the objects that exist.
+            accounts: the accounts of all quotas.
+            holdings: the existing objects.
             knowledge: gives the knowledge in service.
             clock: seconds since 1970.
             meter: counts charges.
@@ -83,7 +83,7 @@ class Admission:
     async def scaled(  # noqa: PLR0913 - what names an object
         self, *, group: str, version: str, plural: str, namespace: str, name: str, until: float
     ) -> paths.Object | None:
-        """The object that a request scales; None where it does not exist, or may not be read.
+        """The object that a request scales; None where it does not exist, or usher has no permission to read it.
 
         Raises:
             ClusterError: the object cannot be read by `until`, of `time.monotonic`.
@@ -92,12 +92,12 @@ class Admission:
         return await self._in_thread(objects.read, self._api, at, until=until)
 
     async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
-        """Charges the quota of a workload; None where it is charged, or there is nothing to charge.
+        """Charges the quota of a workload; None after a charge, or without anything to charge.
 
         Args:
             request: the workload.
             until: when the charge must be written, of `time.monotonic`.
-            force: charges although the limits do not allow it.
+            force: charges even if the limits do not allow it.
 
         Raises:
             ClusterError: the quota cannot be charged in time.
@@ -117,11 +117,11 @@ class Admission:
         return QuotaRefusal(quota=charge.quota, excesses=found.excesses) if isinstance(found, Refused) else found
 
     def close(self) -> None:
-        """Charges no more; charges under way still end."""
+        """Accepts no more charges; running charges still end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _charge_of(self, request: ChargeRequest) -> _Charge | None:
-        """What a request is charged; None where there is nothing to charge."""
+        """The charge of a request; None without anything to charge."""
         workload, known = request.workload, self._knowledge()
         charges = ObjectCharges(known=known)
         quota = charges.quota(workload.namespace)
@@ -130,8 +130,8 @@ class Admission:
         amounts = charges.of_workload(workload, quota)
         if not amounts or amounts == _before(request, charges, quota):
             return None
-        # The name of a workload may be a prefix (generateName), which several objects share. An object that has neither
-        # a name nor a uid yet is known by the uid of the review.
+        # The name of a workload may be a prefix (generateName) that several objects share. The uid of the review
+        # identifies an object that has neither a name nor a uid yet.
         entry = Entry(
             group=workload.group,
             kind=workload.kind,
@@ -144,7 +144,7 @@ class Admission:
         return _Charge(quota=quota, entry=entry, request=request)
 
     async def _in_thread(self, call: Callable[..., _Answer], *arguments: object, until: float) -> _Answer:
-        """The result of a call that waits for the API server, if it comes in time."""
+        """The result of a call that waits for the API server. Raises ClusterError if the result is late."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(until - time.monotonic()):
@@ -158,7 +158,7 @@ class Admission:
         if not owner:
             return False
         if self._holdings.get(owner) is not None:
-            # Nothing is read then, and counting takes less time than handing over to a thread.
+            # Without a read, counting is faster than a handover to a thread.
             return self._covers(charge, until)
         return await self._in_thread(self._covers, charge, until, until=until)
 
@@ -189,7 +189,7 @@ class Admission:
 
 
 def _before(request: ChargeRequest, charges: ObjectCharges, quota: Quota) -> ByClasses | None:
-    """What the object was charged before an UPDATE."""
+    """The charge of the object before an UPDATE."""
     if request.old_value is None:
         return None
     old = charges.known.workload(request.old_value, namespace=request.workload.namespace)

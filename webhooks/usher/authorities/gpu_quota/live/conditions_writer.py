@@ -1,4 +1,4 @@
-"""Writes into the status of each GPUQuota whether it can be used. It writes only what has changed."""
+"""Writes the condition `Ready` into the status of each GPUQuota. It writes only changes."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -28,16 +28,16 @@ class ConditionsWriter:
         clock: Callable[[], float],
         meter: Meter = NO_METER,
     ) -> None:
-        """Takes the API server, what gives the knowledge in service, a clock in seconds since 1970, and what counts."""
+        """Takes the API server, a function that gives the knowledge, a clock in seconds since 1970, and a meter."""
         self._api = api
         self._knowledge = knowledge
         self._clock = clock
         self._meter = meter
         self._logged: dict[str, str] = {}
-        """Why quotas could not be written at the last look, by name."""
+        """Errors of quotas that could not be written at the last look, by name."""
 
     def write(self) -> int:
-        """Looks at every GPUQuota. Returns how many conditions were changed; a failure is logged once."""
+        """Looks at every GPUQuota. Returns how many conditions have changed; a failure is logged once."""
         known = self._knowledge()
         found = known.facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
         if isinstance(found, Absence):
@@ -59,7 +59,7 @@ class ConditionsWriter:
         return changed
 
     def _write(self, name: str, overlap: str) -> bool:
-        """Writes the condition of a quota as it is now; after a conflict the next look decides again."""
+        """Writes the current condition of a quota; after a conflict, the next look decides again."""
         answer = self._api.get(f"{PATH}/{name}")
         if answer.status == 404:
             return False

@@ -1,4 +1,4 @@
-"""What an API server says now of an object whose charge is to be changed. Where it does not say, nothing changes."""
+"""Confirms changes of charges by a live read of the object. Without a clear answer, no charge changes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ DEFINITIONS: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """The API server did not say whether the object exists."""
+    """It is unknown whether the object exists."""
 
 
 _UNKNOWN: Final = _Unknown()
@@ -39,7 +39,7 @@ class Confirmation:
     """Reads one object at a time."""
 
     def __init__(self, api: Lists, holdings: Holdings, knowledge: Callable[[], Knowledge]) -> None:
-        """Takes the API server, the objects that watches have shown, and what gives the knowledge in service."""
+        """Takes the API server, the observed objects, and a function that gives the knowledge in service."""
         self._api = api
         self._holdings = holdings
         self._knowledge = knowledge
@@ -47,7 +47,7 @@ class Confirmation:
         self._kinds = {kind.key: replace(kind, keep=_whole) for kind in observer.kinds(self._charge_of)}
 
     def confirmed(self, action: Action, is_charged: IsCharged) -> Iterator[Action]:
-        """The action that the object calls for as it is now: at most one.
+        """The action that the current object needs: at most one.
 
         Raises:
             ClusterError: the API server does not answer.
@@ -82,7 +82,7 @@ class Confirmation:
         return ObjectCharges(known=self._knowledge()).of(value)
 
     def _current(self, entry: Entry, is_charged: IsCharged) -> Holding | _Unknown | None:
-        """What the object of an entry is charged for; None where it does not exist, or its owner covers it."""
+        """The current holding of an entry; None where its object does not exist, or an owner covers it."""
         value = self._read(entry)
         if isinstance(value, _Unknown):
             return value
@@ -91,7 +91,7 @@ class Confirmation:
         return _with(self._itself(value, is_charged), self._holdings.remaining(entry, current=uid))
 
     def _itself(self, value: paths.Object | None, is_charged: IsCharged) -> Holding | None:
-        """An object that no owner covers, without the pods that deleted objects of its name have left."""
+        """The holding of an object that no owner covers, without remaining pods of deleted objects of its name."""
         if value is None:
             return None
         held = observer.held(observer.kept(value, self._charge_of))
@@ -106,7 +106,7 @@ class Confirmation:
         return is_charged(pod) and self._holdings.is_beyond(pod, root, is_charged)
 
     def _read(self, entry: Entry) -> paths.Object | _Unknown | None:
-        """The object of an entry as it is now; None where it does not exist, or the entry has no name."""
+        """The current object of an entry; None where it does not exist, or the entry has no name."""
         kind = self._kinds.get((entry.group, entry.kind))
         if kind is None:
             return _UNKNOWN
@@ -121,22 +121,22 @@ class Confirmation:
         return listed.values[0] if listed.values else None
 
     def _is_uninstalled(self, kind: FactKind) -> bool:
-        """Whether a kind that is not served has no definition: an API server that just started may not know it yet."""
+        """Whether an unserved kind has no definition either: an API server that just started may not serve it yet."""
         defined = self._knowledge().facts.names(*DEFINITIONS)
         return kind.group not in BUILT_IN and defined is not None and kind.resource not in defined
 
 
 def ending(entry: Entry, *, holdings: Holdings, current: str | None = None) -> ByClasses:
-    """What pods of deleted objects of a name hold; `current` is the uid of the existing object, where it is known."""
+    """The amounts that pods of deleted objects of a name hold; `current` is the uid of the existing object, or None."""
     remaining = holdings.remaining(entry, current=current)
     return {} if remaining is None else remaining.charge
 
 
 def ending_at_creation(value: paths.Object, entry: Entry, *, api: Lists, holdings: Holdings) -> ByClasses:
-    """What pods of earlier objects hold, where an object of the same name is created.
+    """The amounts that pods of earlier objects hold when an object of the same name is created.
 
-    An earlier object that no watch has shown as deleted is read. If it exists, the API server will refuse the new one
-    or this is a retry; if it does not, it counts as holding all that it was charged.
+    If no watch has shown the deletion of the earlier object, it is read. If it exists, the request is a retry, or the
+    API server will refuse the new object. If it does not exist, it counts as holding its whole charge.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -154,7 +154,7 @@ def _is_deleted(value: paths.Object, entry: Entry, api: Lists) -> bool:
 
 
 def _with(itself: Holding | None, remaining: Holding | None) -> Holding | None:
-    """What an object takes together with pods that deleted objects of its name have left."""
+    """The sum of an object and of remaining pods of deleted objects of its name."""
     if itself is None or itself.finished or remaining is None:
         return remaining or itself
     return replace(itself, charge=together([itself.charge, remaining.charge]))

@@ -1,4 +1,4 @@
-"""An object that exists and holds accelerators, or stands between such an object and its owner."""
+"""An existing object that holds accelerators, or that is between an object with accelerators and its owner."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ class Held:
 
     holding: Holding
     owner: str
-    """uid of its controlling owner; empty where it has none."""
+    """The uid of its controlling owner; empty where it has no controlling owner."""
 
     @property
     def is_pod(self) -> bool:

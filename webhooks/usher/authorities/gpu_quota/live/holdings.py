@@ -1,8 +1,8 @@
-"""The objects of a cluster that hold accelerators, and for each the topmost workload that was charged for it.
+"""The objects of a cluster that hold accelerators, each with the topmost workload that was charged for it.
 
-A workload that is deleted or has finished covers its pods until the last of them is gone, because running pods keep
-their devices. An owner counts only if it exists in the same namespace and was charged itself, and only as far as its
-own charge goes: a user who names a small job as the owner of ten more pods is charged for these pods.
+A deleted or finished workload covers its pods until the last of them has ended, because running pods keep their
+devices. An owner counts only if it exists in the same namespace and was charged itself. It covers pods only up to its
+own charge: a user who names a small job as the owner of ten more pods is charged for these pods.
 """
 
 import threading
@@ -20,10 +20,10 @@ from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
 from usher.authorities.gpu_quota.reconciliation import Holding
 
 MOST_OWNERS: Final = 16
-"""Links of a chain of owners; real chains have eight at most. References can form a circle."""
+"""The most links of a chain of owners; real chains have at most eight. References can form a circle."""
 
 UNWATCHED: Final = 60.0
-"""Seconds for which an object that was read once, and that no watch has shown, counts as existing."""
+"""How many seconds an object counts as existing that was read once and that no watch has shown."""
 
 Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
@@ -39,7 +39,7 @@ def _never(_holding: Holding) -> bool:
 
 
 class Holdings:
-    """The objects that exist, by uid. One thread for each kind fills it."""
+    """The existing objects, by uid. One thread for each kind fills it."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.revision = 0
@@ -49,20 +49,20 @@ class Holdings:
         self._clock = clock
         self._held: dict[str, Held] = {}
         self._unwatched: dict[str, float] = {}
-        """Until when objects count as existing that were read and that no watch has shown."""
+        """Objects that were read and that no watch has shown: until when they count as existing, by uid."""
         self._children: dict[str, frozenset[str]] = {}
-        """uids of the objects that an owner controls, by its uid."""
+        """The uids of the objects that an owner controls, by the uid of the owner."""
         self._named: dict[Name, frozenset[str]] = {}
-        """uids by name: of the object that exists, and of deleted ones whose pods have not ended."""
+        """The uids of the existing object and of deleted objects with remaining pods, by name."""
         self._gone: set[str] = set()
-        """Workloads that are deleted and have pods left."""
+        """The uids of deleted workloads with remaining pods."""
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._held)
 
     def put(self, held: Held, *, epoch: int | None = None) -> None:
-        """Takes an object as it is now; ignores one of an earlier epoch."""
+        """Takes the current state of an object; ignores an object of an earlier epoch."""
         uid = held.holding.uid
         with self._lock:
             if epoch not in (None, self.epoch):
@@ -86,14 +86,14 @@ class Holdings:
                     self._put(held)
 
     def clear(self) -> None:
-        """Forgets everything; a new list follows."""
+        """Forgets all objects; a new list follows."""
         with self._lock:
             self._held, self._children, self._named, self._gone, self._unwatched = {}, {}, {}, set(), {}
             self.revision += 1
             self.epoch += 1
 
     def remove(self, uid: str, *, epoch: int | None = None) -> None:
-        """Forgets an object that is deleted; an unknown uid is ignored."""
+        """Forgets a deleted object; an unknown uid is ignored."""
         with self._lock:
             held = self._held.get(uid)
             if held is None or epoch not in (None, self.epoch):
@@ -114,7 +114,7 @@ class Holdings:
         self._gone.discard(uid)
         self.revision += 1
         if before is not None and before.owner != held.owner:
-            # Its owner orphaned it, or another one adopted it.
+            # Its owner orphaned it, or another owner adopted it.
             self._unlink(before)
             self._forget_without_pods(before.owner)
         if held.owner:
@@ -126,7 +126,7 @@ class Holdings:
         _without(self._children, held.owner, held.holding.uid)
 
     def _forget(self, held: Held) -> None:
-        """Forgets an object, and deleted owners that were kept only because of it."""
+        """Forgets an object, and deleted owners that were kept only for it."""
         for _ in range(MOST_OWNERS):
             uid = held.holding.uid
             self._held.pop(uid, None)
@@ -144,7 +144,7 @@ class Holdings:
             self._forget(gone)
 
     def _without_pods(self, uid: str) -> Held | None:
-        """A deleted workload whose pods have all ended."""
+        """The deleted workload with this uid, if all its pods have ended."""
         held = self._held.get(uid) if uid in self._gone else None
         return held if held is not None and not self._has_pods(held) else None
 
@@ -152,11 +152,11 @@ class Holdings:
         return any(True for _ in self._pods_under(held.holding))
 
     def remaining(self, entry: Entry, *, current: str | None = None) -> Holding | None:
-        """What pods of deleted workloads of a name still hold; None where there are none.
+        """The amounts that pods of deleted workloads of a name still hold; None without remaining pods.
 
         Args:
             entry: names the workloads.
-            current: uid of the only one that exists, empty where none does; None where only watches know.
+            current: the uid of the existing workload, empty if no workload exists; None to use what watches have shown.
         """
         with self._lock:
             named = self._named.get(_name(entry), _NONE)
@@ -167,7 +167,7 @@ class Holdings:
         return replace(gone[0], charge=together(self.at_least(each).charge for each in gone))
 
     def existing(self, entry: Entry) -> list[Holding]:
-        """The objects of a name that no watch has shown as deleted; several where watches lag behind."""
+        """The objects of a name whose deletion no watch has shown; several where watches lag behind."""
         with self._lock:
             return [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) - self._gone]
 
@@ -176,11 +176,11 @@ class Holdings:
         return self._held.get(uid)
 
     def charged_owner(self, owner: str, namespace: str) -> Holding | None:
-        """The topmost charged workload at or above an owner; None where there is none, or owners form a circle.
+        """The topmost charged workload at or above an owner; None without a charged workload, or in a circle of owners.
 
         Args:
-            owner: uid of an owner.
-            namespace: of the owned object; owners in other namespaces do not count.
+            owner: the uid of an owner.
+            namespace: the namespace of the owned object; owners in other namespaces do not count.
         """
         found, seen = None, set[str]()
         while owner not in seen and len(seen) <= MOST_OWNERS:
@@ -204,13 +204,13 @@ class Holdings:
         return dict(result)
 
     def roots(self, is_charged: IsCharged = _never, *, among: Iterable[Held] | None = None) -> list[Holding]:
-        """All objects that no owner covers, each with no less than the pods that it covers take together.
+        """All objects that no owner covers. Each has at least the sum of the pods that it covers.
 
-        A pod that is charged by itself stays a root for as long as the charge of its workload does not cover it.
+        A pod with its own charge stays a root as long as the charge of its workload does not cover it.
 
         Args:
             is_charged: whether a ledger has an entry for an object.
-            among: all objects of some namespaces; None for all namespaces.
+            among: all objects of some namespaces; None means all namespaces.
         """
         everything = [held for each in self.by_namespace().values() for held in each] if among is None else among
         unwatched = self._unwatched
@@ -219,7 +219,7 @@ class Holdings:
         )
 
     def at_least(self, holding: Holding, is_charged: IsCharged = _never) -> Holding:
-        """A workload as it was read, with no less than its pods take together, as far as they are known."""
+        """A workload as it was read, with at least the sum of its known pods."""
         covered, _ = owner_coverage.split(holding, list(self._pods_under(holding)), is_charged)
         return owner_coverage.at_least(holding, covered)
 
@@ -229,7 +229,7 @@ class Holdings:
         return any(each.uid == pod.uid for each in beyond)
 
     def has_room(self, root: Holding, pod: ByClasses) -> bool:
-        """Whether the charge of a workload covers one more pod, as far as its pods are known."""
+        """Whether the charge of a workload covers one more pod beside its known pods."""
         if root.finished:
             return False
         return owner_coverage.covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
@@ -241,7 +241,7 @@ class Holdings:
             self._forget(self._held[uid])
 
     def _pods_under(self, root: Holding) -> Iterator[Holding]:
-        """Each pod that has not ended, at any depth."""
+        """Each pod below a workload that has not ended, at any depth."""
         waiting, seen = [root.uid], {root.uid}
         while waiting:
             for child in self._children.get(waiting.pop(), _NONE):

@@ -1,4 +1,4 @@
-"""Events of charging that are counted. The server exports them as metrics."""
+"""The events of charging that a meter counts. The server exports them as metrics."""
 
 from enum import StrEnum
 from typing import Final, Protocol
@@ -10,14 +10,14 @@ class Result(StrEnum):
     GRANTED = "granted"
     REFUSED = "refused"
     FORCED = "forced"
-    """Charged over the limit, because the check only warns."""
+    """Charged beyond the limit, because the check only warns."""
     COVERED = "covered"
-    """Charged before, or with the workload that owns it."""
+    """Charged before, or covered by the workload that owns it."""
     DRY_RUN = "dry_run"
     FULL = "full"
     """The account has no room for another entry."""
     FAILED = "failed"
-    """Not known: the API server did not answer in time."""
+    """The result is unknown: the API server did not answer in time."""
 
 
 class Action(StrEnum):

@@ -1,4 +1,4 @@
-"""What objects are charged, and to which quota, by the configuration and the facts in service."""
+"""Computes the charge of objects and their quota, by the configuration and the facts in service."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from usher.memo import Memo
 from usher.workloads import fingerprints
 
 LIKE_PODS: Final = 4096
-"""Different pods whose charges are remembered; an entry takes half a kilobyte."""
+"""How many different pods are remembered with their charge; an entry takes half a kilobyte."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectCharges:
-    """What objects are charged by one state of knowledge."""
+    """The charges of objects by one state of knowledge."""
 
     known: Knowledge
     on_read: Callable[[str, Quota | Undecided | None], None] | None = None
     """Called with the namespace of each object and its quota at that moment."""
 
     def of(self, value: paths.Object) -> ByClasses:
-        """What an object takes of the quota of its namespace; empty where no quota holds, or it is undecided."""
+        """The charge of an object; empty where no quota holds for its namespace, or it is undecided which."""
         namespace = object_metadata.namespace(value)
         quota = self.quota(namespace)
         if self.on_read is not None:
@@ -44,10 +44,10 @@ class ObjectCharges:
         return assignment.read(self.known, namespace)
 
     def of_workload(self, workload: model.Workload, quota: Quota) -> ByClasses:
-        """What a quota charges for a workload.
+        """The charge of a workload by a quota.
 
         An unbounded workload is charged nothing, because its pods are charged one by one. A pod that asks for all
-        devices of a node is charged for the rest; a check denies it.
+        devices of a node is charged for its other requests; a check denies it.
         """
         found = judge.charge(self.known, workload, quota)
         if (found.unbounded and not workload.is_pod) or (found.suspended and not quota.charges_suspended):
@@ -63,7 +63,7 @@ class RememberedCharges:
         self._memo: Memo[tuple[str, int, bytes], ByClasses] = Memo(LIKE_PODS)
 
     def of(self, value: paths.Object) -> ByClasses:
-        """What an object takes. Equal pods share one value, which must not be changed."""
+        """The charge of an object. Equal pods share one value; callers must not change it."""
         digest = _digest(value) if value.get("kind") == "Pod" and value.get("apiVersion") == "v1" else None
         if digest is None:
             return self._charges.of(value)
@@ -72,7 +72,7 @@ class RememberedCharges:
 
 
 def _digest(pod: paths.Object) -> bytes | None:
-    """Tells pods apart that are charged differently; None where the charge depends on other objects (claims).
+    """A digest that differs for pods with different charges; None where the charge depends on other objects (claims).
 
     Labels and the node do not change what a pod asks for, and they differ within one workload.
     """

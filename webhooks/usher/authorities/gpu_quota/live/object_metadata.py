@@ -1,4 +1,4 @@
-"""Fields of `metadata` by which charges are kept. Each function takes an object of whatever form."""
+"""Reads fields of `metadata` that identify charges. Each function takes an object of any form."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from usher import paths
 
 
 def text(value: paths.Object, field: str) -> str:
-    """A field of `metadata`; empty where it is missing or no text."""
+    """A field of `metadata`; empty where it is missing or not a text."""
     found = _metadata(value).get(field)
     return found if isinstance(found, str) else ""
 
@@ -17,7 +17,7 @@ def namespace(value: paths.Object) -> str:
 
 
 def controller(value: paths.Object) -> Mapping[str, paths.Json] | None:
-    """The owner reference of the controller. Any user can write one: it proves nothing."""
+    """The owner reference of the controller. Any user can write a reference, so it proves nothing."""
     references = _metadata(value).get("ownerReferences")
     for reference in references if isinstance(references, list) else []:
         if isinstance(reference, dict) and reference.get("controller") is True:

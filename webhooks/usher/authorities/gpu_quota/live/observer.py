@@ -17,14 +17,14 @@ from usher.kinds import registry
 from usher.kinds.kept_fields import FactKind, Key
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
-"""Prefixes of resources that are no accelerators."""
+"""The prefixes of resources other than accelerators."""
 
 ChargeOf = Callable[[paths.Object], ByClasses]
-"""What an object takes of the quota of its namespace; empty where no quota holds, or it is undecided."""
+"""Gives the charge of an object; empty where no quota holds for its namespace, or it is undecided which."""
 
 
 def kinds(charge_of: ChargeOf) -> list[FactKind]:
-    """All kinds that make pods, each trimmed to what `kept` keeps."""
+    """All kinds that make pods; their objects are trimmed by `kept`."""
     return [
         FactKind(
             group=kind.group,
@@ -40,7 +40,7 @@ def kinds(charge_of: ChargeOf) -> list[FactKind]:
 
 
 def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
-    """Identity, owner and charge of an object; only the uid of a pod without accelerators, as most pods are."""
+    """The identity, owner and charge of an object; only the uid of a pod without accelerators."""
     if value.get("kind") == "Pod" and not _may_ask_accelerators(value):
         return {"kind": "Pod", "metadata": {"uid": object_metadata.text(value, "uid")}}
     result: paths.Object = {
@@ -57,7 +57,7 @@ def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
 
 
 def held(value: paths.Object) -> Held | None:
-    """What an object holds, from what was kept of it; None where it neither holds anything nor leads to an owner."""
+    """The holding of a trimmed object; None where it neither holds accelerators nor has an owner."""
     uid, owner, charge = object_metadata.text(value, "uid"), _text(value.get("owner")), value.get("charge")
     if not uid or (charge is None and (value.get("kind") == "Pod" or not owner)):
         return None
@@ -76,7 +76,7 @@ def held(value: paths.Object) -> Held | None:
 
 
 class HoldingsSink:
-    """Puts the objects of one kind into holdings, until the holdings are cleared."""
+    """Writes the objects of one kind into holdings, until the holdings are cleared."""
 
     def __init__(self, holdings: Holdings) -> None:
         self._holdings = holdings
@@ -110,17 +110,17 @@ class HoldingsSink:
 
 
 class Observer:
-    """Runs a watch for each kind, all ended together."""
+    """Runs a watch for each kind, and ends all watches together."""
 
     def __init__(self, connect: Callable[[], Connection], holdings: Holdings) -> None:
-        """Takes what makes a connection: the observer ends all streams of its own one."""
+        """Takes a function that makes a connection. The observer owns its connection and ends all streams of it."""
         self._api = connect()
         self._holdings = holdings
         self._reflecting = Reflecting(self._api, purpose="observing")
         self._reflectors: dict[Key, Reflector] = {}
 
     def observe(self, kinds: Iterable[FactKind]) -> None:
-        """Watches these kinds from now on, beside those that are watched."""
+        """Watches these kinds from now on, in addition to the watched kinds."""
         new = {
             kind.key: Reflector(self._api, Target(kind=kind), HoldingsSink(self._holdings))
             for kind in kinds
@@ -137,16 +137,16 @@ class Observer:
 
     @property
     def problems(self) -> dict[str, str]:
-        """What is wrong at present, by kind."""
+        """Current problems, by kind."""
         return {each.target.label: each.problem for each in self._reflectors.values() if each.problem}
 
     def stop(self, *, within: float = 5.0) -> None:
-        """Ends all watches, and waits some seconds at most for their threads."""
+        """Ends all watches, and waits at most `within` seconds for their threads."""
         self._reflecting.stop(within=within)
 
 
 def _may_ask_accelerators(pod: paths.Object) -> bool:
-    """Whether a pod is worth normalising: most pods of a cluster ask for cpu and memory only."""
+    """Whether a pod must be normalised. Most pods of a cluster ask only for cpu and memory."""
     spec, metadata = _mapping(pod.get("spec")), _mapping(pod.get("metadata"))
     containers = [each for key in ("containers", "initContainers") for each in _list(spec.get(key))]
     named = (

@@ -1,4 +1,4 @@
-"""How many of its pods a workload covers: as many as its own charge pays for, whichever pods name it as their owner."""
+"""Decides which pods a workload covers: as many as its own charge pays for, even if more pods name it as owner."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ OwnerOf = Callable[[str, str], Holding | None]
 
 
 def split(root: Holding, pods: Iterable[Holding], is_charged: IsCharged) -> tuple[list[Holding], list[Holding]]:
-    """The pods that a workload covers, and the pods beyond its charge, which are charged by themselves."""
+    """The pods that a workload covers, and the pods beyond its charge, which get their own charges."""
     charge = {} if root.finished else root.charge
     covered: list[Holding] = []
     alone: list[Holding] = []
@@ -34,13 +34,13 @@ def split(root: Holding, pods: Iterable[Holding], is_charged: IsCharged) -> tupl
 def roots(
     everything: Iterable[Held], charged_owner: OwnerOf, is_charged: IsCharged, *, may_be_gone: Callable[[str], bool]
 ) -> list[Holding]:
-    """All objects that no owner covers, each with no less than the pods that it covers take together.
+    """All objects that no owner covers. Each has at least the sum of the pods that it covers.
 
     Args:
         everything: all objects of some namespaces.
         charged_owner: the topmost charged workload at or above an owner, by uid and namespace.
         is_charged: whether a ledger has an entry for an object.
-        may_be_gone: whether the object with a uid may be deleted; it is no root then.
+        may_be_gone: whether the object with a uid may be deleted; it is not a root then.
     """
     found: dict[str, Holding] = {}
     pods: defaultdict[str, list[Holding]] = defaultdict(list)
@@ -59,10 +59,10 @@ def roots(
 
 
 def at_least(holding: Holding, pods: Iterable[Holding]) -> Holding:
-    """A workload with no less than the pods that it covers take together."""
+    """A workload with at least the sum of the pods that it covers."""
     of_pods = together(pod.charge for pod in pods)
     if holding.finished:
-        # It makes no more pods; the pods that it left running still hold their devices.
+        # The workload makes no more pods, but its running pods still hold their devices.
         return replace(holding, charge=of_pods, finished=False) if of_pods else holding
     if covers(holding.charge, of_pods):
         return holding
@@ -72,6 +72,6 @@ def at_least(holding: Holding, pods: Iterable[Holding]) -> Holding:
 
 
 def covers(charge: ByClasses, other: ByClasses) -> bool:
-    """Whether a charge is no less than another, over all classes: operators may change the class of pods."""
+    """Whether a charge is at least another charge, over all classes: operators may change the class of pods."""
     has, needs = amounts.plus(*charge.values()), amounts.plus(*other.values())
     return all(has.get(unit, 0) >= nanos for unit, nanos in needs.items())

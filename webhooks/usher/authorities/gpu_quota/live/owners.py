@@ -1,4 +1,4 @@
-"""Which workload was charged for an object that names an owner."""
+"""Finds the workload that was charged for an object with an owner."""
 
 import time
 from collections.abc import Callable
@@ -28,16 +28,16 @@ class Owners:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes the API server, the objects that exist, what each is charged, and a clock in seconds."""
+        """Takes the API server, the existing objects, a function that gives their charges, and a clock in seconds."""
         self._api = api
         self._holdings = holdings
         self._charge_of = charge_of
         self._clock = clock
 
     def charged_owner(self, value: paths.Object, *, until: float | None = None) -> Holding | None:
-        """The topmost charged workload above an object; None where it has no such owner.
+        """The topmost charged workload above an object; None where no owner was charged.
 
-        A controller makes pods the moment after it was made itself: an owner that no watch has shown yet is read.
+        A new controller makes pods at once, so an owner that no watch has shown yet is read.
 
         Raises:
             ClusterError: the API server does not answer, or it is later than `until`.
@@ -72,5 +72,5 @@ class Owners:
         place = object_metadata.namespace(owned)
         at = ObjectPath(group=group, version=version, plural=known.plural, namespace=place, name=name)
         found = objects.read(self._api, at, uid=uid)
-        # An object that is read alone need not name its kind.
+        # The answer to a read of one object need not name its kind.
         return None if found is None else {**found, "apiVersion": api_version, "kind": kind}

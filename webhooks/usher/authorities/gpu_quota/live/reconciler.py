@@ -1,7 +1,7 @@
-"""Corrects accounts: charges what exists, releases what is gone, ends reservations that were not used.
+"""Corrects accounts: charges existing objects, releases deleted ones, and ends unused reservations.
 
-Every replica does this and none leads: the others find done what one has written. Watches can lag behind. So a live
-read of the object confirms every action that lowers a charge or charges by force; and an action is dropped where the
+Every replica does this, without a leader: the other replicas find the correction done. Watches can lag behind. So a
+live read of the object confirms every action that lowers a charge or charges by force. An action is dropped if the
 charge has changed since.
 """
 
@@ -37,22 +37,22 @@ from usher.cluster.api import Lists
 from usher.reading.lookup import Absence, Reference
 
 INTERVAL: Final = 1.0
-"""Seconds between looks at what has changed; a look without changes costs nothing."""
+"""Seconds between looks at changes; a look without changes costs nothing."""
 
 AT_LEAST: Final = 15.0
-"""Seconds after which a look is made without a change: reservations end, and failed actions are tried again."""
+"""Seconds until a look without a change: reservations end, and failed actions are tried again."""
 
 _WITHIN: Final = 2.0
-"""Seconds in which a correction must be written."""
+"""Seconds within which a correction must be written."""
 
 _MOST: Final = 200
-"""Actions in one look: each may cost a read."""
+"""The most actions in one look: each may cost a read."""
 
 _COUNTED: Final = {Settle: metering.Action.SETTLED, Release: metering.Action.RELEASED, Adopt: metering.Action.ADOPTED}
 
 
 class Reconciler:
-    """Compares what exists with what is charged, quota by quota."""
+    """Compares existing objects with charges, quota by quota."""
 
     def __init__(  # noqa: PLR0913 - all named
         self,
@@ -65,17 +65,17 @@ class Reconciler:
         meter: Meter = NO_METER,
         shuffle: Callable[[list[Action]], None] = random.shuffle,
     ) -> None:
-        """Takes what it needs.
+        """Takes the parts that it works with.
 
         Args:
             api: the API server.
-            accounts: of all quotas.
-            holdings: the objects that exist.
+            accounts: the accounts of all quotas.
+            holdings: the existing objects.
             knowledge: gives the knowledge in service.
             clock: seconds since 1970.
             meter: counts corrections.
-            shuffle: orders actions at random: a failing action must not hold up the others, and replicas should not
-                all begin with the same one.
+            shuffle: orders actions at random: a failing action must not delay the others, and replicas should not
+                  all begin with the same action.
         """
         self._accounts = accounts
         self._holdings = holdings
@@ -86,10 +86,10 @@ class Reconciler:
         self._confirmation = Confirmation(api, holdings, knowledge)
         self._woken = threading.Event()
         self._logged: dict[str, str] = {}
-        """Why quotas could not be corrected at the last look."""
+        """Errors of quotas that could not be corrected at the last look."""
 
     def run(self, stopped: Callable[[], bool], *, ready: Callable[[], bool]) -> None:
-        """Corrects until stopped, once all that exists has been listed."""
+        """Corrects accounts until stopped. It begins after all objects have been listed."""
         seen, looked = (-1, -1), 0.0
         while not stopped():
             self._woken.wait(INTERVAL)
@@ -100,7 +100,7 @@ class Reconciler:
             seen, looked = state, now
             try:
                 self.reconcile()
-            except Exception as error:  # noqa: BLE001 - without this thread every charge would stay as it is
+            except Exception as error:  # noqa: BLE001 - without this thread no charge would be corrected
                 structlog.get_logger().error("quotas_not_reconciled", error=type(error).__name__)
 
     def wake(self) -> None:
@@ -108,9 +108,9 @@ class Reconciler:
         self._woken.set()
 
     def reconcile(self) -> int:
-        """Corrects every account once, also where another one cannot be written.
+        """Corrects every account once, even if another account cannot be written.
 
-        Returns how many charges were changed. A failure is logged once and tried again at the next look.
+        Returns how many charges have changed. A failure is logged once and tried again at the next look.
         """
         known = self._knowledge()
         charges = ObjectCharges(known=known)
@@ -154,7 +154,7 @@ class Reconciler:
         return len(applied)
 
     def _ledger(self, quota: Quota, known: Knowledge) -> Ledger | None:
-        """What is charged: of a GPUQuota as watches have shown, of a quota of usher.yaml by a read."""
+        """The charges of a quota: of a GPUQuota from watches, of a quota of usher.yaml by a read."""
         if quota.declared:
             return self._accounts.store(quota).read().state.ledger
         value = known.facts.find(
@@ -171,7 +171,7 @@ class Reconciler:
         for action in planned:
             assigned = charges.quota(action.entry.namespace)
             if isinstance(assigned, Undecided):
-                # Which quota holds is undecided: the entry stays while its object exists.
+                # It is undecided which quota holds, so the entry stays while its object exists.
                 if isinstance(action, Release) and self._confirmation.is_gone(action.entry):
                     yield action
             elif assigned != quota:

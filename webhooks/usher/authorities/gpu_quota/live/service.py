@@ -1,4 +1,4 @@
-"""Charges the quotas of a cluster: puts the live side together and runs it."""
+"""Charges the quotas of a cluster: builds the live parts and runs them."""
 
 import threading
 import time
@@ -28,11 +28,11 @@ from usher.cluster.live import Connection
 from usher.kinds.kept_fields import FactKind
 
 LOOK: Final = 1.0
-"""Seconds between looks at which quotas exist."""
+"""Seconds between looks for quotas."""
 
 
 class _Assignments:
-    """The quota by which the objects of each namespace were read. The threads that read objects fill it."""
+    """The quota that held when the objects of a namespace were read. The threads that read objects fill it."""
 
     def __init__(self) -> None:
         self._quotas: dict[str, str] = {}
@@ -40,12 +40,12 @@ class _Assignments:
         self._compared: object = None
 
     def note(self, namespace: str, quota: Quota | Undecided | None) -> None:
-        """An object of a namespace was read by a quota."""
+        """Notes that an object of a namespace was read while this quota held."""
         if self._quotas.setdefault(namespace, _name(quota)) != _name(quota):
             self._contradicted = True
 
     def have_changed(self, charges: ObjectCharges) -> bool:
-        """Whether another quota holds now for any of the namespaces."""
+        """Whether the quota of any namespace has changed."""
         # The same object until a quota, a namespace or usher.yaml changes.
         state = (charges.known.derived("assignment of quotas", assignment.SELECTED_BY, object), len(self._quotas))
         if state != self._compared:
@@ -61,7 +61,7 @@ def _name(quota: Quota | Undecided | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Basis:
-    """What charges rest on: when it changes, every object must be read again."""
+    """The inputs of all charges. When they change, every object must be read again."""
 
     quotas: tuple[Quota, ...]
     known: Knowledge
@@ -69,7 +69,7 @@ class _Basis:
 
 
 class ChargingService:
-    """Charges the quotas of a cluster for as long as the process lives; watches objects only while there is a quota."""
+    """Charges the quotas of a cluster until the process ends; watches objects only while a quota exists."""
 
     def __init__(  # noqa: PLR0913 - all named
         self,
@@ -81,13 +81,13 @@ class ChargingService:
         clock: Callable[[], float] = time.time,
         meter: Meter = NO_METER,
     ) -> None:
-        """Takes what it needs.
+        """Takes the parts that it works with.
 
         Args:
             api: the API server; it must answer within seconds, or not at all.
             connect: makes a connection to watch objects.
             knowledge: gives the knowledge in service.
-            namespace: of gpu-usher; it holds the accounts of the quotas of usher.yaml.
+            namespace: the namespace of gpu-usher; it has the accounts of the quotas of usher.yaml.
             clock: seconds since 1970.
             meter: counts charges and corrections.
         """
@@ -101,7 +101,7 @@ class ChargingService:
         self._conditions = ConditionsWriter(api, knowledge, clock=clock, meter=meter)
         self._undeclared = UndeclaredAccounts(api, knowledge, namespace=namespace, clock=clock)
         self._cared: tuple[int, float] = (-1, 0.0)
-        """Revision of the facts and time at which the quota objects were last looked at."""
+        """The revision of the facts and the time of the last look at the quota objects."""
         self._observer: Observer | None = None
         self._basis: _Basis | None = None
         self._assignments = _Assignments()
@@ -112,7 +112,7 @@ class ChargingService:
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Begins to look for quotas."""
+        """Starts to look for quotas."""
         threading.Thread(target=self._run, name="charging", daemon=True).start()
         threading.Thread(
             target=self._reconciler.run,
@@ -123,7 +123,7 @@ class ChargingService:
         ).start()
 
     def stop(self, *, within: float = 5.0) -> None:
-        """Ends all threads; charges under way still end."""
+        """Ends all threads; running charges still end."""
         self._stopped.set()
         self._reconciler.wake()
         self.admission.close()
@@ -133,7 +133,7 @@ class ChargingService:
 
     @property
     def ready(self) -> bool:
-        """Whether there is a quota and all objects have been listed."""
+        """Whether a quota exists and all objects have been listed."""
         running = self._observer
         return running is not None and running.ready
 
@@ -146,7 +146,7 @@ class ChargingService:
                 structlog.get_logger().warning("quotas_not_watched", error=type(error).__name__, reason=str(error))
 
     def look(self) -> None:
-        """Begins to observe when there is a quota, and again when charges may have changed."""
+        """Starts to observe when a quota exists, and again when charges may have changed."""
         known = self._knowledge()
         quotas = tuple(each for each in assignment.quotas(known) if isinstance(each, Quota))
         basis = None
@@ -163,7 +163,7 @@ class ChargingService:
             self._observer.stop(within=0)
 
     def _begin(self, basis: _Basis | None) -> None:
-        """Forgets all objects; they are listed again while there is a quota."""
+        """Forgets all objects; they are listed again while a quota exists."""
         if self._observer is not None:
             self._observer.stop()
         # A thread that has not ended yet belongs to an earlier epoch and changes nothing.
@@ -184,7 +184,7 @@ class ChargingService:
             self._undeclared.delete()
 
     def _log_completion(self) -> None:
-        """Logs once that charges can be compared with what exists."""
+        """Logs once that charges can be compared with existing objects."""
         if not self._complete and self.ready:
             self._complete = True
             structlog.get_logger().info("workloads_observed", holding=len(self._holdings))
@@ -198,7 +198,7 @@ class ChargingService:
         self._logged = problems
 
     def _kinds(self, known: Knowledge, assignments: _Assignments) -> Iterator[FactKind]:
-        """The kinds that make pods and that the cluster has."""
+        """The kinds that make pods and that the cluster serves."""
         defined = known.facts.names(*DEFINITIONS)
         charges = RememberedCharges(ObjectCharges(known=known, on_read=assignments.note))
         for kind in observer.kinds(charges.of):

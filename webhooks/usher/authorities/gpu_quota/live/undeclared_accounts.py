@@ -1,7 +1,7 @@
 """Deletes accounts of quotas that usher.yaml no longer declares.
 
-Replicas get a new usher.yaml at different times. So an account is deleted only after no replica has written it for as
-long as a reservation lasts, and only in the version that was last seen.
+Replicas get a new usher.yaml at different times. So an account is deleted only if no replica has written it for as long
+as a reservation lasts, and only in the version that was last seen.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,22 +16,22 @@ from usher.reading.lookup import Absence
 
 
 class UndeclaredAccounts:
-    """Remembers since when each undeclared account has not changed."""
+    """Remembers when each undeclared account last changed."""
 
     def __init__(
         self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, clock: Callable[[], float]
     ) -> None:
-        """Takes the API server, what gives the knowledge in service, the namespace of gpu-usher, a clock in seconds."""
+        """Takes the API server, a function that gives the knowledge, the namespace of gpu-usher, a clock in seconds."""
         self._api = api
         self._knowledge = knowledge
         self._namespace = namespace
         self._clock = clock
         self._unchanged: dict[str, tuple[str, float]] = {}
-        """Resource version of an account, and when it was first seen, by the name of the quota."""
+        """The resource version of an account and the time when it was first seen, by the name of the quota."""
         self._logged = ""
 
     def delete(self) -> int:
-        """Deletes the accounts whose time has come. Returns how many; a failure is logged once."""
+        """Deletes accounts that have not changed for long enough. Returns how many; a failure is logged once."""
         deleted, unchanged, problem = 0, dict[str, tuple[str, float]](), ""
         for name in self._undeclared():
             try:
@@ -48,7 +48,7 @@ class UndeclaredAccounts:
         return deleted
 
     def _undeclared(self) -> Iterator[str]:
-        """Names of quotas whose account exists; none where the names of ConfigMaps are not known."""
+        """The names of undeclared quotas with an account; empty where the names of ConfigMaps are unknown."""
         known = self._knowledge()
         found = known.facts.objects("", "ConfigMap", self._namespace)
         declared = {entry.name for entry in known.config.quotas}
@@ -58,7 +58,7 @@ class UndeclaredAccounts:
                 yield name
 
     def _seen(self, name: str) -> tuple[str, float] | None:
-        """The version of an account and since when we see it; None where the ConfigMap is deleted, or no account."""
+        """The version of an account and when it was first seen; None without the ConfigMap or its account."""
         path = config_map_path(self._namespace, name)
         answer = self._api.get(path)
         if answer.status == 404:
