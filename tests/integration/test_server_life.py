@@ -157,7 +157,7 @@ def test_a_certificate_that_is_not_there_is_named(tmp_path: Path, missing: str) 
 
     assert run.code == 2
     assert run.err.startswith(f"usher: {tmp_path / missing}: ")
-    assert "no such file" in run.err
+    assert "the file does not exist" in run.err
     assert len(run.err.splitlines()) == 1
 
 

@@ -36,7 +36,7 @@ def read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise CertificateError(
-            f"{path}: no such file; mount the TLS Secret there, or make one with `usher certs issue`"
+            f"{path}: the file does not exist; mount the TLS Secret there, or make one with `usher certs issue`"
         ) from None
     except OSError as error:
         raise CertificateError(f"{path}: cannot be read: {error.strerror}") from error
