@@ -50,7 +50,7 @@ def mounted(edit: Edit, container: model.Container, pod_set: model.PodSet, value
     there = _mounted_over(edit, container, str(mount["mountPath"]))
     if any(not _is_same_mount(each, mount) for each in there):
         return MOUNTED
-    # Everything is looked at before anything is written; what is there already does not stand in the way.
+    # Read every place before the first write, so that an intent never applies in part. Equal entries stay as they are.
     lacking = [place for place, has in ((volumes_place, has_volume), (mounts_place, there)) if not has]
     if isinstance(variable, dict):
         reason = _why_not(edit, container, pod_set, variable, respecting_sources=True)
@@ -64,7 +64,7 @@ def mounted(edit: Edit, container: model.Container, pod_set: model.PodSet, value
 
 
 def resource(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a limit, which Kubernetes takes for the request as well, of a resource that the container does not name."""
+    """Adds a limit of a resource that the container does not name; Kubernetes also uses it as the request."""
     name, amount = str(value["name"]), str(value["amount"])
     if not pod_set.changeable and not _takes_resources(container):
         return NOT_CHANGEABLE
@@ -75,7 +75,7 @@ def resource(edit: Edit, container: model.Container, pod_set: model.PodSet, valu
 
 
 def request(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a request of a resource of which the container has a limit alone."""
+    """Adds a request of a resource for which the container sets only a limit."""
     if not pod_set.changeable and not _takes_resources(container):
         return NOT_CHANGEABLE
     name, amount = str(value["name"]), str(value["amount"])

@@ -1,4 +1,4 @@
-"""Editing a copy of an object while writing down the RFC 6902 operations that do the same."""
+"""Edits a copy of an object and records the same edits as RFC 6902 operations."""
 
 from typing import Literal, NotRequired, TypedDict, TypeVar
 
@@ -8,7 +8,7 @@ from usher import model, paths
 
 
 class Operation(TypedDict):
-    """One RFC 6902 operation. Users' values are never replaced; what is removed, the API server wrote."""
+    """One RFC 6902 operation. It never replaces a user's value, and removes only values that the API server wrote."""
 
     op: Literal["add", "remove"]
     path: str
@@ -23,17 +23,17 @@ class Edit:
         self.operations: list[Operation] = []
 
     def get(self, pointer: str) -> paths.Json:
-        """The value at a pointer; None where there is none."""
+        """The value at a pointer; None without one."""
         try:
             return paths.resolve(self.value, pointer)
         except (LookupError, ValueError):
             return None
 
     def add(self, pointer: str, value: paths.Json) -> None:
-        """Puts a value where none is, making the objects above it as needed.
+        """Adds a value at a free place, and the missing objects above it.
 
         Raises:
-            LookupError: something on the way is no object, so that nothing can be put into it.
+            LookupError: a value on the way is not an object, so it cannot hold the new one.
         """
         keys = paths.split(pointer)
         parent: paths.Json = self.value
@@ -49,10 +49,10 @@ class Edit:
         self._add(parent, keys, value)
 
     def append(self, pointer: str, value: paths.Json) -> None:
-        """Adds a value to the end of the list at a pointer, making the list if there is none.
+        """Adds a value to the end of the list at a pointer; adds a missing list first.
 
         Raises:
-            LookupError: there is something else than a list.
+            LookupError: the value at the pointer is not a list.
         """
         existing = self.get(pointer)
         if existing is None:
@@ -64,10 +64,10 @@ class Edit:
             raise LookupError(pointer)
 
     def remove(self, pointer: str) -> None:
-        """Takes a field of an object away.
+        """Removes a field of an object.
 
         Raises:
-            LookupError: it is not there.
+            LookupError: the object above the field does not exist or is not an object.
         """
         parent_pointer, _, key = pointer.rpartition("/")
         parent = paths.resolve(self.value, parent_pointer)
@@ -77,10 +77,10 @@ class Edit:
         self.operations.append({"op": "remove", "path": pointer})
 
     def make(self, way: model.Way) -> str:
-        """The pointer to what a way leads to, with the elements of lists added that are not there yet.
+        """The pointer to the end of a way. Adds the missing list elements on the way.
 
         Raises:
-            LookupError: something on the way is no list.
+            LookupError: a value on the way is not a list.
         """
         pointer = paths.ROOT
         for step in way:
@@ -99,7 +99,7 @@ class Edit:
         pointer = paths.join("", *keys)
         if not isinstance(parent, dict):
             raise LookupError(pointer)
-        # A copy, because what is added inside it later belongs neither to this operation nor to another place.
+        # A copy, because later edits inside the value must not change this operation or another place.
         parent[keys[-1]] = copied(value)
         self.operations.append({"op": "add", "path": pointer, "value": value})
 

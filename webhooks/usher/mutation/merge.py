@@ -1,4 +1,4 @@
-"""Intents about one object to the changed object, its patch, and a report of what was applied and skipped."""
+"""Applies the intents for one object: the changed object, its patch, and which intents were applied or skipped."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from usher.reading.lookup import Absence, Lookup, Reference
 
 ANNOTATION = "gpu-usher.io/mutations"
 OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
-NO_RECORD = "the object's metadata or annotations are no such thing, so that no change can be recorded"
+NO_RECORD = "the object's metadata or annotations are malformed, so no change can be recorded"
 
 _WARNED_ABOUT = (containers.OPAQUE, NO_RECORD)
 """Reasons that only the user can remove, so the user is warned."""
@@ -52,7 +52,7 @@ class Merged:
     applied: tuple[model.Intent, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     conflicts: tuple[tuple[model.Intent, ...], ...] = ()
-    """Intents that want different values in one place; we apply none of them."""
+    """Intents that want different values in one place; usher applies neither value."""
     warnings: tuple[model.Note, ...] = ()
     """What the mutations tell the user."""
 
@@ -78,9 +78,9 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
         workload: its normalised form, whose paths the intents use.
         intents: what the mutations want, in the order in which they are applied.
         name_of: the name of a mutation by its key, for the annotation that records what was applied.
-        refusal: why an intent is not wanted here; None where it is.
+        refusal: why an intent is refused here; None when it is wanted.
         recording: whether an annotation of the object records what was applied; subresources do not allow it.
-        objects: where the objects are looked up that intents need.
+        objects: where to look up the objects that intents need.
 
     Raises:
         MutationError: an intent is not supported, or our patch would not apply.
@@ -143,9 +143,9 @@ def _is_there(value: paths.Object, intent: model.Intent, workload: model.Workloa
 
 
 def owner_compares(workload: model.Workload) -> bool:
-    """Whether the owner compares the object with its own template: of a changed one it makes another, without end.
+    """Whether the owner compares the object with its own template, and would replace a changed object without end.
 
-    https://github.com/kubernetes/kubernetes/issues/57167. The Pods of such a ReplicaSet are mutated all the same.
+    https://github.com/kubernetes/kubernetes/issues/57167. The webhook still mutates the Pods of this ReplicaSet.
     """
     return (workload.group, workload.kind) == ("apps", "ReplicaSet") and workload.owner is not None
 
@@ -170,13 +170,13 @@ def _without_conflicts(
 def _outcome(edit: Edit, intent: model.Intent, workload: model.Workload, objects: lookup.Lookup) -> tuple[str, bool]:
     """Why an intent changed nothing (empty when it did), and whether the user is warned."""
     missing = unmet_need(intent.needs, objects)
-    # What an intent needs does not matter where its value is there already, or the user chose another.
+    # An unmet need does not matter if the object has the value already, or the user chose another.
     reason = _tried(Edit(edit.value) if missing else edit, intent, workload)
     return reason or missing, reason in _WARNED_ABOUT or (bool(missing) and not reason)
 
 
 def unmet_need(needs: Iterable[model.Need], objects: Lookup) -> str:
-    """The first need that is known to be unmet; empty where all are met or unknown."""
+    """Why the first unmet need is unmet; empty if every need is met or unknown."""
     for need in needs:
         reference = Reference(group=need.group, kind=need.kind, name=need.name, namespace=need.namespace)
         found = objects.find(reference)

@@ -29,7 +29,7 @@ _BESIDE_CLASS: Final = ("priority", "preemptionPolicy")
 
 
 def toleration(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a toleration to a pod set, unless what it tolerates is tolerated already."""
+    """Adds a toleration to a pod set, unless the pod set already tolerates the same taints."""
     existing = _effective_tolerations(edit, pod_set)
     if existing is None:
         return NOT_CHANGEABLE
@@ -38,7 +38,7 @@ def toleration(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
     if value in present:
         return ALREADY_THERE
     if value.get("operator") == "Exists":
-        # An Equal that fits the empty value does not cover what is for taints of every value.
+        # An Equal toleration of the empty value does not cover taints with other values.
         present = [item for item in present if item.get("operator") == "Exists"]
     if any(taints.tolerates(item, taint) for item in present):
         return ALREADY_THERE
@@ -49,10 +49,10 @@ def toleration(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
 
 
 def node_requirement(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a matchExpression to every OR-ed term of required node affinity: in one term only it would bind nothing.
+    """Adds a matchExpression to every term of required node affinity: terms are OR-ed, so all must require it.
 
-    Terms without expressions match no node, and neither does an affinity without terms; they stay as they are, because
-    an expression would turn them into ones that do.
+    A term without expressions matches no node, nor does an affinity without terms. They stay unchanged, because an
+    expression would make them match nodes.
     """
     if not pod_set.changeable:
         return _node_requirement_laid_over(edit, pod_set, value)
@@ -61,7 +61,7 @@ def node_requirement(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> 
     if edit.get(required) is None:
         edit.add(pointer, [{"matchExpressions": [value]}])
         return ""
-    # Everything is read before anything is written, so that what cannot be changed as a whole is not changed at all.
+    # Read every term before the first write: if one cannot be changed, no term is changed.
     places = {
         f"{pointer}/{index}/matchExpressions": list_at(edit, f"{pointer}/{index}/matchExpressions")
         for index, term in enumerate(list_at(edit, pointer))
@@ -76,16 +76,16 @@ def node_requirement(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> 
 
 
 def scheduler_name(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Sets the scheduler of a pod set that names none, or the one that Kubernetes writes where nobody names one."""
+    """Sets the scheduler of a pod set, unless the user chose one; the default of Kubernetes is not a choice."""
     if not pod_set.changeable:
         return NOT_CHANGEABLE
     return set_unless_chosen(edit, place_of(pod_set, "schedulerName"), value["name"], instead=value.get("instead"))
 
 
 def priority_class(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Sets the priority class of a pod set that names none, or the one that Kubernetes writes where nobody names one.
+    """Sets the priority class of a pod set, unless the user chose one; the default of Kubernetes is not a choice.
 
-    Of a Pod the numbers that belong to that class go with it.
+    In a Pod, also removes the fields that the API server wrote for the default class.
     """
     if not pod_set.changeable:
         return NOT_CHANGEABLE

@@ -1,4 +1,4 @@
-"""Why an intent changes nothing, in the words of reports; and the one strategy that most fields share."""
+"""Why an intent changes nothing, in the words of reports, and the strategies that several fields share."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,7 +20,7 @@ _DEFAULTS: Final[Mapping[str, paths.Json]] = {"defaultMode": 420, "apiVersion": 
 """What the API server adds to volumes and to references in variables."""
 
 _QUANTITIES: Final = frozenset({"sizeLimit"})
-"""Fields that it writes in a spelling of its own."""
+"""Quantities, which the API server may spell differently from the user."""
 
 
 def is_same(present: paths.Json, wanted: paths.Json) -> bool:
@@ -45,7 +45,7 @@ def _is_same_field(key: str, present: paths.Json, wanted: paths.Json) -> bool:
 
 
 def set_if_absent(edit: Edit, pointer: str, entries: Mapping[str, paths.Json]) -> str:
-    """Sets the entries of an object that it does not have; the API takes an empty text for none."""
+    """Sets the entries that an object lacks. An empty text counts as missing, as in the API."""
     existing = edit.get(pointer)
     present = existing if isinstance(existing, dict) else {}
     missing = {key: value for key, value in entries.items() if present.get(key) in (None, "")}
@@ -57,7 +57,7 @@ def set_if_absent(edit: Edit, pointer: str, entries: Mapping[str, paths.Json]) -
 
 
 def set_unless_chosen(edit: Edit, pointer: str, value: paths.Json, *, instead: paths.Json = None) -> str:
-    """Sets a field where nobody did, or where it holds what Kubernetes writes `instead` of nothing."""
+    """Sets a field that is unset or empty, or that holds the default that Kubernetes writes (`instead`)."""
     current = edit.get(pointer)
     if current == value:
         return ALREADY_THERE
@@ -68,10 +68,10 @@ def set_unless_chosen(edit: Edit, pointer: str, value: paths.Json, *, instead: p
 
 
 def list_at(edit: Edit, pointer: str) -> list[paths.Json]:
-    """The list at a pointer; empty where nothing is.
+    """The list at a pointer; empty without one.
 
     Raises:
-        LookupError: there is something else than a list.
+        LookupError: the value at the pointer is not a list.
     """
     existing = edit.get(pointer)
     if existing is None:

@@ -1,7 +1,7 @@
-"""One strategy per field: how an intended value joins what the user wrote, without ever changing that.
+"""One strategy per field: adds an intended value, and never changes a value of the user.
 
-A strategy edits the object if the value is not there yet, and returns why it left it alone otherwise ("" when it
-acted). Applying an intent twice therefore does the same as applying it once.
+A strategy edits the object if it lacks the value, and returns "". Otherwise it returns why it changed nothing.
+So applying an intent twice does the same as applying it once.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, 
 }
 
 IN_METADATA: Final = frozenset({"annotation", "network"})
-"""What is written into the metadata of a pod template."""
+"""Fields of intents that change the metadata of a pod template."""
 
 IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "kueueLabel": ("key",),

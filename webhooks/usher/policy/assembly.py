@@ -22,12 +22,12 @@ def embedded(
 
     Args:
         config: usher.yaml.
-        file: where it was read from, to name lines in what is wrong with it.
-        directory: a folder with other policies than the packaged ones.
-        facts: what is known of the cluster.
+        file: the file of usher.yaml, so that errors can name its lines.
+        directory: a folder with policies to use instead of the packaged ones.
+        facts: the facts of the cluster.
 
     Raises:
-        BundleError: the policies are missing or not those that were built together.
+        BundleError: the policies are missing, or their files are of different builds.
         ConfigError: usher.yaml names a check or a parameter that does not exist, which would have no effect.
     """
     policies = bundle.load(directory)
@@ -51,7 +51,7 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
     Nothing is sent yet. `OpaEngine.ready` asks whether the server is there and has them.
 
     Raises:
-        BundleError: the policies are missing or not those that were built together.
+        BundleError: the policies are missing, or their files are of different builds.
         ConfigError: usher.yaml names a check or a parameter that does not exist, which would have no effect.
         InputError: the URL is not one of a server.
         CertificateError: `ca_file` has no certificates to trust the server by.

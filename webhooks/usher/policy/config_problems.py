@@ -1,4 +1,4 @@
-"""What is wrong in usher.yaml beyond its schema.
+"""Finds problems in usher.yaml that its schema cannot find.
 
 Problems are refused: names of checks, mutations and kinds that do not exist, and entries that no workload reaches.
 Warnings are logged: entries that overlap, and entries without effect.
@@ -15,7 +15,7 @@ from usher.kinds.registry import WORKLOADS
 from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
-"""JSON Pointer into usher.yaml, and what is wrong there."""
+"""JSON Pointer into usher.yaml, and the problem there."""
 
 Lists = Iterator[tuple[str, Sequence[models.Selector]]]
 
@@ -23,7 +23,7 @@ _KINDS = {word for kind in WORKLOADS.values() for word in (kind.kind, f"{kind.gr
 
 
 def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Problem]:
-    """What usher.yaml cannot mean, in the order of the file."""
+    """Errors in usher.yaml, grouped by its sections."""
     return [
         *_of_rules(config.enforcement, entries),
         *_of_exceptions(config.enforcement, entries),
@@ -60,7 +60,7 @@ def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Itera
         for name, value in entry.values.items():
             place = paths.join(f"/parameters/{index}/values", name)
             if name not in known:
-                has = ", ".join(sorted(known)) or "none"
+                has = ", ".join(sorted(known)) or "no parameters"
                 yield place, f"{entries.checks[key].name} has no such parameter; it has {has}"
             elif type(value) is not type(known[name].default):
                 yield place, f"expected {_type(known[name].default)}, as in the default {known[name].default!r}"
@@ -82,7 +82,7 @@ def _of_mutations(mutations: models.Mutations, entries: catalogue.Catalogue) -> 
 
 
 def _of_site(config: models.Config) -> Iterator[Problem]:
-    """Entries that no workload ever reaches, and kinds and boards that do not exist."""
+    """Entries that no workload can reach, and kinds and boards that do not exist."""
     for index, pool in enumerate(config.pools):
         board = None if pool.gpu is None else pool.gpu.board
         if board is not None and boards.by_name(board) is None:
@@ -100,11 +100,11 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
 
 
 def warnings(config: models.Config, known: Collection[str] | None = None) -> Iterator[Problem]:
-    """What usher.yaml may not mean: entries for the same workloads, and namespaces in which an entry has no effect.
+    """Likely mistakes: entries for the same workloads, and namespaces in which an entry has no effect.
 
     Args:
         config: usher.yaml.
-        known: the namespaces of the cluster; None where they are unknown.
+        known: the namespaces of the cluster; None if they are unknown.
     """
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):

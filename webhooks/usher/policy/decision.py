@@ -150,7 +150,7 @@ def _needs(intent: paths.Object) -> tuple[model.Need, ...]:
     try:
         return _NEEDS.validate_python(intent["needs"])
     except ValidationError:
-        raise errors.EngineError("the policy engine's result has an intent whose needs are none") from None
+        raise errors.EngineError("the policy engine's result has an intent with malformed needs") from None
 
 
 def _canonical(value: paths.Json) -> bytes:

@@ -117,7 +117,7 @@ def _holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
 
 
 def leniency(workload: model.Workload, *, updating: bool) -> Callable[[catalogue.Entry], str]:
-    """Says why a check warns about an object at most; empty where it may deny."""
+    """Returns a function that says why a check may only warn about an object; empty if it may deny."""
     if merge.owner_compares(workload):
         return lambda _check: PODS_ARE_JUDGED
     if updating and not workload.is_pod:
@@ -126,9 +126,9 @@ def leniency(workload: model.Workload, *, updating: bool) -> Callable[[catalogue
 
 
 def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Workload) -> Iterator[model.Finding]:
-    """The findings; those about pods that are known only in part get an assumption, so that they warn at most.
+    """The findings. Those about partly known pods get an assumption, so that they only warn.
 
-    Such pods are complete, and judged again, when they are created.
+    usher judges these pods again when they are created, because then they are complete.
     """
     partial = [pod_set for pod_set in workload.pod_sets if not pod_set.whole]
     for finding in findings:

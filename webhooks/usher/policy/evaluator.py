@@ -82,7 +82,7 @@ class Evaluator:
         self.today = today
         """The day by which exceptions expire, in UTC."""
         self.facts = Store() if facts is None else facts
-        """What is known of the cluster, beside the objects that come with a request."""
+        """The facts of the cluster, beside the objects that come with a request."""
         self.vocabulary = Vocabulary(config.accelerators)
         self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
         self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)

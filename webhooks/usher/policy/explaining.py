@@ -99,11 +99,11 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
         case About.CLUSTER_FACTS:
             return "" if (asking or entry.kinds) and facts else "nothing is known of the cluster"
         case About.LABELLED_PODS:
-            return "" if asking and _is_labelled(workload) else "it is about labels and annotations that are not there"
+            return "" if asking and _is_labelled(workload) else "it is about labels and annotations that do not exist"
 
 
 def _is_labelled(workload: model.Workload) -> bool:
-    """Whether a label or an annotation that rules read stands on the object or on a template."""
+    """Whether the object or a template has a label or an annotation that rules read."""
     of_templates = (keys for pod_set in workload.pod_sets for keys in (pod_set.labels, pod_set.annotations))
     return any(map(read_keys, (workload.labels, workload.annotations, workload.queue_labels, *of_templates)))
 
@@ -188,7 +188,7 @@ def _notes(entry: catalogue.Entry, notes: Iterable[model.Note], workload: model.
 
 
 def _at(at: str, workload: model.Workload) -> str:
-    """Where, as people say it, before what is said of it; empty for the object, and where there is one place only."""
+    """The pod set or container, as a prefix of a note; empty for the object and for an unnamed pod set."""
     for pod_set in workload.pod_sets:
         name = f"{pod_set.name}: " if pod_set.name else ""
         if at == pod_set.path:

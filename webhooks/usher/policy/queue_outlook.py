@@ -76,9 +76,9 @@ class Outlooks:
         return authorities_outlook.together(registry.sections(Case(workload=workload), self._known))
 
     def _largest(self, workload: model.Workload, *, besides: Collection[Answer]) -> "_Smaller | None":
-        """The workload with the most pods in one pod set that gets another answer; None where none does.
+        """The workload with fewer pods in one pod set, as many as get an answer outside `besides`; None without one.
 
-        What fits also fits with fewer pods, so the number is searched by halves.
+        A workload that fits also fits with fewer pods, so a binary search finds the number.
         """
         kind = PODS.get((workload.group, workload.kind))
         if kind is not None and not kind.shrinks:
@@ -146,7 +146,7 @@ def _with(workload: model.Workload, index: int, pods: int) -> model.Workload:
 
 
 def _given(merged: Merged) -> Iterator[str]:
-    """What is added, each kind of it once; what could not be given, with the reason."""
+    """Each kind of added value once; then the values that could not be added, with the reason."""
     yield from dict.fromkeys(strategies.WORDS[intent.field] for intent in merged.applied)
     for skipped in merged.skipped:
         if skipped.told:

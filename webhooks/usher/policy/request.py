@@ -37,7 +37,7 @@ class Request:
     value: paths.Object
     operation: Operation = Operation.CREATE
     namespace: str = ""
-    """The namespace to assume where the object names none."""
+    """The namespace to assume for an object that does not name one."""
     old_value: paths.Object | None = None
     objects: lookup.Lookup = lookup.NOTHING
     """Where to look up objects that this one names, before the facts."""
@@ -46,9 +46,9 @@ class Request:
     place: models.Place = "admission"
     sub_resource: str = ""
     refusal: QuotaRefusal | None = None
-    """Why a GPUQuota refused the charge, where it did."""
+    """Why a GPUQuota refused the charge; None if no GPUQuota did."""
     user: User | None = None
-    """None where there is no user, as in CI."""
+    """None without a user, as in CI."""
 
 
 class Identities:

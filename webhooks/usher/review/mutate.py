@@ -34,7 +34,7 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
 
 
 def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
-    """What the mutations did, in a line if there is room: a mutation should surprise nobody."""
+    """Names the applied mutations, in one line if they fit, so that no user is surprised."""
     if not merged.applied:
         return
     told = (intent.mutation for intent in merged.applied if not evaluator.catalogue.is_silent(intent.mutation))
@@ -52,7 +52,7 @@ def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
 
 
 def _left_out(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
-    """What the user should know of: what a mutation has to say, and what stands in its way."""
+    """Notes of mutations for the user, and why mutations were skipped."""
     notes = [(note.mutation, note.reason) for note in merged.warnings]
     notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
     yield from (f"{evaluator.catalogue.mutation_name(key)}: {reason}" for key, reason in dict.fromkeys(notes))

@@ -63,7 +63,7 @@ def parse(body: bytes) -> Review:
     operation = _operation(request)
     value = _object(request, "object")
     if value is None and operation in (Operation.CREATE, Operation.UPDATE):
-        # To allow it would be a verdict on something that we have not seen.
+        # Allowing the request would be a verdict on an object that usher has not seen.
         raise errors.ReviewError(f"request.object: expected an object, found none to {operation}")
     return Review(
         uid=_required_text(request, "uid"),
@@ -81,7 +81,7 @@ def parse(body: bytes) -> Review:
 
 
 def request_of(review: Review) -> Request:
-    """What the evaluator is to decide about the object of a review; the object is empty where there is none."""
+    """The request for the evaluator; its object is empty if the review has no object."""
     return Request(
         value=review.value or {},
         operation=review.operation,

@@ -41,7 +41,7 @@ class Response(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A response body and what is worth logging and counting about it; never the object itself."""
+    """A response body, and data about it for logs and metrics; never the object itself."""
 
     body: bytes
     review: Review
@@ -137,9 +137,9 @@ def shown(text: str, longest: int) -> str:
 
 
 def _warning(judgement: model.Judgement) -> str:
-    """As much of it as has room: a whole sentence less says more than half a one.
+    """As much of the text as fits; drops a whole sentence rather than cut one.
 
-    A short reason for the mildness is kept above all, or a reader would wonder why the object was let through.
+    Keeps a short reason why the finding does not deny, so that the reader knows why the object was allowed.
     """
     message, remedy, because = _parts(judgement)
     start = f"{judgement.code} {judgement.name}: "
@@ -150,7 +150,7 @@ def _warning(judgement: model.Judgement) -> str:
 
 
 def _parts(judgement: model.Judgement) -> tuple[str, str, str]:
-    """What is wrong, how to mend it, and why it is held against nobody."""
+    """The problem, the remedy, and why the finding does not deny."""
     finding = judgement.finding
     because = f" ({judgement.because})" if judgement.because else ""
     if not finding.remedy:

@@ -1,4 +1,4 @@
-"""A review of `*/scale`: a Scale names no template, so what is judged is the object that it scales."""
+"""A review of `*/scale`: a Scale has no template, so usher judges the object that it scales."""
 
 from dataclasses import replace
 from typing import Final
@@ -12,7 +12,7 @@ SUB_RESOURCE: Final = "scale"
 
 
 def field(review: Review) -> str:
-    """JSON Pointer of the number that the request writes; empty where it is no scale of a kind that we know."""
+    """JSON Pointer of the number that the request writes; empty if it does not scale a supported kind."""
     if review.sub_resource != SUB_RESOURCE or review.value is None:
         return ""
     kind = registry.scaled(review.resource.group, review.resource.plural)
@@ -20,18 +20,18 @@ def field(review: Review) -> str:
 
 
 def applied(review: Review, scaled: paths.Object) -> Review:
-    """The review as one of an UPDATE of the object that is scaled.
+    """The review as an UPDATE of the scaled object.
 
     Args:
-        review: of its scale; `field` knows where it keeps its number.
-        scaled: the object as it is.
+        review: the review of the Scale; `field` gives the place of its number.
+        scaled: the object before the update.
     """
     value = with_number(scaled, field(review), _replicas(review.value))
     return replace(review, kind=_text(scaled.get("kind")), sub_resource="", value=value, old_value=scaled)
 
 
 def _replicas(scale: paths.Object | None) -> int:
-    """What the API server takes for none."""
+    """The number of replicas; 0 without one, as in the API server."""
     spec = scale.get("spec") if scale is not None else None
     number = spec.get("replicas") if isinstance(spec, dict) else None
     return number if isinstance(number, int) and not isinstance(number, bool) else 0

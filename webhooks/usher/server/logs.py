@@ -52,7 +52,7 @@ def configure(*, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
-    # It tells of every try, of every kind, for as long as there is no API server; we tell once that there is none.
+    # urllib3 logs every attempt for every kind while no API server answers; usher logs a missing API server once.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
@@ -85,7 +85,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float) -> None:
 
 
 def failure(endpoint: str, error: Exception) -> None:
-    """A review without verdict. Of an error that nobody foresaw only type and place: its text may quote the object."""
+    """Logs a review without verdict. Of unexpected errors, only type and place: their text may quote the object."""
     event = {"endpoint": endpoint, "error": type(error).__name__}
     if isinstance(error, errors.UsherError):
         event["reason"] = shown(str(error), 500)

@@ -46,14 +46,14 @@ class Metrics:
             registry=self.registry,
         )  # fmt: skip
         self._configured = prometheus.Gauge(
-            "usher_configuration_good", "1 while usher.yaml is in use as it stands; 0 while an older one is kept.",
+            "usher_configuration_good", "1 while the current usher.yaml is in use; 0 while an older one is kept.",
             registry=self.registry,
         )  # fmt: skip
         self._configured.set(1)
         # Looking a child up by its labels costs more than counting.
         self._review = lru_cache(maxsize=256)(reviews.labels)
         self._second = lru_cache(maxsize=16)(seconds.labels)
-        build = prometheus.Info("usher_build", "What is running.", registry=self.registry)
+        build = prometheus.Info("usher_build", "Version, engine and policies of usher.", registry=self.registry)
         build.info({"version": __version__, "engine": engine, "policies": revision})
         prometheus.ProcessCollector(registry=self.registry)
         prometheus.PlatformCollector(registry=self.registry)
@@ -72,25 +72,25 @@ class Metrics:
             self._not_evaluated.inc(answer.unknowns)
 
     def refused(self, endpoint: str) -> None:
-        """A request that was no review of ours (4xx)."""
+        """Counts a request that was not a valid review (4xx)."""
         self._review(endpoint, "bad_request").inc()
 
     def failed(self, endpoint: str, *, seconds: float) -> None:
-        """No verdict (5xx): failurePolicy decides."""
+        """Counts a review without verdict (5xx): failurePolicy decides."""
         self._review(endpoint, "error").inc()
         self._second(endpoint).observe(seconds)
 
     def watch_facts(self, facts: LiveFacts) -> None:
-        """Shows from now on how things stand with the facts of the cluster."""
+        """Adds metrics of the facts of the cluster and of quotas."""
         self.registry.register(_OfFacts(facts))
         self.registry.register(OfQuotas(facts.store))
 
     def of_quotas(self) -> QuotaMetrics:
-        """Shows from now on what is counted about charges."""
+        """Adds metrics of charges, and returns them for counting."""
         return QuotaMetrics(self.registry)
 
     def configured(self, *, good: bool) -> None:
-        """After a change of usher.yaml: whether it is in use."""
+        """Records whether a changed usher.yaml is in use."""
         self._configured.set(good)
 
     def exposition(self) -> bytes:
@@ -98,7 +98,7 @@ class Metrics:
 
 
 class _OfFacts(Collector):
-    """What is known of the cluster, asked when Prometheus asks. Kinds are those of our own registry."""
+    """Metrics of the facts, computed when Prometheus scrapes. The kinds are those of our own registry."""
 
     def __init__(self, facts: LiveFacts) -> None:
         self._facts = facts
@@ -106,17 +106,17 @@ class _OfFacts(Collector):
     def collect(self) -> Iterator[Metric]:
         age = GaugeMetricFamily(
             "usher_facts_age_seconds",
-            "Time since what is known of a kind was last known to be current; absent while nothing is known.",
+            "Time since the facts of a kind were last known to be current; absent while no fact is known.",
             labels=["kind"],
         )
         objects = GaugeMetricFamily(
-            "usher_facts_objects", "Objects known of a kind; absent while nobody knows.", labels=["kind"]
+            "usher_facts_objects", "Objects known of a kind; absent while the number is unknown.", labels=["kind"]
         )
         current = GaugeMetricFamily(
-            "usher_facts_current", "1 while changes of a kind would be known at once, else 0.", labels=["kind"]
+            "usher_facts_current", "1 while usher watches the changes of a kind, else 0.", labels=["kind"]
         )
         restarts = CounterMetricFamily(
-            "usher_facts_watch_restarts", "Watches made anew, by kind and reason.", labels=["kind", "reason"]
+            "usher_facts_watch_restarts", "Restarted watches, by kind and reason.", labels=["kind", "reason"]
         )
         for state in self._facts.states():
             if state.age is not None:

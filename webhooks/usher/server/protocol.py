@@ -9,27 +9,27 @@ ARRIVAL: Final = 10.0
 """Seconds from the first byte of a request to its last. No API server waits so long for an answer."""
 
 MAX_HEAD: Final = 64 * 1024
-"""Bytes of request line and headers that are kept while the rest has yet to come. API servers send less than 1 KiB."""
+"""Bytes of request line and headers that the server keeps until the rest arrives. API servers send less than 1 KiB."""
 
 MAX_REQUEST: Final = 16 * 2**20
-"""Bytes of a whole request with head, framing and trailers. Reviews have a bound of their own, half of it."""
+"""Bytes of a whole request with head, framing and trailers. The limit of a review body is half of it."""
 
 
 LINGER: Final = 1.0
-"""Seconds that a client has to say goodbye, as TLS wants it, when the server ends."""
+"""Seconds that a client has to close its TLS connection when the server ends."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Ends connections that would hold memory or a place for as long as a stranger likes.
+    """Ends connections that would hold memory or a connection slot without limit.
 
-    A connection without a request on its way is left alone for the time of keep-alive, also before its first request:
-    Go's client opens connections ahead of need.
+    A connection without a request stays open for the keep-alive time, also before its first request, because clients in
+    Go open connections ahead of need.
     """
 
     arrival = ARRIVAL
 
     _arriving = False
-    """Whether a part of a request is here and a part is not."""
+    """Whether a request has arrived in part."""
     _head_arriving = False
     _received = 0
     _deadline: asyncio.TimerHandle | None = None

@@ -22,10 +22,10 @@ _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0)
 
 
 class QuotaMetrics:
-    """Counts what is charged; see `gpu_quota.live.metering.Meter`."""
+    """Counts charges; see `gpu_quota.live.metering.Meter`."""
 
     def __init__(self, registry: prometheus.CollectorRegistry) -> None:
-        """Takes where the metrics are shown."""
+        """Registers the metrics."""
         self._charges = prometheus.Counter(
             "usher_quota_charges", "Charges of GPUQuotas, by result.", ["result"], registry=registry
         )
@@ -34,7 +34,7 @@ class QuotaMetrics:
         )
         self._conflicts = prometheus.Counter(
             "usher_quota_conflicts",
-            "Writes that another replica came before; each is repeated.",
+            "Writes that failed because another replica wrote first; usher repeats each.",
             registry=registry,
         )
         self._reconciled = prometheus.Counter(
@@ -58,15 +58,15 @@ class QuotaMetrics:
 
 
 class OfQuotas(Collector):
-    """Limits and what is used of them, read when Prometheus scrapes."""
+    """Limits of quotas and their used amounts, read when Prometheus scrapes."""
 
     def __init__(self, facts: Store) -> None:
         self._facts = facts
 
     def collect(self) -> Iterator[Metric]:
         labels = ["quota", "unit", "classes"]
-        hard = GaugeMetricFamily("usher_quota_hard", "What a limit of a GPUQuota allows.", labels=labels)
-        used = GaugeMetricFamily("usher_quota_used", "What is used of a limit of a GPUQuota.", labels=labels)
+        hard = GaugeMetricFamily("usher_quota_hard", "Amount that a limit of a GPUQuota allows.", labels=labels)
+        used = GaugeMetricFamily("usher_quota_used", "Used amount of a limit of a GPUQuota.", labels=labels)
         found = self._facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
         names = [] if isinstance(found, Absence) else sorted(found)[:MOST_QUOTAS]
         for name in names:
@@ -78,7 +78,7 @@ class OfQuotas(Collector):
 
 
 def _amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, float, bool]]:
-    """Classes of a limit, unit, amount, and whether the amount is used; of limits with equal classes only the first."""
+    """Classes of a limit, unit, amount, and whether the amount is used; only the first of limits with equal classes."""
     status = value.get("status")
     said = status.get("used") if isinstance(status, dict) else None
     of_limits = said if isinstance(said, list) else []

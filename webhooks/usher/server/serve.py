@@ -179,7 +179,7 @@ _PROBE: Final[paths.Object] = {
 def _server(app: ASGIApp, *, reloader: Reloader | None = None) -> _Server:
     config = uvicorn.Config(
         app,
-        loop="none",  # it is chosen by whoever runs us
+        loop="none",  # the caller chooses the event loop
         http=BoundedProtocol,
         ws="none",
         lifespan="off",

@@ -1,4 +1,4 @@
-"""What each check and mutation is: identity, severity and texts, from the METADATA of its Rego file.
+"""Identity, severity and texts of each check and mutation, from the METADATA of its Rego file.
 
 The METADATA are read once, when the bundle is built (`tools/build_policies.py`), into `policies/catalogue.json`.
 """
@@ -18,20 +18,20 @@ class Severity(StrEnum):
 
 
 class About(StrEnum):
-    """What a check looks at; it is asked about nothing else."""
+    """What a check looks at; usher runs the check only for these workloads or objects."""
 
     PODS = "pods"
-    """Workloads: whatever makes pods."""
+    """All workloads: objects that make pods, and Pods."""
     ACCELERATOR_PODS = "accelerator pods"
-    """Workloads of which some pods ask for accelerators."""
+    """Workloads with pods that ask for accelerators."""
     ORDINARY_PODS = "ordinary pods"
-    """Workloads of which some pods ask for no accelerator."""
+    """Workloads with pods that ask for no accelerator."""
     LABELLED_PODS = "labelled pods"
-    """Workloads that have, or whose templates have, a label or an annotation that rules read: most pods have none."""
+    """Workloads with a label or an annotation that rules read, on the object or on a template. Few pods have one."""
     CLUSTER_FACTS = "cluster facts"
-    """Workloads, or objects of the kinds that `kinds` names, where anything is known of the cluster they are for."""
+    """Workloads, or objects of the kinds in `kinds`, if usher knows any fact of their cluster."""
     OBJECTS = "objects"
-    """What rules read of an object beside its pods; `kinds` names the kinds."""
+    """Fields of an object beside its pods; `kinds` names the kinds."""
 
 
 class Parameter(BaseModel):
@@ -40,7 +40,7 @@ class Parameter(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     default: bool | int | str | list[str]
-    """Also says of which type the values are."""
+    """Values in usher.yaml must have the type of the default."""
     description: str
 
 
@@ -64,28 +64,28 @@ class Entry(BaseModel):
     remediation: str = ""
     links: tuple[Link, ...] = ()
     why: str = ""
-    """Why what the check finds matters, in one line."""
+    """Why a finding of the check matters, in one line."""
     about: About = About.PODS
     kinds: tuple[str, ...] = ()
-    """Of a check about objects, and of one about cluster facts that asks for no workload, the keys of their kinds in
-    `input.object`."""
+    """Keys of kinds in `input.object`, of a check about objects or about cluster facts of objects that are not
+    workloads."""
     closes: tuple[str, ...] = ()
-    """Which rules (S) and bypass routes (B) of the field's list it closes; docs/coverage.md."""
+    """Rules (S) and bypass routes (B) in docs/coverage.md that the check closes."""
     aliases: tuple[str, ...] = ()
-    """Names that it had, or that others have for it."""
+    """Former names, and names that other tools use."""
     parameters: dict[str, Parameter] = {}
     severity: Severity | None = None
-    """Of checks; mutations have none."""
+    """Of checks; None for mutations."""
     order: int = 0
     """Of a mutation: when it is applied, after those with smaller numbers (docs/domain/mutation-order.md)."""
     on_by_default: bool = True
-    """Of a mutation; one that is not must be switched on in usher.yaml."""
+    """Of a mutation: whether it applies unless usher.yaml switches it off."""
     promises: tuple[str, ...] = ()
-    """Of a mutation: the checks, by key, that find nothing any more where it was applied."""
+    """Of a mutation: keys of the checks that pass once it is applied."""
     silent: bool = False
-    """Of a mutation that changes nearly every pod of a cluster: the annotation tells of it, and no warning does."""
+    """Of a mutation that changes nearly every pod: the annotation names it, but no warning does."""
     mended_on_pods: bool = False
-    """Whether a mutation mends what the check finds when the pods are made, whatever their template says."""
+    """Whether a mutation mends a finding of the check in the pods, when they are created."""
 
     @property
     def name(self) -> str:
@@ -93,7 +93,7 @@ class Entry(BaseModel):
 
     @property
     def number(self) -> int:
-        """By which checks are put in order."""
+        """The number in the code, by which checks are sorted."""
         return int(self.code[3:])
 
     @property
@@ -125,7 +125,7 @@ class Catalogue:
         )
 
     def mutation_name(self, key: str) -> str:
-        """The name of a mutation, as people know it."""
+        """The name of a mutation by its key; the key itself for an unknown mutation."""
         entry = self.mutations.get(key)
         return entry.name if entry is not None else key
 
@@ -141,7 +141,7 @@ class Catalogue:
 
     @property
     def keys_of_checks(self) -> dict[str, str]:
-        """Keys by codes, names and aliases: the words in which usher.yaml speaks of checks."""
+        """Keys of checks by the words that usher.yaml may use: codes, names and aliases."""
         return {word: entry.key for entry in self.checks.values() for word in (entry.code, entry.name, *entry.aliases)}
 
 

@@ -77,7 +77,7 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
 
 
 def _values(file: Path, block: str, *, before: int) -> _Metadata:
-    """The values of a block that so many lines stand before; what is wrong is named by its line."""
+    """The values of a block; `before` counts the lines above it, so that errors name lines of the file."""
     text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in block.splitlines())
     try:
         (document,) = reader.parse(text.encode(), source=str(file))

@@ -1,4 +1,4 @@
-"""The beginning of a new check: a folder that passes nothing yet, and says what is to be written where."""
+"""Makes the folder of a new check, with a template of each file that the author must fill in."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,11 +8,11 @@ from usher import errors
 from usher.policy.checks import catalogue
 
 _STEP: Final = 100
-"""Codes of one category stand together."""
+"""Each category has its own block of codes."""
 
 
 def next_code(category: str, entries: Iterable[catalogue.Entry]) -> str:
-    """The next free code of a category; a new category begins at the next hundred that none has."""
+    """The next free code of a category; a new category begins in the next unused hundred."""
     numbers: dict[str, list[int]] = {}
     for entry in entries:
         numbers.setdefault(entry.category, []).append(int(entry.code.removeprefix("USH")))
@@ -28,11 +28,11 @@ def files(category: str, name: str, code: str) -> Mapping[str, str]:
     """The files of a new check, by their paths within its folder.
 
     Raises:
-        InputError: category or name are no names of folders and of Rego packages.
+        InputError: the category or the name cannot name a folder and a Rego package.
     """
     for text in (category, name):
         if not text.isascii() or not text.isidentifier() or text != text.lower():
-            raise errors.InputError(f"{text!r}: write small letters, digits and underscores, such as gpus_per_workload")
+            raise errors.InputError(f"{text!r}: write small letters, digits and underscores, like gpus_per_workload")
     values = {"category": category, "name": name, "code": code}
     return {
         f"{name}.rego": _fill(_RULE, values),
@@ -46,7 +46,7 @@ def write(folder: Path, contents: Mapping[str, str]) -> None:
     """Writes the files.
 
     Raises:
-        InputError: the folder is there already, or cannot be written.
+        InputError: the folder exists already, or cannot be written.
     """
     if folder.exists():
         raise errors.InputError(f"{folder} is there already; choose another name")
@@ -69,7 +69,7 @@ _RULE: Final = """\
 # METADATA
 # title: What must be, in one line
 # description: |
-#   What goes wrong otherwise, for whom, and how the rule decides; what it leaves alone and why.
+#   What goes wrong otherwise, for whom, and how the rule decides; what the rule skips and why.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/

@@ -39,7 +39,7 @@ class Engine(Protocol):
         """The result object of an entry point for an input document (JSON).
 
         Raises:
-            EngineError: the engine failed, or its answer is not a result of ours.
+            EngineError: the engine failed, or its answer is not a result of our policies.
             DeadlineError: it took too long.
         """
         ...
@@ -48,7 +48,7 @@ class Engine(Protocol):
         """Returns if the engine can evaluate our policies now.
 
         Raises:
-            EngineError: it cannot be reached, has none, or those of another revision.
+            EngineError: the engine cannot be reached, has no policies, or has another revision of them.
         """
         ...
 
@@ -56,10 +56,10 @@ class Engine(Protocol):
 
 
 def checked_result(value: object, *, entrypoint: Entrypoint) -> paths.Object:
-    """The value, if it is a result object of the version that we know.
+    """The value, if it is a result object of the supported version.
 
     Raises:
-        EngineError: it is not; the bundle and this program do not belong together, or the entry point is undefined.
+        EngineError: the bundle is of another version of usher, or the entry point is undefined.
     """
     if not isinstance(value, dict):
         raise errors.EngineError(f"entry point {entrypoint}: the policy engine answered with no object")
@@ -72,10 +72,10 @@ def checked_result(value: object, *, entrypoint: Entrypoint) -> paths.Object:
 
 
 def parsed(text: bytes, *, entrypoint: Entrypoint) -> object:
-    """JSON that an engine gave.
+    """The JSON value of an engine's answer.
 
     Raises:
-        EngineError: it is not JSON.
+        EngineError: the answer is not JSON.
     """
     try:
         return orjson.loads(text)
@@ -85,11 +85,11 @@ def parsed(text: bytes, *, entrypoint: Entrypoint) -> object:
 
 ENTRIES: Final = 1024
 LARGEST: Final = 8192
-"""Bytes of a document whose answer is kept; with ENTRIES it bounds the memory to some 16 MB."""
+"""Bytes of the largest document whose answer is kept; with ENTRIES it bounds the memory to about 16 MB."""
 
 
 class CachedEngine:
-    """Evaluates each document once, for as long as its answer is kept."""
+    """Remembers the answers of an engine for documents of up to LARGEST bytes."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -104,7 +104,7 @@ class CachedEngine:
         return self._engine.waits
 
     def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
-        """The result of the engine, which nobody may change; errors are not kept."""
+        """The result of the engine. Callers must not change it, because it is kept; errors are not kept."""
         if len(document) > LARGEST:
             return self._engine.evaluate(entrypoint, document)
         return self._evaluate(entrypoint, document)

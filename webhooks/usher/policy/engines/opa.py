@@ -261,7 +261,7 @@ def _parts(url: str) -> tuple[str, str, int]:
     """Scheme, host and port.
 
     Raises:
-        InputError: there is anything else, or less.
+        InputError: the URL lacks one of these parts, or has any other.
     """
     try:
         parts = urlsplit(url)
@@ -271,7 +271,7 @@ def _parts(url: str) -> tuple[str, str, int]:
     extra = parts.username or parts.password or parts.path.strip("/") or parts.query or parts.fragment
     if parts.scheme not in {"http", "https"} or not parts.hostname or port is None or extra:
         raise errors.InputError(
-            f"{url!r} is no URL of an OPA server: give scheme, host and port alone, such as http://127.0.0.1:8181"
+            f"{url!r} is no URL of an OPA server: give only scheme, host and port, for example http://127.0.0.1:8181"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return parts.scheme, host, port

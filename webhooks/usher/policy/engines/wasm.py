@@ -30,10 +30,10 @@ REBUILD_ABOVE: Final = 16 * 2**20
 _CLOSED: Final = "the policy engine is closed"
 _PAGE: Final = 65536
 _DATA: Final = b"{}"
-"""Base data beside the rules: there are none, what rules need to know is in the input."""
+"""Base data beside the rules: empty, because the input holds all data that rules read."""
 
 _TEXT_SIZES: Final = (4096, 2**20, 2**32)
-"""Bytes in which the end of a text is looked for, one after the other; most results end within the first."""
+"""Sizes in bytes of the ranges searched in turn for the end of a text; most results end within the first."""
 
 
 class WasmEngine:
@@ -72,14 +72,14 @@ class WasmEngine:
             self._discard(instance)
         results = engine.parsed(text, entrypoint=entrypoint)
         if not isinstance(results, list) or not results or not isinstance(results[0], dict):
-            raise errors.EngineError(f"entry point {entrypoint} is undefined: the policies have no such rule")
+            raise errors.EngineError(f"entry point {entrypoint} is undefined: the policies do not define this rule")
         return engine.checked_result(results[0].get("result"), entrypoint=entrypoint)
 
     def ready(self) -> None:
         self._instance()
 
     def close(self) -> None:
-        """Ends the clock; what still runs is stopped within a tick, as if its deadline were over."""
+        """Ends the clock. A running evaluation stops within a tick, as if its deadline had passed."""
         self._clock.stopped.set()
 
     def _instance(self) -> "_Instance":
@@ -135,13 +135,13 @@ class _Instance:
             self._entrypoints = self._numbers("entrypoints")
             if missing := [entrypoint for entrypoint in engine.Entrypoint if entrypoint not in self._entrypoints]:
                 raise errors.EngineError(f"the compiled policy has no entry point {missing[0]}")
-            # The capabilities file keeps such policies out; this is for a module that was built by other means.
+            # The capabilities file prevents these calls; a module that was built in another way may have them.
             if builtins := self._numbers("builtins"):
                 raise errors.EngineError(f"the compiled policy calls {min(builtins)}, which WebAssembly lacks")
             address = self._call("opa_malloc", len(_DATA))
             self._write(address, _DATA)
             self._data = self._call("opa_json_parse", address, len(_DATA))
-            # Whatever an evaluation allocates lies above this, and the next one writes over it.
+            # Each evaluation allocates above this address, and overwrites the memory of the one before.
             self._heap = self._call("opa_heap_ptr_get")
             self._evaluate = Call(self._store, self._functions["opa_eval"], arguments=7)
         except (wasmtime.WasmtimeError, wasmtime.Trap, LookupError) as error:

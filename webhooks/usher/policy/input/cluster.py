@@ -1,4 +1,4 @@
-"""`input.cluster` of the policies: what is known of the cluster, as far as it matters to one object."""
+"""`input.cluster` of the policies: the facts of the cluster that matter to one object."""
 
 from typing import NotRequired, cast
 
@@ -18,7 +18,7 @@ from usher.authorities.volcano.slice import PodGroupObjectInput, VolcanoInput
 
 
 class Cluster(TypedDict):
-    """Each field is absent where its authority says nothing of the object."""
+    """Each field is absent if its authority knows no fact that matters to the object."""
 
     gpuQuota: NotRequired[GpuQuota]
     kueue: NotRequired[KueueInput]

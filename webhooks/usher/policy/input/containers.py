@@ -41,21 +41,21 @@ class Container(pod_shapes.Container):
     type: str
     asksAccelerators: bool
     trains: NotRequired[bool]
-    """Whether it does the work of its pod; absent where it does not."""
+    """Whether it does the work of its pod; absent if not."""
     usesClaims: NotRequired[bool]
-    """Whether it uses any device claim of its pod, known or not; absent where it does not."""
+    """Whether it uses any device claim of its pod, known or not; absent if not."""
     accelerators: dict[str, Resource]
-    """Also those that it asks 0 of, or of which it gets none because requests and limits contradict each other."""
+    """Also accelerators with amount 0, or with requests and limits that contradict each other, so that it gets 0."""
     resources: NotRequired[dict[str, Resource]]
     """All other resources, of containers in pods that ask for accelerators."""
     lookalikes: NotRequired[dict[str, str]]
-    """Resources that are in no vocabulary but look like accelerators, with the path of each."""
+    """Paths of unknown resources that look like accelerators, by their names."""
     environment: dict[str, Variable]
-    """Of several entries of one name the last, which is the one that counts."""
+    """By name; the last of several entries with one name, because Kubernetes uses that one."""
     operatorVariables: NotRequired[dict[str, str]]
-    """Paths of the variables set here that the kind's operator sets as well, by their names; never their values."""
+    """Paths of variables that the kind's operator sets as well, by their names; never their values."""
     processes: NotRequired[Processes]
-    """Absent where the launcher works the number out itself, where nobody knows it, and without accelerators."""
+    """Absent if the launcher computes the number itself, if it is unknown, and without accelerators."""
     idleCommand: NotRequired[str]
     """Path of a command that does nothing but wait while the container holds accelerators."""
 

@@ -12,8 +12,8 @@ from usher.policy.input.containers import Container, container_document
 from usher.reading import pod_shapes
 from usher.reading.shapes import Amount, amount_of
 
-# The families of labels and annotations that rules read. All others differ from pod to pod of one job, or hold what is
-# nobody's business: kubectl keeps whole manifests in one.
+# The families of labels and annotations that rules read. Others may differ between the pods of one job, or hold private
+# data: kubectl keeps whole manifests in one.
 READ_KEYS = (
     "alpha.jobset.sigs.k8s.io/",
     "autoscaling.knative.dev/",
@@ -184,7 +184,7 @@ def _request(request: model.AcceleratorRequest) -> Request:
 
 
 def _toleration(toleration: Mapping[str, paths.Json]) -> Toleration:
-    # A field of a wrong type has been told, and covers nothing.
+    # usher has already reported fields of a wrong type, and ignores them here.
     return cast(Toleration, {name: value for name in _OF_TOLERATION if isinstance(value := toleration.get(name), str)})
 
 
@@ -193,7 +193,7 @@ def _amounts(amounts: Mapping[str, quantities.Quantity]) -> dict[str, Amount]:
 
 
 def model_size(annotations: Mapping[str, str]) -> Amount | None:
-    """The quantity of the annotation; None without one, and where it holds none."""
+    """The quantity in the annotation; None without the annotation, or if its text is not a quantity of at least 0."""
     text = annotations.get(MODEL_SIZE)
     if text is None:
         return None

@@ -88,7 +88,7 @@ class Sites:
         )
 
     def of(self, workload: model.Workload) -> Site:
-        """The slice for a workload, which nobody may change."""
+        """The slice for a workload. Callers must not change it, because it is kept."""
         size = config_selection.size(workload) if self._looks_at_size else 0
         return self._kept(workload.namespace, workload.group, workload.kind, workload.role.value, size)
 
