@@ -1,4 +1,4 @@
-"""What usher keeps of an object of a cluster: nothing secret, and nothing that no rule reads."""
+"""The fields that usher keeps of an object of a cluster: only those that rules read, and no secrets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Key = tuple[str, str]
 """Group and kind."""
 
 Keep = Callable[[paths.Object], paths.Object]
-"""Makes of an object, which may be of any shape, another one that holds what is kept."""
+"""Returns a new object with the kept fields of an object, which may have any shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,13 +19,13 @@ class FactKind:
 
     group: str
     versions: tuple[str, ...]
-    """Those that are understood, the best first."""
+    """The versions that usher understands, the best first."""
     kind: str
     plural: str
     keep: Keep
     cluster_scoped: bool = False
     momentary: frozenset[str] = frozenset()
-    """Fields of the status that say what is used at the moment; nothing that is remembered rests on them."""
+    """Fields of the status with the current use. Remembered answers do not depend on them."""
     changes_often: bool = False
     """Whether objects change all the time, and neither the reading of workloads nor a mutation looks them up."""
     presence_only: bool = False
@@ -53,7 +53,7 @@ def _identity(value: paths.Object) -> paths.Object:
 
 
 def keeping(*pointers: str) -> Keep:
-    """Keeps what stands at some JSON Pointers, beside the identity and the labels of the object."""
+    """Keeps the values at some JSON Pointers, and the identity and the labels of the object."""
     ways = [paths.split(pointer) for pointer in pointers]
 
     def keep(value: paths.Object) -> paths.Object:

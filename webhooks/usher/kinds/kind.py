@@ -94,7 +94,7 @@ class Facts:
 
     keep: Keep
     momentary: frozenset[str] = frozenset()
-    """Fields of the status that say what is used at the moment; nothing that is remembered rests on them."""
+    """Fields of the status with the current use. Remembered answers do not depend on them."""
     changes_often: bool = False
     """Whether objects change all the time, and neither the reading of workloads nor a mutation looks them up."""
     presence_only: bool = False

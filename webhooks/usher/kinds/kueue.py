@@ -96,7 +96,7 @@ class Topology(TypedDict):
     spec: NotRequired[TopologySpec]
 
 
-# The one key is no name in Python. All others stay in the manifest.
+# The key is not a valid name in Python. All other annotations stay in the manifest.
 WorkloadAnnotations = TypedDict("WorkloadAnnotations", {"kueue.x-k8s.io/priority-boost": NotRequired[str]})
 with_config(STRICT)(WorkloadAnnotations)
 
@@ -123,7 +123,7 @@ class WorkloadPriorityClass(TypedDict):
     metadata: NotRequired[Metadata]
     value: NotRequired[int]
     spec: NotRequired[MisplacedValue]
-    """No such field exists; people write the value there nevertheless."""
+    """This field does not exist in the API, but people write the value there."""
 
 
 KINDS = [

@@ -28,7 +28,7 @@ _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
 def _one_group(spec: Object, path: str, reading: Reading) -> Iterator[Template]:
     """The templates of one group of a LeaderWorkerSetSpec: a leader and `size` - 1 workers.
 
-    Without a template of its own the leader is made from that of the workers, so that there is one template for all
+    If the leader has no template, the controller makes it from that of the workers: one template serves all
     (LW:pkg/controllers/leaderworkerset_controller.go, constructLeaderStatefulSetApplyConfiguration).
     """
     path += "/leaderWorkerTemplate"
@@ -95,8 +95,8 @@ def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[
 def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> model.Count:
     """How many groups a role has; its own number does not count where an autoscaler sets it.
 
-    Without any settings a rollout makes one group more; with settings the defaults of the CRD hold, by which a group
-    less is enough and none more is made.
+    Without any settings a rollout makes one more group. With settings the defaults of the CRD apply: the rollout may
+    run one group less, and makes no extra group.
     """
     scaling = reading.mapping(role.get("scaling"), path + "/scaling")
     external = reading.text(scaling.get("mode"), path + "/scaling/mode") == "External"

@@ -15,7 +15,7 @@ _DEPLOYMENT: Final = "/spec/deploymentConfig"
 _DEFAULT_GPU: Final = "nvidia.com/gpu"
 _DEFAULT_RUNTIME_CLASS: Final = "nvidia"
 
-# Nothing stands where a pod has it: what is written into the places of a pod would be refused or dropped.
+# The fields differ from those of a pod: the API server would refuse or drop fields of a pod.
 _TRAITS: Final = Traits(trains="vllm", changeable=False)
 
 

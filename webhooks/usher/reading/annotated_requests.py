@@ -101,7 +101,7 @@ def _whole(text: str) -> quantities.Quantity | None:
 def _mounted(files: Mapping[str, Iterable[str]], path: str) -> list[model.AcceleratorRequest]:
     """The GPUs that GKE's device injector mounts, by annotation: however many containers get one, it is one device.
 
-    Each annotation lists devices in YAML, of which only the paths matter (nri_device_injector in
+    Each annotation lists devices in YAML. Only their paths matter (nri_device_injector in
     GoogleCloudPlatform/container-engine-accelerators). Other containers of the node may have asked for them, so they
     have a name of their own.
     """

@@ -9,19 +9,19 @@ from usher.reading import lookup
 from usher.reading.templates import Template
 
 MAX_DEPTH: Final = 4
-"""Workloads in workloads. Deeper ones, such as four AppWrappers around another, are a mistake or an attack."""
+"""Workloads in workloads. Deeper ones, for example four AppWrappers around another, are a mistake or an attack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inner:
-    """An object inside another one, of a kind that is known, with paths that begin at the inner object."""
+    """An object of a known kind inside another object. Its paths begin at the inner object."""
 
     versions: tuple[str, ...]
-    """Versions of its kind that are known."""
+    """The known versions of its kind."""
     is_template: bool
     """Whether its kind makes pods only when something else refers to it."""
     templates: tuple[Template, ...] | None
-    """None where the object has a version of its kind that is not known."""
+    """None where the version of the object is not known."""
     unknowns: tuple[model.Unknown, ...] = ()
     references: Mapping[str, lookup.Reference]
     """Which objects its names stand for, by the path of the name."""
@@ -31,7 +31,7 @@ class Context(NamedTuple):
     """What surrounds one object."""
 
     namespace: str = ""
-    """Where names are looked up that come without a namespace."""
+    """The namespace of names that come without one."""
     objects: lookup.Lookup = lookup.NOTHING
     find_inner: "FindInner | None" = None
     """Reads objects inside the object; without it their kinds are not known."""
@@ -44,7 +44,7 @@ class Context(NamedTuple):
         return self.depth >= MAX_DEPTH
 
     def find(self, reference: lookup.Reference) -> paths.Object | None:
-        """The object that a reference names; None where it is not there or not known."""
+        """The object that a reference names; None where it does not exist or is not known."""
         found = self.objects.find(reference)
         return None if isinstance(found, lookup.Absence) else found
 

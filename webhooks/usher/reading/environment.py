@@ -31,7 +31,7 @@ def variables(value: object, path: str, reading: Reading) -> Iterator[model.Envi
 def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Name and path of the entries that set variables of the kind's operator; values stay in the manifest.
 
-    What is wrong with the list and its entries `variables` records.
+    Wrong lists and entries are not reported here: `variables` records them.
 
     Args:
         value: a list of variables.
@@ -57,7 +57,7 @@ def _whole_and_prefixes(names: frozenset[str]) -> tuple[frozenset[str], tuple[st
 
 
 def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
-    """An entry whose value comes from elsewhere, or which is not as it should be."""
+    """An entry whose value comes from another object, or an entry that cannot be read."""
     if not isinstance(value, dict):
         reading.not_an_object(value, path)
         return
@@ -70,7 +70,7 @@ def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.
 
 
 def _variable(name: str, value: str | None, path: str) -> model.EnvironmentVariable:
-    """The kubelet puts other variables in place of `$(NAME)`, and those may come from anywhere."""
+    """The kubelet replaces `$(NAME)` by other variables, which may come from any source."""
     known = None if value is not None and "$(" in value else value
     return model.EnvironmentVariable(name=name, value=known, path=path)
 

@@ -9,7 +9,7 @@ from usher.reading import lookup
 from usher.reading.values import Reading
 
 UNUSABLE = -1
-"""Stands for a number that is missing or wrong, where no default may stand in."""
+"""Stands for a missing or wrong number that no default may replace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,17 +20,17 @@ class Growth:
     version: str
     """The API version of the source, without its group."""
     target: lookup.Reference
-    """Kind and name are empty where the source does not tell them. No version: an autoscaler looks at none."""
+    """Kind and name are empty where the source does not give them. No version: autoscalers ignore it."""
     minimum: int
     maximum: int | None
-    """None where nothing bounds it or the bound could not be read, which `unknowns` then tells."""
+    """None where nothing bounds it, or where the bound could not be read: `unknowns` then has the reason."""
     reason: str = ""
-    """Why that is the maximum, where the source does not plainly say it."""
+    """Why that is the maximum, where the source does not state it."""
     maximum_path: str = paths.ROOT
-    """What says the maximum, or what lacks it where a default applies. Like all paths here it leads into the source."""
+    """The field with the maximum, or the object that lacks it. Like all paths here it leads into the source."""
     target_path: str = paths.ROOT
     role: str = ""
-    """Which role of the target grows, where it is not the whole of it (DisaggregatedSet)."""
+    """The role of the target that grows; empty where the whole target grows (roles: DisaggregatedSet)."""
     held: bool = False
     """True while the target keeps the number that it has, whatever the bounds are (a paused ScaledObject)."""
     unknowns: tuple[model.Unknown, ...] = ()
@@ -51,7 +51,7 @@ def of_number(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 
 
 def nearest(value: paths.Object, pointer: str) -> str:
-    """The pointer or, where nothing is, the innermost place on the way to it where something is."""
+    """The pointer, or its innermost part that exists in the object."""
     while pointer:
         try:
             paths.resolve(value, pointer)
@@ -69,9 +69,9 @@ def object_in(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
 
 
 def with_number(value: paths.Object, pointer: str, number: int) -> paths.Object:
-    """The object with another number at a pointer; the same object where nothing holds such a field.
+    """The object with another number at a pointer; the same object where nothing can hold that field.
 
-    Only what lies on the way is copied: the rest is shared, and neither object is to be changed.
+    Only the objects on the way are copied. The rest is shared, so callers must change neither object.
     """
     return _replaced(value, paths.split(pointer), number) or value
 

@@ -1,7 +1,7 @@
-"""One value out of several layers: defaults that are merged below what stands nearer (Argo, Tekton).
+"""One value out of several layers, where nearer layers override the defaults below them (Argo, Tekton).
 
-Layers come nearest first. Where only one of them has the value, that is taken as it stands; what is made up of several
-holds nothing but what could be read, for an entry of it may stand at another place than it seems to.
+Layers come nearest first. A value of a single layer is taken unchanged. A value merged from several layers holds only
+the parts that could be read, because an entry may come from another place than its path suggests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,19 +23,19 @@ Layers = Sequence[Place]
 
 
 def field(layers: Layers, name: str) -> tuple[Place, ...]:
-    """A field of the objects that the layers are; none of those that are no objects."""
+    """A field of every layer that is an object; other layers are left out."""
     return tuple(
         Place(layer.value.get(name), f"{layer.path}/{name}") for layer in layers if isinstance(layer.value, dict)
     )
 
 
 def nearest(layers: Layers) -> Place:
-    """The nearest layer with anything in it, or the nearest of all; NOWHERE only without layers."""
+    """The nearest layer that is not empty, else the nearest of all; NOWHERE if there are no layers."""
     return next((layer for layer in layers if is_set(layer)), layers[0] if layers else NOWHERE)
 
 
 def is_set(layer: Place) -> bool:
-    """Whether anything stands there. Empty lists, objects and texts are nothing, as they are in Go."""
+    """Whether the layer has a value. Empty lists, objects and texts do not count, as in Go."""
     return layer.value is not None and layer.value not in ("", [], {})
 
 

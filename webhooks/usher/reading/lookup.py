@@ -1,6 +1,6 @@
-"""What an object refers to by name: claims, runtimes, templates. Whoever asks for a workload says where to look.
+"""Objects that an object refers to by name: claims, runtimes, templates. The caller says where to look.
 
-Missing knowledge is the third outcome: nothing is concluded from an object that is only not known here.
+An object is found, missing or not known here. Callers conclude nothing from an object that is not known here.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ KIND: Final = "ComputeDomain"
 
 
 def claim_template(value: paths.Object) -> paths.Object | None:
-    """The ResourceClaimTemplate that `spec.channel.resourceClaimTemplate` names; None where it names none.
+    """The ResourceClaimTemplate that `spec.channel.resourceClaimTemplate` names; None without a name.
 
     Its claims are for channels between the GPUs of several nodes, not for GPUs (kubernetes-sigs/dra-driver-nvidia-gpu
     templates/compute-domain-workload-claim-template.tmpl.yaml).
@@ -42,13 +42,13 @@ def claim_template(value: paths.Object) -> paths.Object | None:
 
 class Absence(Enum):
     MISSING = "is not there"
-    """Whoever looked would know of it."""
+    """The lookup knows all objects of the kind, and this one does not exist."""
     NOT_KNOWN = "is not known here"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """An object by name; `namespace` is empty for what stands in none."""
+    """An object by name; `namespace` is empty for cluster-scoped objects."""
 
     group: str
     kind: str
@@ -61,7 +61,7 @@ class Reference:
 
 class Lookup(Protocol):
     def find(self, reference: Reference) -> paths.Object | Absence:
-        """The object, which is not to be changed."""
+        """The object, which callers must not change."""
         ...
 
 
@@ -75,14 +75,14 @@ NOTHING: Lookup = _Nothing()
 
 
 class Objects:
-    """Knows some objects, such as those of the same files, and nothing of any other."""
+    """Knows only the given objects, for example those of the same files."""
 
     def __init__(self, values: Iterable[paths.Object], *, namespace: str = "") -> None:
-        """Of several objects of one name the last is found, as after `kubectl apply`.
+        """The last of several objects with one name is found, as after `kubectl apply`.
 
         Args:
             values: the objects.
-            namespace: the namespace of those that name none.
+            namespace: the namespace of objects without one.
         """
         self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
         """By group, kind and name, and then by namespace."""
@@ -106,9 +106,9 @@ class Objects:
         return frozenset(key[2] for key in self._found if key[:2] == (group, kind))
 
     def find(self, reference: Reference) -> paths.Object | Absence:
-        """The object of the namespace; of one in no or an unknown namespace, the only one that has the name.
+        """The object of the namespace; for a reference without a namespace, the only object with the name.
 
-        Files say nothing of the scope of a kind, and what is cluster-scoped may name a namespace all the same.
+        Files do not tell the scope of a kind, and the manifest of a cluster-scoped object may name a namespace.
         """
         found = self._found.get((reference.group, reference.kind, reference.name), {})
         if reference.namespace in found:
@@ -119,13 +119,13 @@ class Objects:
 
 
 class InTurn:
-    """Asks one after the other, until one of them knows."""
+    """Asks several lookups in turn, until one knows the object."""
 
     def __init__(self, *lookups: Lookup) -> None:
         self._lookups = lookups
 
     def find(self, reference: Reference) -> paths.Object | Absence:
-        """The object of the first that has it, or else the most that any of them knows of its absence."""
+        """The object of the first lookup that has it; else MISSING if any lookup knows that, or NOT_KNOWN."""
         absence = Absence.NOT_KNOWN
         for each in self._lookups:
             found = each.find(reference)

@@ -1,4 +1,4 @@
-"""Finds what makes pods or asks for accelerators in an object of a kind that we do not know.
+"""Finds pod specs and requests for accelerators in objects of unknown kinds.
 
 Why: docs/domain/principles.md#unknown-kinds.
 """
@@ -12,12 +12,12 @@ MAX_NODES = 100_000
 
 _AMOUNTS = ("requests", "limits")
 
-# Where a node is: the place of what holds it, and its key there. Written out only for what is found.
+# Where a node is: the place of its holder, and its key there. A pointer is built only for the nodes that are found.
 Place = tuple["Place", str | int] | None
 
 
 def pod_specs(value: paths.Json) -> list[str] | None:
-    """Paths of all objects with a `containers` list, in the order of the document; those inside them left out.
+    """Paths of all objects with a `containers` list, in document order, without those nested in another.
 
     None when the object is too large to be searched to its end.
     """
@@ -27,7 +27,7 @@ def pod_specs(value: paths.Json) -> list[str] | None:
 def resource_requests(value: paths.Json, is_accelerator: Callable[[str], bool]) -> list[str] | None:
     """Paths of all objects whose `requests` or `limits` name an accelerator; None as above.
 
-    Operators that build their pods themselves have such a field without any container around it.
+    Kinds whose operators build the pods have these fields outside of any container.
     """
     return _all(value, lambda node: any(is_accelerator(name) for field in _AMOUNTS for name in _dict(node.get(field))))
 

@@ -1,4 +1,4 @@
-"""A shape is a TypedDict of what rules read of an object; everything else is left out, and wrong types are recorded."""
+"""A shape is a TypedDict of the fields that rules read. Other fields are left out, and wrong types are recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -12,13 +12,13 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import errors, paths, quantities
 
 STRICT: Final = ConfigDict(strict=True, extra="ignore")
-"""For `@with_config`: a text is no number, and what is not in the shape is left out."""
+"""For `@with_config`: a text is not read as a number, and fields outside of the shape are left out."""
 
 _MOST_WRONG: Final = 20
-"""Values of wrong types in one shape that are told one by one; no honest manifest has more."""
+"""Values of wrong types in one shape that usher reports one by one; no honest manifest has more."""
 
 Unknown = Callable[[str, str], None]
-"""Takes the path of what cannot be read, and why."""
+"""Takes the path of a value that cannot be read, and the reason."""
 
 
 @with_config(STRICT)
@@ -58,7 +58,7 @@ def _whole_or_text(value: object) -> int | str:
 
 
 IntOrString = Annotated[int | str, PlainValidator(_whole_or_text, json_schema_input_type=int | str)]
-"""A number or a text, told once when it is neither: pydantic tells a union once for each of its types."""
+"""A number or a text, reported once when it is neither: pydantic reports a union once for each of its types."""
 
 
 @with_config(STRICT)
@@ -69,7 +69,7 @@ class Metadata(TypedDict):
 
 
 def read(adapter: TypeAdapter[Any], value: object, path: str, unknown: Unknown) -> Mapping[str, Any]:
-    """The shape of a value; what has a wrong type is recorded at its path and left out.
+    """The shape of a value; values of wrong types are recorded at their paths and left out.
 
     Null is the same as missing, as everywhere in Kubernetes.
     """
@@ -83,10 +83,10 @@ def read(adapter: TypeAdapter[Any], value: object, path: str, unknown: Unknown) 
 def _as_far_as_possible(
     adapter: TypeAdapter[Any], value: object, error: pydantic.ValidationError, path: str, unknown: Unknown
 ) -> Mapping[str, Any]:
-    """The shape without what is wrong: nulls first, and then whatever pydantic names."""
+    """The shape without wrong values: drops nulls first, then every value that pydantic rejects."""
     value = without_nulls(value)
     if not isinstance(value, dict):
-        # Whoever takes the whole apart tells it.
+        # The caller that splits the object into its parts reports this.
         return {}
     for _ in range(_MOST_WRONG):
         try:
@@ -104,22 +104,22 @@ def _as_far_as_possible(
 
 
 def _is_there(value: object, detail: pydantic_core.ErrorDetails) -> bool:
-    """Whether the place that pydantic names has not been taken out meanwhile, with something around it."""
+    """Whether the place that pydantic names still exists: an object around it may be taken out already."""
     return detail["type"] == "missing" or len(_existing(value, detail["loc"])) == len(detail["loc"])
 
 
 def without_nulls(value: object) -> object:
-    """A value of JSON without the fields that are null, which to Kubernetes are missing."""
+    """A value of JSON without null fields, which Kubernetes treats as missing."""
     if isinstance(value, dict):
         return {key: without_nulls(entry) for key, entry in value.items() if entry is not None}
     if isinstance(value, list):
-        # An item of a list is not missing because it is null: its index is what others count from.
+        # Items of lists stay even if they are null, because paths contain the indexes of later items.
         return [without_nulls(entry) for entry in value]
     return value
 
 
 def _existing(value: object, place: Sequence[str | int]) -> list[str | int]:
-    """The part of a place that is there: what is missing has none, and what has been taken out no longer."""
+    """The leading part of a place that exists; it is shorter for missing fields and those already taken out."""
     kept: list[str | int] = []
     for key in place:
         inside: Any = value
@@ -132,7 +132,7 @@ def _existing(value: object, place: Sequence[str | int]) -> list[str | int]:
 
 
 def _take_out(value: dict[str, Any], place: list[str | int]) -> None:
-    """Takes out what is at a place. An item becomes an empty object, so that those behind it keep their index."""
+    """Takes out the value at a place. An item becomes an empty object, so that later items keep their index."""
     *around, last = place or [""]
     holder: Any = value
     for key in around:

@@ -1,4 +1,4 @@
-"""The parts of a pod template, each with its place in the object: what a kind hands over. Plain data."""
+"""The parts of a pod template, each with its place in the object, as a kind returns them. Plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,20 +36,20 @@ class ContainerPlace(NamedTuple):
     name: str = ""
     """For containers that have no name of their own."""
     requests: Place | None = None
-    """Where a kind keeps them elsewhere than in `resources.requests`; the value may be made up from other fields."""
+    """Set where a kind does not keep them in `resources.requests`; other fields may make up the value."""
     limits: Place | None = None
     environment: tuple[Place, ...] | None = None
-    """Lists of variables in place of `env`; of several variables of one name the last one counts."""
+    """Lists of variables in place of `env`; the last of several variables with one name counts."""
     environment_path: str = ""
     """The list that takes further variables, where that is not `env` of the container."""
     reserved_environment: frozenset[str] = frozenset()
-    """Variables that must not be added there: as in `Traits`, of all operators that it could be."""
+    """Variables that must not be added there, of every operator that may run the container; written as in `Traits`."""
     resources_path: str = ""
-    """What takes further requests and limits, where that is not `resources` of the container."""
+    """The object that takes further requests and limits, where that is not `resources` of the container."""
 
 
 class Traits(NamedTuple):
-    """What the operator of a kind does to its pods, as far as no template says it."""
+    """How the operator of a kind changes its pods beyond their template."""
 
     trains: str = ALL_REQUESTING
     """Name of the container that does the work."""
@@ -58,20 +58,20 @@ class Traits(NamedTuple):
     ranks_inherit_environment: bool = True
     """Whether the ranks see the environment of their container."""
     scheduler: model.Scheduler | None = None
-    """The scheduler of the pods where their template names none."""
+    """The scheduler of the pods where their template does not name one."""
     pod_group: str = ""
     """The scheduler for which the operator makes a PodGroup of the pods, where the kind can tell."""
     changeable: bool = True
-    """Whether what is written into the template reaches the pods."""
+    """Whether changes of the template reach the pods."""
     whole: bool = True
-    """False where something that is not known here says more about the pods."""
+    """False where the pods also depend on something that is not known here."""
 
 
 PLAIN = Traits()
 
 
 class ClaimPlace(NamedTuple):
-    """A device claim that an operator makes for every pod of its own, named by no template."""
+    """A device claim that an operator makes for each of its pods. Templates do not name it."""
 
     spec: Mapping[str, paths.Json]
     """A ResourceClaimSpec."""

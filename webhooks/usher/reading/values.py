@@ -35,12 +35,12 @@ class Reading:
         self.unknowns: list[model.Unknown] = []
         self.context = context
         self.references: dict[str, lookup.Reference] = {}
-        """Which objects names stand for, by the path of the name."""
+        """The objects that names refer to, by the path of the name."""
 
     def record_reference(self, path: str, reference: lookup.Reference) -> None:
-        """Lets the parts of a referenced object stand below the text that names it, where nothing else can stand.
+        """Places the parts of a referenced object below the text that names it, where no other path can lead.
 
-        What is wrong with one of them is reported at the name.
+        Problems in these parts are reported at the name.
         """
         self.references[path] = reference
 
@@ -168,9 +168,9 @@ class Reading:
         return value
 
     def resources(self, value: object, path: str) -> dict[str, quantities.Quantity]:
-        """`requests` or `limits`; what is no quantity of a resource is recorded and left out.
+        """`requests` or `limits`; values that are not quantities are recorded and left out.
 
-        A negative one in one container would otherwise hide what another asks for.
+        Negative quantities are left out too: in a sum they would hide the request of another container.
         """
         result = {}
         for name, text in self.mapping(value, path).items():

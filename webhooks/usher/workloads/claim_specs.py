@@ -29,8 +29,8 @@ _DRIVER: Final = re.compile(r"""device\.driver\s*==\s*["']([a-z0-9.-]{1,253})["'
 def gives_accelerators(name: str, *, path: str, reading: Reading, vocabulary: Vocabulary) -> bool:
     """Whether the devices of a class are accelerators; false and recorded where that is unknown.
 
-    What is said of the class by its name decides; or else its object, by the extended resource that its devices serve
-    and by the drivers that its expressions ask for.
+    The vocabulary decides if it has the name of the class. Otherwise the object of the class decides, by the extended
+    resource that its devices serve and by the drivers that its expressions ask for.
 
     Args:
         name: the device class.
@@ -95,16 +95,16 @@ class Claim(NamedTuple):
 
 
 def read(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabulary, path: str) -> Claim:
-    """What a ResourceClaimSpec asks of accelerators.
+    """The accelerators that a ResourceClaimSpec asks for.
 
     Args:
         spec: the spec, with its place in the claim, or in the template of claims.
-        inner: records what is wrong in it.
-        reading: looks device classes up, and records those that are not known.
+        inner: records the problems of the spec.
+        reading: looks device classes up, and records unknown ones.
         vocabulary: which device classes are accelerators.
         path: where the object that is normalised names the claim.
     """
-    # A class is looked up, and complained of, once for each claim.
+    # Each claim looks a class up, and reports it, once.
     accelerates = cache(partial(gives_accelerators, path=path, reading=reading, vocabulary=vocabulary))
     value = inner.mapping(*spec)
     devices_path = spec.path + "/devices"
@@ -154,12 +154,12 @@ def _sum(requests: Sequence[Asked]) -> Asked:
 def _of_request(
     path: str, request: Mapping[str, paths.Json], inner: Reading, accelerates: Callable[[str], bool]
 ) -> Iterator[Asked]:
-    """By device class the most that any alternative takes: which of them a pod gets is unknown.
+    """By device class the most that any alternative takes: it is unknown which alternative a pod gets.
 
-    Admin access uses devices that other pods have, and takes none.
+    Admin access takes no devices: it uses those that other pods have.
     """
     alternatives = tuple(_alternatives(path, request, inner))
-    # The API server knows no such field in an alternative.
+    # Alternatives do not have this field in the API.
     administers = not request.get("firstAvailable") and any(
         inner.flag(exactly.get("adminAccess"), exactly_path + "/adminAccess") for exactly_path, exactly in alternatives
     )
@@ -185,7 +185,7 @@ def _of_request(
 
 
 def _alternatives(path: str, request: Mapping[str, paths.Json], inner: Reading) -> Iterator[Entry]:
-    """What a request asks for, or its alternatives, of which it gets the first available one.
+    """The devices that a request asks for, or its alternatives: it gets the first available one.
 
     Version v1beta1 wrote the fields of `exactly` into the request.
     """
@@ -211,7 +211,7 @@ def _device_class(request: Mapping[str, paths.Json], path: str, inner: Reading) 
 
 
 def _span(request: Mapping[str, paths.Json], path: str, inner: Reading) -> tuple[int, int | None]:
-    """The least and the most devices; as API defaulting has it, no count is 1, and so is a count of 0.
+    """The least and the most devices. A missing count and a count of 0 become 1, as in API defaulting.
 
     All takes at least one device (k8s.io/dynamic-resource-allocation structured/internal/stable).
     """

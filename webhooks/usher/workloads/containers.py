@@ -1,4 +1,4 @@
-"""From a container as it is written to one as rules see it."""
+"""Reads a container of a manifest into the form that rules see."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from usher.reading.values import Reading
 from usher.workloads import launching
 
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-"""Resources that nearly every container asks for; none is an accelerator."""
+"""Resources that nearly every container asks for, and that are not accelerators."""
 
 
 _NOTHING: Final[Mapping[str, paths.Json]] = MappingProxyType({})

@@ -68,11 +68,11 @@ def of(text: bytes) -> bytes:
 
 
 def of_pod(pod: paths.Object, *, ranks: AbstractSet[str] = RANKS) -> bytes | None:
-    """The digest of a Pod; None for one that is not worth remembering, or whose answers depend on other objects.
+    """The digest of a Pod; None if its answer is not worth remembering or depends on other objects.
 
     Args:
         pod: the object.
-        ranks: variables whose values nobody reads.
+        ranks: variables whose values no rule reads.
     """
     metadata, spec = pod.get("metadata"), pod.get("spec")
     if not isinstance(metadata, dict) or not isinstance(spec, dict) or not _LOOKED_UP.isdisjoint(spec):
@@ -137,7 +137,7 @@ def _without_rank(variable: paths.Json, ranks: AbstractSet[str]) -> paths.Json:
 
 def _without_token(text: bytes) -> bytes:
     token = _TOKEN.search(text)
-    # With two such names, it makes a difference which of them a container mounts.
+    # With two token volumes, it makes a difference which of them a container mounts.
     if token is None or text.count(_TOKEN_PREFIX) != text.count(b'"name":"%b"' % token[1]):
         return text
     return _TOKEN.sub(b'"name":"kube-api-access"', text)

@@ -1,4 +1,4 @@
-"""How far another object lets a workload grow, and what the workload is when it has grown. Pure, never raises."""
+"""How far another object lets a workload grow, and the workload after that growth. Pure, never raises."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from usher.workloads import totals
 
 
 def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
-    """Whether an object is the target; `namespace` is the one to assume where the object names none."""
+    """Whether an object is the target; `namespace` is assumed where the object has no namespace."""
     metadata = value.get("metadata")
     fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
     api_version = value.get("apiVersion")
@@ -29,8 +29,8 @@ def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool
 def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Object:
     """The target with another number of replicas, for the normaliser to count its pods.
 
-    It shares with the target all that is the same, so neither is to be changed. It is the target itself where the
-    growth cannot change it: where the target has no such field, or while its number is held.
+    It shares all equal parts with the target, so callers must change neither. It is the target itself where the growth
+    cannot change it: where the target has no field for the number, or while its number is held.
     """
     if growth.held:
         return value
@@ -113,13 +113,13 @@ def grown(
 ) -> model.Workload | None:
     """The workload of an object with the pods, the totals and the wish for a gang that growths give it.
 
-    All else is as the object says. Of several growths the widest counts: which autoscaler wins is a matter of chance.
+    All other fields follow the object. The widest of several growths counts, because any autoscaler may win.
 
     Args:
         value: the object.
-        growths: of this object or of any others, which are left out.
+        growths: of this object and of others; those of others are left out.
         normalise: the workload of an object.
-        namespace: the namespace to assume where the object names none.
+        namespace: the namespace to assume where the object has no namespace.
     """
     workload = normalise(value)
     if workload is None or not workload.pod_sets:
@@ -170,7 +170,7 @@ def _reason(each: Growth) -> str:
 
 
 def _widened(pod_set: model.PodSet, extents: Sequence[_Extent]) -> model.PodSet:
-    """The pod set with as many pods as all extents together allow; unchanged where none makes a difference."""
+    """The pod set with as many pods as all extents together allow; unchanged where the extents do not change it."""
     counts = [extent.count(pod_set.path) for extent in extents]
     widest = max(range(len(counts)), key=lambda index: _rank(counts[index]))
     minimum, maximum = min(count.minimum for count in counts), counts[widest].maximum

@@ -15,7 +15,7 @@ def growth_of(value: paths.Object, *, namespace: str = "") -> Growth | None:
 
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
-        namespace: the namespace to assume where the object names none.
+        namespace: the namespace to assume where the object has no namespace.
     """
     group, version, kind = group_version_kind(value)
     known = registry.BY_KEY.get((group, kind))

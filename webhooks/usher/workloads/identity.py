@@ -44,10 +44,10 @@ def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner |
 
 
 def role(labels: Mapping[str, str], own: Pods, owning: Pods | None, reading: Reading) -> model.Role:
-    """What the label says; or else what notebooks say of themselves, the kind, or for pods the kind of their owner.
+    """The role by label, else by the labels of notebooks, by kind, or for pods by the kind of their owner.
 
-    Anybody can write any of them, an owner no less than a label: a role tells what is meant, and is never a reason to
-    trust.
+    Users can write all of these, owners as well as labels. So a role states an intention, and is never a reason to
+    trust a workload.
     """
     label = labels.get(ROLE_LABEL)
     if label:
@@ -74,7 +74,7 @@ def gang(  # noqa: PLR0913 - all that can make a gang
     minimum: int | None,
     priority_class: str,
 ) -> model.Gang:
-    """Pods that wait for each other want one, formed or not; what the object says of one is wanted by its author."""
+    """The gang of a workload. It is wanted if several pods wait for each other, or if anything forms it."""
     formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, labels, annotations)
     if not formed_by and minimum is not None:
         formed_by = "its operator, where it is told to"

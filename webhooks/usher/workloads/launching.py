@@ -1,7 +1,7 @@
-"""What a container starts: how many processes on its node, and whether it only waits.
+"""How many processes a container starts on its node, and whether it only waits.
 
-A command is a program, which nobody can read for certain. Only the plainest forms are, and whatever is not plain says
-nothing.
+A command is a program, so usher cannot read every command. It reads the plainest forms, and draws no conclusion from
+all others.
 """
 
 import re
@@ -13,10 +13,10 @@ from usher import model, paths
 from usher.reading.values import Reading
 
 VARIABLES: Final = ("PET_NPROC_PER_NODE", "NPROC_PER_NODE")
-"""Where torchrun looks for the number that no flag gives, and where the scripts around it do."""
+"""The variables that torchrun and its wrapper scripts read when no flag gives the number."""
 
 LONG: Final = 3600
-"""Seconds of sleep from which a container waits for somebody, and not for something."""
+"""From this many seconds of sleep on, a container waits for a person and not for an event."""
 
 _FLAG: Final = re.compile(r"--nproc[-_]per[-_]node(?:=|\s{1,40})[\"']?([^\s\"';|&\\]{1,80})")
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
@@ -31,7 +31,7 @@ _ENDLESS: Final = frozenset({("until", "false"), ("while", ":"), ("while", "true
 _BESIDE: Final = frozenset(
     {":", "date", "done", "echo", "env", "exit", "ls", "nvidia-smi", "printf", "set", "trap", "true", "wait"}
 )  # fmt: skip
-"""What people run before and after the waiting; none of it is what anybody wants a GPU for."""
+"""Commands that people run before and after the waiting. They do not use a GPU for work."""
 
 _DURATION: Final = re.compile(r"([0-9]{1,9})(?:\.[0-9]{0,9})?([smhd]?)", re.ASCII)
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -40,7 +40,7 @@ _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 class Launch(NamedTuple):
     processes: model.Processes | None
     idle_command: str
-    """Path of the command that only waits; empty where none is known to."""
+    """Path of the command that only waits; empty where no command is known to wait."""
 
 
 NOTHING: Final = Launch(None, "")
@@ -52,11 +52,11 @@ def read(
     environment: Sequence[model.EnvironmentVariable],
     reading: Reading,
 ) -> Launch:
-    """What the container at a path starts; `environment` are its variables that rules read."""
+    """The processes that the container at a path starts; `environment` holds its variables that rules read."""
     command, args = container.get("command") or [], container.get("args") or []
     if not isinstance(command, list) or not isinstance(args, list):
         return _unreadable(command, args, path, reading)
-    words: list[str] = [*command, *args]  # type: ignore[list-item]  # whatever is no text is found by the next line
+    words: list[str] = [*command, *args]  # type: ignore[list-item]  # the next line finds words that are not text
     try:
         text = "\n".join(words)
     except TypeError:

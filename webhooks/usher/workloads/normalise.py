@@ -40,7 +40,7 @@ def read(value: paths.Object, *, namespace: str) -> model.Workload:
     named = reading.text(metadata.get("name"), "/metadata/name")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
     if (group, kind) == ("", "Namespace"):
-        within = named  # usher.yaml says of a namespace what it says of the objects in it
+        within = named  # entries of usher.yaml for a namespace hold for its objects and for itself
     elif known.cluster_scoped:
         within = ""
     return model.Workload(
@@ -71,7 +71,7 @@ def normalise(
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
         vocabulary: which resources are accelerators.
-        namespace: the namespace to assume where the object names none (admission knows it, a file may not).
+        namespace: the namespace to assume where the object has no namespace (admission knows it, a file may not).
         objects: where to look up what the object refers to by name.
     """
     group, version, kind_name = group_version_kind(value)
@@ -181,7 +181,7 @@ def _unrecognised(
 
 
 def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], known: Kind, reading: Reading) -> None:
-    """Records pod specs that stand where the kind has none, in an object that lacks one where it should be."""
+    """Records misplaced pod specs, in an object without a pod spec in the place where its kind has one."""
     if pod_sets and all(pod_set.containers for pod_set in pod_sets):
         return
     told = {unknown.path for unknown in reading.unknowns}

@@ -116,7 +116,7 @@ class PodSpec:
         return result
 
     def _told_at(self, field: str, path: str) -> Callable[[str, str], None]:
-        """Tells what is unknown in a field at the place where the field stands."""
+        """Records the unknown parts of a field at the place of that field."""
         return lambda found, reason: self._reading.unknown_once(path + found.removeprefix(f"/{field}"), reason)
 
     def _moved(self, field: str) -> object:

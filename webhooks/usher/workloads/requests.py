@@ -28,11 +28,11 @@ def of_pod(
     pod_limits: model.Resources,
     only: Collection[str] | None = None,
 ) -> dict[str, quantities.Quantity]:
-    """Effective request of one pod for every resource that it names, be it with 0.
+    """Effective request of one pod for every resource that it names, even if the amount is 0.
 
-    The larger of what runs together and of what each init container needs while it runs beside the sidecars that were
-    started before it; in its place what the pod as a whole asks for; and the overhead. The API server rounds every
-    amount up to a thousandth.
+    It is the larger of two amounts: the sum of all containers that run together, and the peak of an init container
+    with the sidecars started before it. A pod-level request replaces this amount. Then the overhead is added. The API
+    server rounds every amount up to a thousandth.
 
     Args:
         containers: of one pod, init containers first and in their order.
@@ -82,10 +82,11 @@ def _asked(
 def of_whole_pod(
     containers: Iterable[model.Container], pod_requests: model.Resources, pod_limits: model.Resources
 ) -> model.Resources:
-    """Pod-level requests, which take the place of the sums over containers, after the API server's defaulting.
+    """Pod-level requests, which replace the sums over containers, after the API server's defaulting.
 
-    Once there are pod-level limits, a pod-level request that is missing becomes what the containers ask for together,
-    or the limit where they ask for nothing. Huge pages cannot be overcommitted: theirs is the limit, given or summed.
+    If the pod has pod-level limits, a missing pod-level request becomes the sum of the requests of the containers, or
+    the limit if no container requests the resource. Huge pages cannot be overcommitted: their request is the limit,
+    given or summed.
     """
     given = {name: quantity for name, quantity in pod_requests.items() if _counts_for_pod(name)}
     limits = _quantities(_summed((container.type, _huge_pages(container.limits)) for container in containers))
@@ -170,9 +171,9 @@ def requests(
 
 
 def _divided(containers: Sequence[model.Container], vocabulary: Vocabulary) -> set[str]:
-    """Resources of which no container gets whole devices, because each also says how much memory or how many cores.
+    """Resources that give every container only parts of devices, because each also asks for memory or cores.
 
-    Of one that says neither, HAMi and Volcano give it all of a device (GenerateResourceRequests in HAMi's
+    HAMi and Volcano give whole devices to a container that asks for neither (GenerateResourceRequests in HAMi's
     pkg/device/nvidia/device.go).
     """
     if all(len(container.accelerators) == 1 for container in containers):

@@ -207,7 +207,7 @@ class _Graph:
             if _ENDS_BADLY.search(depends):
                 uncertain.append(name)
         self.uncertain = _reached(uncertain, after)
-        """Tasks that run only if others end otherwise than well, and those that wait for such."""
+        """Tasks that run only if others do not succeed, and the tasks that wait for them."""
 
     def ancestors(self, names: Iterable[str]) -> set[str]:
         """These tasks and all that they wait for."""

@@ -129,7 +129,7 @@ class Node:
 
 
 def named(lists: Iterable[Place], reading: Reading) -> dict[str, Place]:
-    """Templates by their names, or by their paths: those that have none, and all but the first of one name."""
+    """Templates by name. Templates without a name, and all but the first of one name, are found by path."""
     found: dict[str, Place] = {}
     for place in lists:
         for path, template in reading.items(*place):
@@ -139,7 +139,7 @@ def named(lists: Iterable[Place], reading: Reading) -> dict[str, Place]:
 
 
 def reference(place: Place, reading: Reading) -> Reference | None:
-    """What a `workflowTemplateRef` or a `templateRef` names; None where that is not to be told."""
+    """The object that a `workflowTemplateRef` or a `templateRef` names; None where the name is not known."""
     value, path = reading.mapping(*place), place.path
     name = reading.text(value.get("name"), path + "/name")
     cluster = reading.flag(value.get("clusterScope"), path + "/clusterScope")
@@ -152,7 +152,7 @@ def reference(place: Place, reading: Reading) -> Reference | None:
 
 
 def spec_of(wanted: Reference, path: str, reading: Reading) -> Place | None:
-    """The spec of a referenced object, which counts as standing below the name that stands at a path."""
+    """The spec of a referenced object, with paths below the path of the name that refers to it."""
     found = reading.look_up(wanted, path, consequence="the pods of its templates are not judged")
     if found is None:
         return None
@@ -168,7 +168,7 @@ class Graph:
         Args:
             own: the templates of the workflow itself.
             defaults: the `templateDefaults` of the workflow.
-            reading: looks up what is referred to.
+            reading: looks up the referenced objects.
         """
         self.nodes: list[Node] = []
         self.own = own
@@ -254,7 +254,7 @@ class Graph:
         return self._node(holder.templates[name], name, holder)
 
     def _read(self, wanted: Reference, path: str) -> Holder | None:
-        """An object with templates, which stand below the first name of it."""
+        """An object with templates, whose paths lead below the first reference to the object."""
         spec = spec_of(wanted, path, self._reading)
         if spec is None:
             return None

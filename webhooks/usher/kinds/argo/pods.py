@@ -54,7 +54,7 @@ def workflow(specs: tuple[Place, ...], reading: Reading) -> Workflow:
 
 
 def type_of(template: Mapping[str, paths.Json]) -> str:
-    """Which of its fields says what a template does; empty where none does."""
+    """The field that gives a template its type; empty for a template without a type."""
     return next((name for name in _TYPES if template.get(name) is not None), "")
 
 
@@ -91,7 +91,7 @@ def pod(  # noqa: PLR0913 - all that a pod gets something from
     }
     patched = _opaque(layers.nearest(layers.field(own, "podSpecPatch")), reading)
     patched = patched or bool(layers.nearest(of.field("podSpecPatch")).value)
-    # What stands elsewhere than in the template would be replaced, not added to, by what is written into it.
+    # A field in the template replaces the same field elsewhere, and does not add to it.
     changeable = all(
         not layers.is_set(fields[each]) or fields[each].path == f"{template.path}/{each}"
         for each in _CHANGED_BY_MUTATIONS

@@ -1,7 +1,7 @@
 """argoproj.io: Workflow, CronWorkflow, WorkflowTemplate and ClusterWorkflowTemplate.
 
 A workflow makes one pod for every run of a template of a type that makes pods. `http` and `plugin` templates run in an
-agent of Argo's own, which asks for no accelerators and is not counted; `suspend`, `steps` and `dag` make none.
+agent of Argo, which asks for no accelerators and is not counted. `suspend`, `steps` and `dag` make no pods.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """ConfigMaps: the configuration of NVIDIA's device plugin, which is YAML in a text below any name.
 
-Nothing marks such a ConfigMap, and others may hold anything. So usher reads only texts that look like one, and keeps
-these fields of them alone.
+These ConfigMaps have no label, and others may hold anything. So usher reads only texts that look like a configuration,
+and keeps only the fields below.
 Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, sharing.go, replicas.go).
 """
 
@@ -38,7 +38,7 @@ class Shares(TypedDict):
     failRequestsGreaterThanOne: NotRequired[bool]
     resources: NotRequired[list[SharedResource]]
     replicas: NotRequired[int]
-    """No such field exists; people write the number there nevertheless."""
+    """This field does not exist in the API, but people write the number there."""
 
 
 @with_config(STRICT)
@@ -62,7 +62,7 @@ _CONFIGURATION: Final = TypeAdapter(Configuration)
 
 
 def _read(value: object) -> Configuration:
-    """The configuration in a text; empty where the text is no configuration, or shares no devices."""
+    """The configuration in a text; empty where the text is not a configuration, or does not share devices."""
     if not isinstance(value, str) or not _SHARES.search(value):
         return {}
     if len(value) > _MOST:

@@ -120,7 +120,7 @@ def _pods(  # noqa: PLR0913 - a task of a pipeline, and how often it runs
         Run(pod_templates=pod_templates, version=pipeline.run_version, overrides=run_spec),
         name=name,
         metadata=Place(layers.metadata(metadata, reading), pipeline.metadata[0].path),
-        # What is written into the pod template of all tasks would reach others that must not have it.
+        # A change of the pod template of all tasks would also reach tasks that must not have it.
         changeable=pod_template.value is not None,
         budget=budget,
         reading=reading,
@@ -129,7 +129,7 @@ def _pods(  # noqa: PLR0913 - a task of a pipeline, and how often it runs
 
 
 def _task_of(task: Mapping[str, paths.Json], path: str, pipeline: Pipeline, reading: Reading) -> Task | None:
-    """What a task of a pipeline runs in a pod; None for a custom task, whose controller is not Tekton's."""
+    """The task that a task of a pipeline runs in a pod; None for a custom task, which Tekton does not run."""
     for field in ("taskRef", "taskSpec"):
         place = Place(task.get(field), f"{path}/{field}")
         value = reading.mapping(*place)
@@ -153,7 +153,7 @@ def _times(task: Mapping[str, paths.Json], path: str, reading: Reading) -> Times
 
 
 def _matrix(matrix: Mapping[str, paths.Json], path: str, reading: Reading) -> Times:
-    """Every combination of the parameters, and every included one that adds to none of these."""
+    """Every combination of the parameters, and every included combination that does not extend one of these."""
     params = list(reading.items(matrix.get("params"), path + "/params"))
     include = list(reading.items(matrix.get("include"), path + "/include"))
     if not params and not include:
@@ -177,7 +177,7 @@ def _matrix(matrix: Mapping[str, paths.Json], path: str, reading: Reading) -> Ti
 
 
 def _values(value: object, path: str, reading: Reading) -> tuple[str, ...] | None:
-    """The values of a parameter of a matrix; None if they are not known before it runs."""
+    """The values of a parameter of a matrix; None if they are known only when it runs."""
     if isinstance(value, str) and PARAMETER in value:
         return None
     found = reading.texts(value, path)
@@ -187,7 +187,7 @@ def _values(value: object, path: str, reading: Reading) -> tuple[str, ...] | Non
 
 
 def _added(include: list[tuple[str, Mapping[str, paths.Json]]], known: dict[str, set[str]], reading: Reading) -> int:
-    """How many included combinations are new: none of their values is in any combination yet."""
+    """How many included combinations are new: no combination has any of their values yet."""
     new = []
     for path, entry in include:
         pairs = {

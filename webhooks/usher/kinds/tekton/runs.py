@@ -21,7 +21,7 @@ _METADATA: Final = "/metadata"
 
 
 def _task(task: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """Scheduling is none of its fields: that stands in what runs it."""
+    """The template of a Task, which has no fields for scheduling: its runs have them."""
     yield tasks.template(
         Task(spec=Place(task.get("spec"), "/spec"), version=version_of(task), is_own=True),
         Run(pod_templates=(Place(None, "/spec"),)),

@@ -19,7 +19,7 @@ class TektonContainer(TypedDict):
 
 @with_config(STRICT)
 class SchedulingInTekton(TypedDict):
-    """Nothing of Tekton has such fields but pod templates; people write them elsewhere nevertheless."""
+    """Tekton has these fields only in pod templates, but people write them elsewhere."""
 
     tolerations: NotRequired[list[Present]]
     nodeSelector: NotRequired[Present]

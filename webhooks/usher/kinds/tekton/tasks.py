@@ -35,13 +35,13 @@ class Run:
     """What the run of a task adds to it."""
 
     pod_templates: tuple[Place, ...]
-    """The nearest first, which is where a field that is missing would be written."""
+    """The nearest first, where a mutation would write a missing field."""
     version: Version = V1
     overrides: Place = NOWHERE
-    """What holds the resources of the run, and those of its steps and sidecars."""
+    """The object with the resources of the run and of its steps and sidecars."""
 
 
-def template(  # noqa: PLR0913 - a task, its run, and what is told about its pods
+def template(  # noqa: PLR0913 - a task, its run, and facts about its pods
     task: Task,
     run: Run,
     *,
@@ -59,7 +59,7 @@ def template(  # noqa: PLR0913 - a task, its run, and what is told about its pod
     for each in _POD_FIELDS:
         found = _nearest(layers.field(run.pod_templates, each))
         fields[each] = Place(None, f"{pod_path}/{each}") if found.value is None else found
-    # What comes from elsewhere would be replaced by what is written into the nearest pod template.
+    # A field in the nearest pod template would replace the same field from elsewhere.
     stand_there = all(place.path == f"{pod_path}/{each}" for each, place in fields.items())
     fields["volumes"] = Place(reading.mapping(*task.spec).get("volumes"), task.spec.path + "/volumes")
     return Template(
@@ -74,7 +74,7 @@ def template(  # noqa: PLR0913 - a task, its run, and what is told about its pod
 
 
 def _nearest(places: Sequence[Place]) -> Place:
-    """The first that is there, be it with nothing in it (TK:pkg/apis/pipeline/pod/template.go)."""
+    """The first place with a value, even if that is empty (TK:pkg/apis/pipeline/pod/template.go)."""
     return next((place for place in places if place.value is not None), places[0] if places else NOWHERE)
 
 
