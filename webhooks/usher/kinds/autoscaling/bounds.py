@@ -61,7 +61,7 @@ def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: F
 
 
 def _with_bounds(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
-    """The growth with its minimum and its maximum, which nowhere may be 0."""
+    """The growth with its minimum and its maximum. No autoscaler allows a maximum of 0."""
     spec = object_in(value, "spec")
     path = f"/spec/{names.maximum}"
     growth = replace(growth, maximum_path=nearest(value, path))
@@ -79,7 +79,7 @@ def _with_bounds(value: paths.Object, growth: Growth, reading: Reading, names: F
 
 
 def _minimum(given: paths.Json, maximum: int | None, reading: Reading, names: Fields) -> int:
-    """No less than 0 where it is wrong, and never more than the maximum."""
+    """The minimum: 0 if it is invalid, and at most the maximum."""
     if given is None:
         return names.default_minimum
     path = f"/spec/{names.minimum}"

@@ -12,11 +12,11 @@ from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 DEFAULT_MAXIMUM: Final = 100
-"""More than the fewest Jobs: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
+"""KEDA's default: this many Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
 
 
 def _scaled_job(scaled_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """As many Jobs as there is work for; with a pause none is made, and those that run go on to their end.
+    """As many Jobs as there is work for. A paused ScaledJob makes no new Jobs, but running Jobs continue.
 
     apis/keda/v1alpha1/scaledjob_types.go and pkg/scaling/executor/scale_jobs.go of KEDA at 8b4f083c.
     """
@@ -38,7 +38,7 @@ def _scaled_job(scaled_job: Mapping[str, paths.Json], reading: Reading) -> Itera
 
 
 def _jobs(spec: Mapping[str, paths.Json], reading: Reading) -> tuple[int, int | None]:
-    """The fewest and the most Jobs at one time; what is missing of the fewest is made whatever the most is."""
+    """The minimum and the maximum number of Jobs at one time; the maximum is None if nothing bounds them."""
     bounded = _heeds_the_most(reading.mapping(spec.get("scalingStrategy"), "/spec/scalingStrategy"), reading)
     fewest = reading.count(spec.get("minReplicaCount"), "/spec/minReplicaCount", default=0, of="Jobs")
     most = reading.count(spec.get("maxReplicaCount"), "/spec/maxReplicaCount", default=DEFAULT_MAXIMUM, of="Jobs")
@@ -50,9 +50,9 @@ def _jobs(spec: Mapping[str, paths.Json], reading: Reading) -> tuple[int, int | 
 
 
 def _heeds_the_most(strategy: Mapping[str, paths.Json], reading: Reading) -> bool:
-    """A custom strategy does so only where it takes off at least the Jobs that are running.
+    """Whether the maximum holds. A custom strategy keeps to it only if it subtracts at least the running Jobs.
 
-    A share that is no number makes KEDA use its default strategy, and a negative deduction adds Jobs
+    KEDA uses its default strategy if the share is not a number. A negative deduction adds Jobs
     (customScalingStrategy and NewScalingStrategy in pkg/scaling/executor/scale_jobs.go).
     """
     path = "/spec/scalingStrategy"

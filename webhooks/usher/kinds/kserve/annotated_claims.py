@@ -1,4 +1,4 @@
-"""Annotations by which KServe claims devices for the pods of an LLMInferenceService, though no resource is named.
+"""Device claims that KServe adds to the pods of an LLMInferenceService because of annotations of the object.
 
 KS:pkg/validation/managed_dra.go and KS:pkg/controller/v1alpha2/llmisvc/managed_dra.go; experimental as of v0.20.
 """
@@ -17,13 +17,13 @@ _COUNT: Final = _PREFIX + "device-count"
 _CONTAINER: Final = _PREFIX + "container-name"
 
 _NAME: Final = "managed-device"
-"""Under which the claim stands in the pods; one of that name that is there already is left alone."""
+"""Name of the claim that KServe adds to a pod. KServe adds no claim if the pod already has one of this name."""
 
 _NUMBER: Final = re.compile(r"\+?0*[1-9][0-9]{0,8}", re.ASCII)
 
 
 def claims(annotations: Mapping[str, str], reading: Reading) -> tuple[ClaimPlace, ...]:
-    """The claim for each pod that the annotations ask for; its selectors do not change what it takes."""
+    """The claim that the annotations request for each pod. Selectors are left out: they do not change the count."""
     device_class = annotations.get(_CLASS, "").strip()
     if not device_class:
         return ()
@@ -40,6 +40,6 @@ def claims(annotations: Mapping[str, str], reading: Reading) -> tuple[ClaimPlace
 
 
 def is_claimed(place: Place | None) -> bool:
-    """Whether the claims of a pod spec have one of that name."""
+    """Whether the pod spec already has the claim that KServe would add."""
     entries = place.value if place is not None and isinstance(place.value, list) else []
     return any(isinstance(entry, dict) and entry.get("name") == _NAME for entry in entries)

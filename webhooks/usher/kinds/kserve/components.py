@@ -1,4 +1,4 @@
-"""What an InferenceService and its runtime make together: the containers, labels and annotations of a component.
+"""Merges a component of an InferenceService with its runtime: containers, labels and annotations.
 
 KS:pkg/controller/v1beta1/inferenceservice/components/predictor.go, buildPodSpec and buildObjectMeta.
 """
@@ -14,19 +14,19 @@ from usher.reading.templates import ContainerPlace, Place
 from usher.reading.values import Reading
 
 SERVING: Final = "kserve-container"
-"""The container that serves the model, whatever it is called where it stands."""
+"""Name of the container that serves the model. KServe sets it, whatever name the manifest has."""
 
 _TRANSFORMING: Final = "transformer-container"
 
 
 def containers(component: Layers, framework: Layers, runtime: Layers, reading: Reading) -> Iterator[ContainerPlace]:
-    """The container that serves and the one that transforms are merged with those of the runtime.
+    """The containers of a component. KServe merges those that serve and transform with those of the runtime.
 
-    All others of both are there as they are.
+    All other containers of both are unchanged.
 
     Args:
         component: a predictor, a transformer or an explainer.
-        framework: the field of it that is a container with fields of its own beside, such as `model`.
+        framework: its field that holds a container and more fields, for example `model`.
         runtime: the spec of the runtime, if it is known.
         reading: records what KServe would refuse.
     """
@@ -60,13 +60,13 @@ def _named(places: Iterable[Place], name: str) -> Layers:
 def metadata(
     component: Layers, runtime: Layers, *, labels: Mapping[str, str], annotations: Mapping[str, str], reading: Reading
 ) -> Place:
-    """Labels and annotations of the pods: those of the component over those of the object over those of the runtime."""
+    """Labels and annotations of the pods. The component wins over the object, and the object over the runtime."""
     value, path = component[0]
     merged: dict[str, paths.Json] = {}
     for field, inherited in (("labels", labels), ("annotations", annotations)):
         own = value.get(field) if isinstance(value, dict) else None
         if own is not None and not isinstance(own, dict):
-            # It has a wrong type, which is recorded where it is read.
+            # The reader of this field records its wrong type.
             merged[field] = own
             continue
         below: dict[str, tuple[str, str]] = {}
@@ -83,7 +83,10 @@ def metadata(
 
 
 def _drop_unreadable(below: dict[str, tuple[str, str]], own: Mapping[str, paths.Json], reading: Reading) -> None:
-    """Annotations that ask for accelerators are told where they stand, for the component has no place for them."""
+    """Removes inherited annotations whose accelerator request is unreadable, and records each at its own path.
+
+    The merged annotations have only the path of the component.
+    """
     inner = Reading()
     texts = {key: text for key, (text, _) in below.items()}
     texts |= {key: text for key, text in own.items() if isinstance(text, str)}

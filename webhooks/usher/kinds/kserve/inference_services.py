@@ -1,6 +1,6 @@
-"""serving.kserve.io: InferenceService. Its runtimes are in kserve_runtimes.py, LLMInferenceService in kserve_llm.py.
+"""serving.kserve.io: InferenceService. See runtimes.py for its runtimes and llm_services.py for LLMInferenceService.
 
-Only v1beta1 is served; v1alpha2, which kept its predictors under `spec.default`, is gone.
+KServe serves only v1beta1. It no longer serves v1alpha2, which kept its predictors under `spec.default`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,18 +32,18 @@ FRAMEWORKS: Final = (
     "lightgbm",
     "paddle",
 )
-"""Fields of a predictor that are containers with other fields beside (KS:pkg/apis/serving/v1beta1/predictor.go)."""
+"""Fields of a predictor that hold a container and more fields (KS:pkg/apis/serving/v1beta1/predictor.go)."""
 
 _EXPLAINERS: Final = ("art",)
-"""The same of an explainer."""
+"""Fields of an explainer that hold a container and more fields."""
 
 _MAX_CANARIES: Final = 4
-"""Each of them takes all from the predictor that it does not say itself."""
+"""usher reads no more canaries: it merges each one with the whole predictor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Service:
-    """What all components of an InferenceService share."""
+    """Values that all components of an InferenceService share."""
 
     how: Running
     labels: Mapping[str, str]
@@ -105,9 +105,9 @@ def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Servi
 
 
 def _canaries(canary: Place, predictor: Layers, shared: _Service) -> Iterator[tuple[Layers, int]]:
-    """Every canary with its number of pods: its own, or its share of the traffic (the same file, canaryReplicaCount).
+    """Each canary with its number of pods: `minReplicas`, or its share of the traffic (KServe's canaryReplicaCount).
 
-    It takes from the predictor what it does not say itself; lists come from one of the two.
+    A canary inherits missing fields from the predictor. Lists are not merged: each comes from one of the two.
     """
     reading = shared.reading
     replicas = reading.count(*first(predictor, "minReplicas"), default=1)
@@ -123,7 +123,7 @@ def _canaries(canary: Place, predictor: Layers, shared: _Service) -> Iterator[tu
 
 
 def _beneath(canary: Place, predictor: Place, reading: Reading) -> Place:
-    """The predictor as a canary takes it: without lists where that has its own, and on one node."""
+    """The fields that a canary inherits from the predictor: no workers, and no list that the canary sets itself."""
     dropped = {"workerSpec", *(name for name in NAMED if says(first((canary,), name).value))}
     value = {key: field for key, field in reading.mapping(*predictor).items() if key not in dropped}
     for name in FRAMEWORKS:
@@ -143,7 +143,7 @@ def _beside(count: model.Count, ready: int) -> model.Count:
 def _runtime(predictor: Layers, shared: _Service) -> Layers:
     """The spec of the runtime that a predictor names.
 
-    Where it names none, KServe takes the first that supports its model format, and only KServe knows all of them.
+    If it names no runtime, KServe takes the first that supports the model format. Only KServe knows all runtimes.
     """
     reading = shared.reading
     frameworks = [place for name in FRAMEWORKS for place in inside(predictor, name, reading)]

@@ -1,8 +1,8 @@
-"""Objects of which each says a part and the first of them wins: what KServe makes one pod template of.
+"""Merges the layers of an object, as KServe does to make a pod template. The first layer that sets a field wins.
 
 KServe merges them strategically, as `kubectl patch` does: objects field by field, containers and variables by their
 names, other lists as a whole (KS:pkg/utils/container_merge.go, KS:pkg/controller/v1alpha2/llmisvc/config_merge.go).
-Every part keeps the place where it stands. Nothing, and what is empty, says nothing: Go leaves it out.
+Each part keeps its path. Missing and empty values do not count, because Go leaves them out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from usher.reading.values import Reading
 Object = Mapping[str, paths.Json]
 
 Layers = tuple[Place, ...]
-"""The same object in several manifests; their values are objects."""
+"""One object in several manifests, the winning one first; each value is an object."""
 
 _EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 
@@ -32,10 +32,10 @@ _WHOLE: Final = (
 """Fields of a pod spec that usher reads and that come from one layer."""
 
 NAMED: Final = ("resourceClaims", "schedulingGates")
-"""Lists whose entries are known by their names."""
+"""Lists whose entries KServe merges by name."""
 
 _TEXTS: Final = ("name", "resourceClaimName", "resourceClaimTemplateName")
-"""All that their entries say."""
+"""All fields of these entries."""
 
 _PLACEHOLDER: Final = "{{"
 _DEPTH: Final = 12
@@ -46,7 +46,7 @@ def says(value: object) -> bool:
 
 
 def inside(layers: Layers, name: str, reading: Reading) -> Layers:
-    """A field that is an object, in the layers that have it, be it an empty one."""
+    """An object field, in each layer that has it; empty objects are kept."""
     found = []
     for value, path in layers:
         if isinstance(value, dict) and value.get(name) is not None:
@@ -58,13 +58,13 @@ def inside(layers: Layers, name: str, reading: Reading) -> Layers:
 
 
 def first(layers: Layers, name: str) -> Place:
-    """A field as a whole, from the first layer that says it; from the first of all where none does."""
+    """A whole field from the first layer that sets it. If no layer sets it, the field of the first layer."""
     fields = [Place(value.get(name), paths.join(path, name)) for value, path in layers if isinstance(value, dict)]
     return next((place for place in fields if says(place.value)), fields[0] if fields else Place(None, ""))
 
 
 def entries(layers: Layers, reading: Reading) -> Place:
-    """An object of plain values, such as labels or resources, entry by entry, as if all stood in the first layer."""
+    """Merges objects of plain values, for example labels or resources, key by key, at the path of the first layer."""
     if len(layers) <= 1:
         return layers[0] if layers else Place(None, "")
     merged: dict[str, paths.Json] = {}
@@ -74,9 +74,9 @@ def entries(layers: Layers, reading: Reading) -> Place:
 
 
 def pod_fields(layers: Layers, reading: Reading) -> dict[str, Place]:
-    """The fields of a pod spec but for its containers.
+    """The merged fields of a pod spec, without its containers.
 
-    Of affinity only what is required of nodes is read, and that comes from one layer.
+    usher reads only the required node affinity, which comes from one layer.
     """
     found = {name: first(layers, name) for name in _WHOLE}
     found |= {name: _by_name(layers, name, reading) for name in NAMED}
@@ -90,12 +90,12 @@ def pod_fields(layers: Layers, reading: Reading) -> dict[str, Place]:
 
 
 def required(layers: Layers) -> Place | None:
-    """The affinity of the first layer that requires something of nodes."""
+    """The affinity of the first layer that has required node affinity."""
     for value, path in layers:
         affinity = value.get("affinity") if isinstance(value, dict) else None
         found: object = affinity
         for name in ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
-            # What is of a wrong type may not be hidden by what stands in another layer.
+            # A value of a wrong type counts, so that no other layer hides it.
             found = found.get(name) if isinstance(found, dict) else found
         if says(found):
             return Place(affinity, path + "/affinity")
@@ -103,7 +103,7 @@ def required(layers: Layers) -> Place | None:
 
 
 def replaces(layers: Layers) -> bool:
-    """Whether the first layer would take something away from the others, were it to say what they say alone."""
+    """Whether new tolerations or affinity in the first layer would hide those of the other layers."""
     own, others = layers[:1], layers[1:]
     tolerates = says(first(own, "tolerations").value) or not says(first(others, "tolerations").value)
     requires = required(own) is not None or required(others) is None
@@ -119,7 +119,10 @@ def _selector(layers: Layers, reading: Reading) -> Place:
 
 
 def _by_name(layers: Layers, name: str, reading: Reading) -> Place:
-    """As they stand where only one layer has any; or else those of the first one at their places, and then others."""
+    """The entries of the first layer that has any, then entries of other layers whose names are new.
+
+    If only one layer has entries, its list is returned unchanged.
+    """
     having = [place for place in (first((layer,), name) for layer in layers) if says(place.value)]
     if len(having) <= 1 or not isinstance(having[0].value, list):
         return first(layers, name)
@@ -135,7 +138,7 @@ def _by_name(layers: Layers, name: str, reading: Reading) -> Place:
 
 
 def containers(layers: Layers, reading: Reading) -> Iterator[ContainerPlace]:
-    """The containers of a pod spec, those of the first layer first; of one name they are one."""
+    """The containers of a pod spec, those of the first layer first. Containers of the same name are merged."""
     for list_name, kind in LISTS:
         for parts in _grouped(layers, list_name, reading):
             place = first(parts, "restartPolicy")
@@ -151,7 +154,7 @@ def _grouped(layers: Layers, list_name: str, reading: Reading) -> Iterable[Layer
         value = layer.value.get(list_name) if isinstance(layer.value, dict) else None
         for path, item in reading.items(value, paths.join(layer.path, list_name)):
             name = item.get("name")
-            # Two of one name in one list are no merge but a mistake, and none of them may hide the other.
+            # A name that occurs twice in one list is a mistake. Neither container may hide the other.
             key = name if isinstance(name, str) and name and name not in here else (path,)
             here.add(key)
             groups.setdefault(key, []).append(Place(item, path))
@@ -202,7 +205,7 @@ def _amounts(resources: Layers, name: str, reading: Reading) -> Place | None:
 
 
 def _filled_in(env: object) -> object:
-    """Variables; a placeholder counts as a value from elsewhere."""
+    """The variables. A value with a placeholder counts as a value from elsewhere, because KServe fills it in."""
     if not isinstance(env, list) or not any(_is_unfilled(entry) for entry in env):
         return env
     return [{"name": entry["name"], "valueFrom": {}} if _is_unfilled(entry) else entry for entry in env]

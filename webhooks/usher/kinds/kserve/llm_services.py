@@ -1,7 +1,7 @@
-"""serving.kserve.io: LLMInferenceService, and LLMInferenceServiceConfig, of which it takes what it does not say itself.
+"""serving.kserve.io: LLMInferenceService, and LLMInferenceServiceConfig, which adds the fields that it leaves out.
 
 KServe merges presets of its own beneath both (KS:config/llmisvcconfig/). They hold the container `main`, the scheduler
-and the tokenizer, ask for no accelerators and set no tolerations or affinity, so nothing of them is looked up.
+and the tokenizer. They request no accelerators and set no tolerations or affinity, so usher does not look them up.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ Object = Mapping[str, paths.Json]
 _LABELS: Final = ("kueue.x-k8s.io",)
 _ANNOTATIONS: Final = ("k8s.v1.cni.cncf.io", "kueue.x-k8s.io", "prometheus.io")
 
-# KS:pkg/controller/v1alpha2/llmisvc/tokenizer.go; with one of them there is a tokenizer.
+# KS:pkg/controller/v1alpha2/llmisvc/tokenizer.go; KServe adds a tokenizer if the scheduler has one of these plugins.
 _TOKENIZING: Final = ("token-producer", "precise-prefix-cache-scorer")
 
 _PARALLELISM: Final = "as many as the parallelism of the service needs"
@@ -34,11 +34,11 @@ _PARALLELISM: Final = "as many as the parallelism of the service needs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Service:
-    """What all pods of a service share."""
+    """Values that all pods of a service share."""
 
     reading: Reading
     labels: Mapping[str, str]
-    """Those that reach the pods from the object's own metadata."""
+    """Labels of the object that reach the pods."""
     annotations: Mapping[str, str]
     claims: tuple[ClaimPlace, ...] = ()
     stopped: bool = False
@@ -67,7 +67,7 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _config(config: Object, reading: Reading) -> Iterator[Template]:
-    """Only what it says itself: the service that uses it says the rest."""
+    """The pods of a configuration alone; the service that uses it adds the rest."""
     own = inside((Place(config, paths.ROOT),), "spec", reading)
     if own:
         yield from _all(own, _Service(reading=reading, labels={}, annotations={}, whole=False))
@@ -85,7 +85,7 @@ def _all(spec: Layers, shared: _Service) -> Iterator[Template]:
 
 
 def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Template]:
-    """A Deployment, or with a worker a LeaderWorkerSet: groups of a leader and its workers.
+    """The pods of a Deployment, or of a LeaderWorkerSet (a leader and its workers) if the spec has a worker.
 
     KS:pkg/controller/v1alpha2/llmisvc/workload_{single,multi}_node.go.
     """
@@ -99,7 +99,7 @@ def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Temp
             yield _template(template, shared, above=workload, about=about, name=name, count=replicas)
         return
     size, by_data = kserve_replicas.size(workload, reading)
-    # The preset for data parallelism has a leader; for pipelines there is none, so the workers lead themselves.
+    # The preset for data parallelism has a leader. The preset for pipelines has no leader: a worker leads.
     if template or (shared.whole and by_data):
         yield _template(template, shared, above=workload, about=about, name=f"{name} leader".strip(), count=replicas)
         size = size and size - 1
@@ -123,7 +123,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
     field: str = "template",
     claiming: bool = True,
 ) -> Template:
-    """A pod spec merged from several layers; or only KServe's preset has one."""
+    """A pod spec merged from several layers. Without layers, only KServe's preset has the pod spec."""
     reading = shared.reading
     own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
     spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")
@@ -149,9 +149,9 @@ def _template(  # noqa: PLR0913 - all that makes a template
 
 
 def _scheduler(scheduler: Layers, shared: _Service) -> Iterator[Template]:
-    """The pods that pick an endpoint, which a rollout replaces at once, and those that tokenize for them.
+    """The pods of the scheduler, which a rollout replaces at once, and of its tokenizer.
 
-    KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. A service on the pool of another owner has neither.
+    KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. A service that refers to another pool has neither.
     """
     reading = shared.reading
     pool = inside(inside(scheduler, "pool", reading), "ref", reading)
@@ -173,7 +173,7 @@ def _scheduler(scheduler: Layers, shared: _Service) -> Iterator[Template]:
 
 
 def _tokenizes(config: Place) -> bool:
-    """Whether the configuration of the scheduler, which is free to have any shape, has a plugin that needs tokens."""
+    """Whether the configuration of the scheduler has a plugin that needs tokens. It may have any shape."""
     plugins = config.value.get("plugins") if isinstance(config.value, dict) else None
     return isinstance(plugins, list) and any(
         isinstance(plugin, dict) and plugin.get("type") in _TOKENIZING for plugin in plugins

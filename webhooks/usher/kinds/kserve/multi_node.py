@@ -20,14 +20,14 @@ from usher.reading.values import Reading
 
 _WORKER: Final = "worker-container"
 _BACKEND: Final = "multinode/executor-backend"
-"""An annotation of the runtime's pods; `mp` has every node take as many accelerators as tensors are split into."""
+"""An annotation of the runtime's pods. With `mp`, every node gets as many accelerators as the tensor parallel size."""
 
 _UNSHARED: Final = "KServe writes GPUs into the head and every worker; how many, the runtime decides as well"
 
 
 class _Sizes(NamedTuple):
     pipeline: int | None
-    """None where only the runtime tells it, and is not known."""
+    """None if only the runtime sets it and usher does not know the runtime."""
     tensor: int | None
 
 
@@ -74,7 +74,7 @@ def several(  # noqa: PLR0913 - all that makes the workers
 
 
 def _worker(layers: Layers, metadata: Place, head: Template, reading: Reading) -> Template:
-    """The pods of the workers have one container, apart from those that run before it."""
+    """The pods of the workers: one container, and the init containers."""
     own = tuple(Place(value, path) for path, value in reading.items(*first(layers[:1], "containers")))[:1]
     others = tuple(Place(value, path) for path, value in reading.items(*first(layers[1:], "containers")))
     target = tuple(place for place in others if isinstance(place.value, dict) and place.value.get("name") == _WORKER)
@@ -107,7 +107,7 @@ def _sizes(workers: Layers, of_runtime: Layers, *, known: bool, reading: Reading
 def _nodes(  # noqa: PLR0913 - as above
     head: Template, worker: Template, sizes: _Sizes, *, path: str, runtime: Layers, reading: Reading
 ) -> Nodes | None:
-    """None where the runtime is not known, or where KServe refuses what is asked for."""
+    """The nodes with their accelerators. None if the runtime is unknown, or if KServe refuses the request."""
     if not runtime or sizes.pipeline is None or sizes.tensor is None:
         return None
     annotations = inside(runtime, "annotations", reading)
@@ -122,7 +122,7 @@ def _nodes(  # noqa: PLR0913 - as above
 
 
 def _count(lowest: int, highest: int | None, predictor: Layers, how: Running, reading: Reading) -> model.Count:
-    """In a rollout KServe keeps all workers until as many new ones are there, unless it says otherwise."""
+    """The number of workers. A rollout runs a full second set of them, unless the strategy says otherwise."""
     if how.stopped:
         return replicas.STOPPED
     if how.mode is not Mode.STANDARD:
@@ -151,7 +151,7 @@ def _resources(place: ContainerPlace) -> tuple[Place, Place]:
 
 
 def _asked(template: Template, name: str) -> int:
-    """What a container requests; KServe does not look at its limits (KS:pkg/utils/utils.go)."""
+    """Accelerators that a container requests; KServe ignores its limits (KS:pkg/utils/utils.go)."""
     for place in template.containers or ():
         if place.name == name:
             amounts = Reading().resources(*_resources(place)[1])

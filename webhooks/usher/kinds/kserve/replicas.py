@@ -1,7 +1,7 @@
-"""How many pods KServe makes of a component, and how it shares accelerators out over several nodes.
+"""How many pods KServe makes of a component, and how it spreads accelerators over several nodes.
 
-KServe runs an InferenceService as Knative Services, as Deployments (`Standard`, once `RawDeployment`), or leaves it to
-ModelMesh; which of them, an annotation says, or else its configuration, which says Knative as it is shipped.
+KServe runs an InferenceService as Knative Services, as Deployments (`Standard`, once `RawDeployment`), or through
+ModelMesh. An annotation decides, or else KServe's configuration, whose default is Knative.
 """
 
 import re
@@ -39,7 +39,7 @@ _MODES: Final[Mapping[str, Mode]] = {
     "Serverless": Mode.KNATIVE,
     "RawDeployment": Mode.STANDARD,
 }
-"""With their old names (KS:pkg/constants/constants.go)."""
+"""Modes by name, old names included (KS:pkg/constants/constants.go)."""
 
 
 class Running(NamedTuple):
@@ -47,19 +47,21 @@ class Running(NamedTuple):
 
     mode: Mode
     declared: bool
-    """Whether it says so itself, and is not left to KServe's configuration."""
+    """Whether the object sets the mode itself; if not, KServe's configuration sets it."""
     autoscaler: str
     stopped: bool
 
 
 def running(service: Object, annotations: Mapping[str, str], reading: Reading, *, several_nodes: bool) -> Running:
-    """What the status says counts before the annotation (KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go).
+    """How KServe runs an InferenceService. The status wins over the annotation.
+
+    KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go.
 
     Args:
         service: the InferenceService.
         annotations: its annotations.
         reading: records an autoscaler that KServe refuses.
-        several_nodes: whether a worker belongs to its predictor, which only Deployments have.
+        several_nodes: whether its predictor has workers, which only Deployments support.
     """
     status = reading.mapping(service.get("status"), "/status")
     named = reading.text(status.get("deploymentMode"), "/status/deploymentMode") or annotations.get(_MODE, "")
@@ -105,7 +107,7 @@ def component(value: Object, path: str, how: Running, reading: Reading) -> model
 
 
 def _knative(lowest: int, highest: int, how: Running, *, canary: bool) -> model.Count:
-    """Bounds hold for each revision; as long as a canary gets but a part of the traffic there are two of them."""
+    """The pods of a Knative Service. Bounds hold for each revision, and a canary is a second revision."""
     if not highest:
         default = "" if how.declared else ", KServe's default mode,"
         reason = f"in Knative mode{default} nothing bounds the replicas where maxReplicas is not set"
@@ -118,7 +120,7 @@ def _knative(lowest: int, highest: int, how: Running, *, canary: bool) -> model.
 
 
 def fixed(number: int, how: Running) -> model.Count:
-    """The pods of a canary, which is not scaled, but for that an autoscaler keeps one at least."""
+    """The pods of a canary. It does not scale, but an HPA keeps at least one pod."""
     if how.autoscaler == "external":
         return model.Count(minimum=0, maximum=None, reason=_EXTERNAL)
     number = max(number, 1) if how.autoscaler == "hpa" else number
@@ -134,7 +136,7 @@ def rolling(lowest: int, highest: int, surging: int) -> model.Count:
 
 
 def surge(strategy: Object, path: str, replicas: int, reading: Reading) -> int:
-    """Pods beside the old ones during a rollout of a Deployment; none for Recreate, or without old pods.
+    """Extra pods during a rollout of a Deployment: 0 with Recreate, or without old pods.
 
     KServe's configuration may have another default than Kubernetes; usher does not know it.
     """
@@ -166,14 +168,14 @@ class Nodes(NamedTuple):
 
 
 def on_ray(total: int, *, head: int, worker: int) -> Nodes | None:
-    """Shares accelerators out over the nodes of a Ray cluster; None where KServe refuses, because they are too few.
+    """Spreads accelerators over the nodes of a Ray cluster. None if they are too few, which KServe refuses.
 
     KS:pkg/controller/v1beta1/inferenceservice/components/predictor.go, computeRayNodeAndGPUs.
 
     Args:
         total: accelerators that the model needs.
-        head: what the container of the head requests.
-        worker: what the container of the workers requests.
+        head: accelerators that the container of the head requests.
+        worker: accelerators that the container of each worker requests.
     """
     if worker:
         number = -(-total // worker)
@@ -188,8 +190,9 @@ def on_ray(total: int, *, head: int, worker: int) -> Nodes | None:
 
 
 def size(workload: Layers, reading: Reading) -> tuple[int | None, bool]:
-    """Pods in a group, None where that is left to the service that uses a configuration; and whether data divide it.
+    """The number of pods in a group, and whether data parallelism sets it.
 
+    The number is None without parallelism: the service that uses the configuration sets it.
     KS:pkg/apis/serving/v1alpha2/llm_inference_service_types_func.go, GetSize.
     """
     parallelism = inside(workload, "parallelism", reading)
@@ -204,15 +207,15 @@ def size(workload: Layers, reading: Reading) -> tuple[int | None, bool]:
 
 
 def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | str) -> model.Count:
-    """Replicas, or groups of pods, and those that a rollout makes beside them.
+    """The number of replicas, or of groups of pods, with the extra ones of a rollout.
 
-    KEDA may keep fewer than `minReplicas` while nothing is asked (KS:pkg/controller/v1alpha2/llmisvc/scaling.go).
+    KEDA may keep fewer than `minReplicas` while there are no requests (KS:pkg/controller/v1alpha2/llmisvc/scaling.go).
 
     Args:
         workload: the spec of a service, or its `prefill`.
         reading: records what cannot be read.
-        stopped: whether the service is.
-        surge: what stands for a missing `maxSurge`.
+        stopped: whether the service is stopped.
+        surge: the default of `maxSurge`.
     """
     scaling = inside(workload, "scaling", reading)
     rollout = first(inside(workload, "rolloutStrategy", reading), "maxSurge")

@@ -41,7 +41,7 @@ TAKEN: Final = ("nodeSelector", "affinity", "tolerations", "schedulerName", "res
 Object = Mapping[str, paths.Json]
 
 _LONGEST_LIST: Final = 1024
-"""Characters of a list of resources that anybody would write."""
+"""usher reads at most this many characters of a list of resources."""
 
 _SHARED: Final = (
     "KServe writes GPUs into the head and every worker, as many as the parallel sizes need, which are often those of "
@@ -51,7 +51,7 @@ _WORKERS: Final = "as many as the parallel sizes need, which are often those of 
 
 
 def named(name: str, path: str, reading: Reading) -> Place | None:
-    """The spec of the runtime of that name: one of the namespace before one of the cluster; None and recorded without.
+    """The spec of the runtime, from the namespace or else from the cluster. If it is unknown: None, and recorded.
 
     KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go, GetServingRuntime.
     """
@@ -67,7 +67,7 @@ def named(name: str, path: str, reading: Reading) -> Place | None:
 
 
 def pod_fields(runtime: Object) -> Object:
-    """What of a runtime, or of its workerSpec, reaches the pods beside the containers."""
+    """Fields of a runtime, or of its workerSpec, that reach the pods, without the containers."""
     return {name: runtime[name] for name in TAKEN if name in runtime}
 
 
@@ -91,7 +91,7 @@ def accelerator(resources: tuple[Place, ...], annotations: Mapping[str, str]) ->
 
 
 def _runtime(value: Object, reading: Reading) -> Iterator[Template]:
-    """One use of it. With a workerSpec it is for several nodes, and its pods get accelerators that it does not say."""
+    """One use of it. With a workerSpec it is for several nodes, and KServe adds accelerators to its pods."""
     spec = Place(value.get("spec"), "/spec")
     workers = inside((spec,), "workerSpec", reading)
     yield _template(spec, reading, name="head" if workers else "", requests=_shared(workers))
@@ -126,7 +126,7 @@ def _shared(workers: tuple[Place, ...]) -> tuple[model.AcceleratorRequest, ...]:
 
 
 def shared_out(path: str, *, most: int | None, reason: str) -> model.AcceleratorRequest:
-    """Accelerators that KServe writes into the pods of several nodes, where it is not known how many."""
+    """An unknown number of accelerators, which KServe writes into the pods of several nodes."""
     return model.AcceleratorRequest(
         route=model.Route.RESOURCE,
         name=GPU,
@@ -183,10 +183,10 @@ _MAX_CONFIGS: Final = 16
 
 
 def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
-    """The configurations that a service names, the last one first, for it wins; and whether all of them are known.
+    """The configurations that a service names, and whether all are known. The last one comes first: it wins.
 
-    One of its namespace comes before one of KServe's own (KS:pkg/controller/v1alpha2/llmisvc/config_merge.go). Those
-    that a configuration names are not followed.
+    The namespace of the service comes before that of KServe (KS:pkg/controller/v1alpha2/llmisvc/config_merge.go).
+    usher does not follow the names inside a configuration.
     """
     found: dict[str, Place] = {}
     complete = True
@@ -199,7 +199,7 @@ def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
         config = _named(name, path + "/name", reading) if name else None
         complete = complete and config is not None
         if config is not None:
-            # What is named again counts where it is named last.
+            # A repeated name counts at its last position.
             found.pop(name, None)
             found[name] = config
     return tuple(reversed(found.values())), complete

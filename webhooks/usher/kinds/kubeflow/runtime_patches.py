@@ -1,7 +1,8 @@
-"""What a TrainJob changes in the pod templates of its runtime. The field for it has had three names.
+"""Changes that a TrainJob makes to the pod templates of its runtime.
 
-`podSpecOverrides` (2.0), `podTemplateOverrides` (2.1) and `runtimePatches` (since 2.2), all of which the operator
-merges as kubectl merges patches, one after the other: TR:pkg/runtime/core/trainingruntime.go, mergeRuntimePatches.
+The field has had three names: `podSpecOverrides` (2.0), `podTemplateOverrides` (2.1) and `runtimePatches` (since 2.2).
+The operator merges each of them as kubectl merges patches, one after the other:
+TR:pkg/runtime/core/trainingruntime.go, mergeRuntimePatches.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,10 +19,10 @@ MAX_PATCHES: Final = 64
 """For one pod template; the API server takes 16."""
 
 OURS: Final = "gpu-usher.io/usher"
-"""Under this name our own patch stands; Kueue and others have theirs."""
+"""The manager of usher's patch; Kueue and others have their own."""
 
 _MOST_OF_MANAGERS: Final = 16
-"""Patches that the API server takes in one TrainJob."""
+"""Patches that the API server accepts in one TrainJob."""
 
 _DEPTH_OF_AFFINITY: Final = 3
 """Objects in objects; below them are lists, which a patch replaces as a whole."""
@@ -87,9 +88,9 @@ def _descend(value: Object, path: str, reading: Reading, *keys: str) -> tuple[Ob
 
 
 def way(spec: Object, job: str) -> model.Way | None:
-    """To the pod spec that our patch lays over that of a job; None where there is no room for one.
+    """The way to the pod spec in usher's patch of a job; None if the TrainJob has no room for the patch.
 
-    Whoever writes the fields of earlier versions has one of these, which would drop this one without a word.
+    A TrainJob with fields of an earlier version runs on that version, which drops this patch without an error.
     """
     patches = spec.get("runtimePatches")
     if not job or spec.get("podSpecOverrides") is not None or spec.get("podTemplateOverrides") is not None:
@@ -103,7 +104,7 @@ def way(spec: Object, job: str) -> model.Way | None:
 
 
 def applied(template: Template, patches: list[Patch], reading: Reading) -> Template:
-    """The template with the patches in it, each field with the place that said it last."""
+    """The template with the patches applied. Each field has the path of the last patch that sets it."""
     if not patches:
         return template
     spec = reading.mapping(*template.spec)

@@ -33,7 +33,7 @@ VARIABLES_OF_ALL: Final = frozenset().union(*_VARIABLES.values())
 """Variables of an unknown runtime, which may serve any framework."""
 
 _POD_GROUPS: Final = ("volcano", "coscheduling")
-"""Schedulers that a runtime can have a PodGroup made for: TR:pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""
+"""Schedulers for which a runtime can request a PodGroup: TR:pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +42,10 @@ class Policy:
 
     nodes: int
     framework: str
-    """Which of the policies it is; empty for none."""
+    """The framework whose policy the runtime sets; empty if it sets no policy."""
     launcher_is_node: bool
     pod_group: str
-    """The scheduler for which the Trainer makes a PodGroup of all pods; empty for none."""
+    """The scheduler for which the Trainer makes a PodGroup of all pods; empty if it makes no PodGroup."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Job:
     """`trainer`, one of the initialisers, or empty."""
     replicas: int
     pods: int
-    """In each replica, before a TrainJob changes it."""
+    """Pods in each replica, before a TrainJob changes the number."""
     template: Template
 
     def counting(self, pods: int) -> Template:

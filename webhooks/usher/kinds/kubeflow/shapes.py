@@ -94,7 +94,7 @@ def _text(value: object) -> object:
 @with_config(STRICT)
 class JobTrainer(TypedDict):
     numProcPerNode: NotRequired[Annotated[str, BeforeValidator(_text)]]
-    """A number or, in the first versions, a word such as `auto`."""
+    """A number or, in the first versions, a word, for example `auto`."""
     env: NotRequired[list[TrainJobVariable]]
 
 

@@ -114,14 +114,14 @@ def _referenced(spec: Object, reading: Reading) -> paths.Object | None:
 
 
 def _nearest(spec: Object, ref: Object) -> str:
-    """Where the name of the runtime stands, or would."""
+    """The path of the runtime's name, or of the nearest field that exists."""
     if "name" in ref:
         return "/spec/runtimeRef/name"
     return "/spec/runtimeRef" if "runtimeRef" in spec else "/spec"
 
 
 def _own(template: Template, reading: Reading) -> Template:
-    """A template of the runtime as one of the TrainJob: nothing that is written into it would reach a pod."""
+    """A template of the runtime as one of the TrainJob. usher cannot change it: an edit would not reach a pod."""
     spec = reading.mapping(*template.spec)
     lists = {name: Place(spec.get(name), f"{template.spec.path}/{name}") for name, _ in LISTS}
     return replace(

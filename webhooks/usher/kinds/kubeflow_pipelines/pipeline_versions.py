@@ -1,7 +1,8 @@
 """pipelines.kubeflow.org: compiled pipelines, in files (see `compiled`) and as PipelineVersions.
 
-A run makes one pod for every execution of a task. The pods that decide before each of them what it gets ask for no
-accelerator and are gone by then: they are not counted (backend/src/v2/compiler/argocompiler/ of kubeflow/pipelines).
+A run makes one pod for every execution of a task. A driver pod runs before each of them. It requests no accelerators
+and ends before the task starts, so usher does not count it.
+Source: backend/src/v2/compiler/argocompiler/ of kubeflow/pipelines.
 """
 
 from collections.abc import Iterator, Mapping
@@ -64,7 +65,7 @@ def _templates(place: Place, platforms: Place, reading: Reading) -> Iterator[Tem
 
 
 def _executors(spec: Object, path: str, reading: Reading) -> dict[str, Place]:
-    """By their labels, also those that are no objects, which are recorded."""
+    """Executors by label. Entries that are not objects are included, and recorded."""
     path += "/deploymentSpec"
     deployment = reading.mapping(spec.get("deploymentSpec"), path)
     path += "/executors"
@@ -91,9 +92,9 @@ def _tell_of_missing(spec: Object, path: str, component: Component, reading: Rea
 def _template(  # noqa: PLR0913 - what a pod is made from
     name: str, component: Component, place: Place, reading: Reading, *, settings: Place, count: model.Count
 ) -> Iterator[Template]:
-    """The pod of a container, or the one that imports an artifact, which asks for nothing.
+    """The pod of a container, or the one that imports an artifact and requests no accelerators.
 
-    Volume claims are made without any pod, by tasks that only look as if they had an image. Source: initPodSpecPatch,
+    Tasks that make volume claims have an image in the manifest, but no pod. Source: initPodSpecPatch,
     extendPodSpecPatch and kubernetesPlatformOps in backend/src/v2/driver/ of kubeflow/pipelines.
     """
     executor = reading.mapping(*place)

@@ -37,14 +37,14 @@ class _Call(NamedTuple):
 class Component:
     path: str
     executor: str
-    """The label of its executor; empty for what only calls others."""
+    """The label of its executor; empty if the component only calls others."""
     passed_on: frozenset[str]
     """Settings that its pod does not get, because it hands them to a workload that it makes."""
     calls: tuple[_Call, ...]
 
 
 def components(spec: Object, path: str, reading: Reading) -> dict[str, Component]:
-    """The components of a PipelineSpec by their names, the root among them; those that are no objects call nothing."""
+    """The components of a PipelineSpec by name, with the root. Components that are not objects have no calls."""
     root_path, path = path + "/root", path + "/components"
     given = reading.mapping(spec.get("components"), path)
     found = {
@@ -62,12 +62,12 @@ def components(spec: Object, path: str, reading: Reading) -> dict[str, Component
 
 
 def nearest(holder: Object, path: str, *keys: str) -> str:
-    """Where to tell that all of these fields are missing: at one that is null, or at what lacks them."""
+    """The path to report if all of these fields are missing: a field that is null, or else the holder."""
     return next((paths.join(path, key) for key in keys if key in holder), path)
 
 
 def counts(found: Mapping[str, Component], reading: Reading) -> dict[str, model.Count]:
-    """How often each component is executed; those that are not are left out."""
+    """How often each component runs; components that never run are left out."""
     order, around = _order(found, reading)
     result = {ROOT: ONE}
     for name in order:

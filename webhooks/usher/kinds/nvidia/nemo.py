@@ -34,7 +34,7 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
         traits=_TRAITS,
         containers=(ContainerPlace(value=spec, path="/spec", name=f"{name}-ctr"),) if spec else (),
         fields={
-            # What stands there is for the container, not for the pod as a whole.
+            # `spec.resources` belongs to the container, not to the pod as a whole.
             "resources": NOWHERE,
             "schedulerName": NOWHERE,
             "priorityClassName": NOWHERE,
@@ -57,7 +57,7 @@ def _replicas(spec: Object, reading: Reading) -> model.Count:
 
 
 def _nim_build(build: Object, reading: Reading) -> Iterator[Template]:
-    """The pod that builds an engine; the one that reads afterwards what has been built asks for nothing."""
+    """The pod that builds an engine. The pod that reads the result afterwards requests no accelerators."""
     spec = reading.mapping(build.get("spec"), "/spec")
     added = nim_gpus.of_build(spec, "/spec", reading)
     main = ContainerPlace(
@@ -91,7 +91,7 @@ def _nemo(kind: str, *, counted: str = _COUNTED) -> Kind:
             source="api/apps/v1alpha1/nemo_*_types.go of NVIDIA/k8s-nim-operator",
             role=model.Role.SERVICE,
             kueue=Kueue.CHILDREN,
-            # What stands there are labels of the Deployment and of its pods.
+            # `spec.labels` are the labels of the Deployment and of its pods.
             queue_label_path="/spec",
             changes=_CHANGES,
             kueue_unit=KueueUnit.POD,
@@ -124,7 +124,7 @@ KINDS: list[Kind] = [
             minimum_from="",
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
-            # What stands there are labels of the pod.
+            # `spec.labels` are the labels of the pod.
             queue_label_path="/spec",
             changes=_CHANGES,
         ),

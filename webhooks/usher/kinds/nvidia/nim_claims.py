@@ -13,13 +13,13 @@ from usher.reading.values import Reading
 Object = Mapping[str, paths.Json]
 
 _DEVICE_CLASS: Final = "gpu.nvidia.com"
-"""Of a claim that names none."""
+"""The device class of a claim that does not name one."""
 
 Entries = list[tuple[str, Mapping[str, paths.Json]]]
 
 
 def resources(spec: Object, path: str, claims: Entries, reading: Reading) -> paths.Object:
-    """The resources of the main container: the operator replaces their claims by those of `draResources`."""
+    """The resources of the main container. The operator replaces their claims with those of `draResources`."""
     given = reading.mapping(spec.get("resources"), path + "/resources")
     result: paths.Object = {field: given[field] for field in ("requests", "limits") if field in given}
     taken: list[paths.Json] = []
@@ -30,7 +30,7 @@ def resources(spec: Object, path: str, claims: Entries, reading: Reading) -> pat
 
 
 def _named(claims: Entries) -> Iterator[tuple[int, tuple[str, Mapping[str, paths.Json]]]]:
-    """The claims that are there already, or are made from a template that is."""
+    """The entries that refer to an existing claim or claim template, with their indices."""
     for index, (path, entry) in enumerate(claims):
         if entry.get("claimCreationSpec") is None:
             yield index, (path, entry)

@@ -1,6 +1,6 @@
-"""GPUs that the NIM operator adds by itself, where a NIMCache tells it how many a model needs.
+"""GPUs that the NIM operator adds by itself, if a NIMCache shows how many GPUs a model needs.
 
-It does so for a profile that is named, where nothing asks for GPUs: as many as the tensor parallelism of the profile
+It adds them for a named profile, if the object requests no GPUs: as many as the tensor parallelism of the profile
 (addGPUResources in internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7).
 """
 
@@ -21,12 +21,12 @@ Object = Mapping[str, paths.Json]
 
 
 def of_service(spec: Object, path: str, gpus_of_node: int | None, reading: Reading) -> Mapping[str, Place]:
-    """`requests` and `limits` with the GPUs that are added to a NIMServiceSpec; nothing where none are.
+    """`requests` and `limits` with the GPUs that the operator adds to a NIMServiceSpec; empty if it adds no GPUs.
 
     Args:
         spec: the NIMServiceSpec.
-        path: where it stands.
-        gpus_of_node: what each of several nodes gets; None for one pod alone.
+        path: its path.
+        gpus_of_node: GPUs of each of several nodes; None for a single pod.
         reading: looks the NIMCache up.
     """
     cache_path = path + "/storage/nimCache"
@@ -50,9 +50,9 @@ def of_service(spec: Object, path: str, gpus_of_node: int | None, reading: Readi
 
 
 def of_build(spec: Object, path: str, reading: Reading) -> Mapping[str, Place]:
-    """The same for a NIMBuild, which takes the only profile that can be built where it names none.
+    """The same for a NIMBuild. If it names no profile, it takes the only profile that can be built.
 
-    constructEngineBuildPod in internal/controller/nimbuild_controller.go: without any number it makes no pod.
+    constructEngineBuildPod in internal/controller/nimbuild_controller.go: without a number the operator makes no pod.
     """
     cache_path = path + "/nimCache"
     cache = reading.mapping(spec.get("nimCache"), cache_path)
@@ -87,7 +87,7 @@ def _is_optimised(cache: Object) -> bool:
 
 
 def _of_profile(cache: Object, name: str) -> str | None:
-    """The tensor parallelism of a profile in the status, empty where it has none; None without such a profile."""
+    """The tensor parallelism of a profile in the status: empty if it is not set, None if the profile is missing."""
     inner = Reading()
     status = inner.mapping(cache.get("status"), "/status")
     for path, profile in inner.items(status.get("profiles"), "/status/profiles"):
@@ -98,7 +98,7 @@ def _of_profile(cache: Object, name: str) -> str | None:
 
 
 def _added(amount: str, spec: Object, path: str, reading: Reading, *, because: str) -> Mapping[str, Place]:
-    """Both lists with the GPUs among what stands there, or at what makes the operator add them."""
+    """Requests and limits with the GPUs added. Each keeps its path, or has the path `because` if it was empty."""
     resources = reading.mapping(spec.get("resources"), path + "/resources")
     found = {}
     for field in ("requests", "limits"):

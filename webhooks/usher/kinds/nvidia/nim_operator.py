@@ -55,7 +55,7 @@ def _service(spec: Object, path: str, name: str, container: str, reading: Readin
         limits=added.get("limits"),
     )
     fields = {
-        # What stands there is for the container, not for the pod as a whole.
+        # `resources` belongs to the container, not to the pod as a whole.
         "resources": Place(None, path + "/resources"),
         "resourceClaims": Place(nim_claims.entries(claims), path + "/draResources"),
     }
@@ -199,7 +199,7 @@ KINDS: list[Kind] = [
             minimum_from="",
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
-            # What stands there are labels of the Deployment and of its pods.
+            # `spec.labels` are the labels of the Deployment and of its pods.
             queue_label_path="/spec",
             changes=_CHANGES,
         ),

@@ -127,7 +127,7 @@ def _added(
 
 
 def _with(sidecars: list[ContainerPlace], template: Template, reading: Reading) -> Template:
-    """The template with containers that KubeRay adds; the first of its own containers is still the one that works."""
+    """The template with the containers that KubeRay adds. The first of its own containers still does the work."""
     if not sidecars:
         return template
     spec = template.spec.value
@@ -141,10 +141,10 @@ def _with(sidecars: list[ContainerPlace], template: Template, reading: Reading) 
 
 
 def submitter(job: Mapping[str, paths.Json], path: str, reading: Reading, *, traits: Traits) -> Iterator[Template]:
-    """The pod that submits the job of a RayJobSpec at `path`; only one of the modes of submission makes any.
+    """The pod that submits the job of a RayJobSpec at `path`. Only K8sJobMode makes one.
 
-    Without a template of its own it has one container, which asks for no accelerator
-    (KR:ray-operator/controllers/ray/common/job.go); writing into a template that is not there would replace that.
+    Without a template of its own it has one container, which requests no accelerators
+    (KR:ray-operator/controllers/ray/common/job.go). usher adds no template: it would replace this container.
     """
     if (reading.text(job.get("submissionMode"), path + "/submissionMode") or "K8sJobMode") != "K8sJobMode":
         return

@@ -18,7 +18,7 @@ from usher.reading.values import Reading
 _SHAPE_VERSIONS = ("v1", "v1alpha1")
 
 
-# One of its fields is no name in Python. All others stay in the manifest: a password may be among them.
+# `num-gpus` is not a valid name in Python. usher reads no other parameter: one of them may hold a password.
 StartParams = TypedDict("StartParams", {"num-gpus": NotRequired[str]})
 with_config(STRICT)(StartParams)
 
@@ -29,7 +29,7 @@ class Group(TypedDict):
 
     rayStartParams: NotRequired[StartParams]
     resources: NotRequired[dict[str, str]]
-    """What Ray may hand out, which counts before the start parameters."""
+    """Resources that Ray may hand out; they win over the start parameters."""
 
 
 @with_config(STRICT)
@@ -105,7 +105,7 @@ def _job(spec: Mapping[str, paths.Json], path: str, reading: Reading, *, traits:
 def _ray_service(ray_service: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     """An upgrade makes a second cluster, unless the strategy is None or one that KubeRay does not know.
 
-    An incremental upgrade grows it by and by, to the whole size before the first one goes
+    An incremental upgrade grows it step by step to its full size, before KubeRay removes the first one
     (KR:ray-operator/controllers/ray/rayservice_controller.go, isZeroDowntimeUpgradeEnabled).
     """
     spec = reading.mapping(ray_service.get("spec"), "/spec")
@@ -119,7 +119,7 @@ def _ray_service(ray_service: Mapping[str, paths.Json], reading: Reading) -> Ite
 
 
 def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The RayJobs get none of its labels, so none of them names a queue (raycronjob_controller.go)."""
+    """The RayJobs do not get its labels, so its labels cannot name a queue (raycronjob_controller.go)."""
     spec = reading.mapping(ray_cron_job.get("spec"), "/spec")
     path = "/spec/jobTemplate"
     job = reading.mapping(spec.get("jobTemplate"), path)

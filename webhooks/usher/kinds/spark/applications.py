@@ -101,7 +101,7 @@ def _spark_connect(spark_connect: Mapping[str, paths.Json], reading: Reading) ->
 
 
 def _server(server: Place, reading: Reading) -> Template:
-    """The pod template, and a container of Spark's where it has none."""
+    """The pod template. If it has no containers, Spark adds its own."""
     place = Place(reading.mapping(*server).get("template"), server.path + "/template")
     template = pod_template(place, reading, name="server")
     value, path = template.spec
@@ -124,7 +124,7 @@ _CHANGES: Final = (
 
 
 def _places(spec: str) -> model.GangPlaces:
-    """Of a SparkApplicationSpec, whose pods the operator hands to the scheduler that it names."""
+    """Gang fields of a SparkApplicationSpec. The operator hands its pods to the scheduler that it names."""
     return model.GangPlaces(
         queue=spec + "/batchSchedulerOptions/queue",
         priority_class=spec + "/batchSchedulerOptions/priorityClassName",

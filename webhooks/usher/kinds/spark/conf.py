@@ -92,7 +92,7 @@ def node_selector(conf: Conf, prefix: str) -> Mapping[str, str]:
 
 
 def tell_what_is_not_judged(conf: Conf, role: str, reading: Reading, *, has_template: bool) -> None:
-    """Records the properties by which pods get what nothing else shows."""
+    """Records the properties that usher does not judge: annotations for accelerators, and files of pod templates."""
     prefix = f"spark.kubernetes.{role}."
     for annotation, _, path in conf.below(f"{prefix}annotation."):
         if annotation in _ACCELERATOR_ANNOTATIONS or annotation.startswith(GKE_DEVICES):
@@ -103,10 +103,10 @@ def tell_what_is_not_judged(conf: Conf, role: str, reading: Reading, *, has_temp
 
 
 def executors(conf: Conf, dynamic: Mapping[str, paths.Json], path: str, reading: Reading) -> model.Count | None:
-    """How many executors there are under dynamic allocation; None where it is off.
+    """How many executors run under dynamic allocation; None if it is off.
 
-    What stands in `dynamicAllocation` wins over the properties, and counts only where it is enabled there. Spark goes
-    down to none and up without bound, unless told otherwise.
+    Bounds in `dynamicAllocation` win over the properties, but count only if it is enabled there. By default Spark
+    scales down to 0 and up without bound.
     """
     enabled = reading.flag(dynamic.get("enabled"), path + "/enabled")
     bounds = []

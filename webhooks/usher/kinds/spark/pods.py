@@ -1,7 +1,7 @@
 """The pods of a driver or of executors, put together from the operator's own fields, a pod template and `sparkConf`.
 
-Spark makes a pod from the pod template and the properties, and the operator's webhook then writes its own fields into
-it (SP:internal/webhook/sparkpod_defaulter.go): what stands there wins, and lists are appended.
+Spark makes a pod from the pod template and the properties. The operator's webhook then writes its own fields into the
+pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are appended.
 """
 
 from collections.abc import Iterator, Mapping
@@ -111,7 +111,7 @@ def _name(container: ContainerPlace) -> str:
 def _containers(  # noqa: PLR0913 - a container is made from all of these
     role: str, own: _Fields, spec: _Fields, application: Application, reading: Reading, *, missing: bool
 ) -> Iterator[ContainerPlace]:
-    """All containers of a pod, init containers first; none of Spark's where the role itself is missing."""
+    """All containers of a pod, init containers first. If the role is missing, usher adds no container of Spark."""
     of_template = list(listed({name: spec.place(name) for name, _ in LISTS}, reading))
     beside = listed({"initContainers": own.place("initContainers"), "containers": own.place("sidecars")}, reading)
     spark = _of_spark(role, of_template)
@@ -175,9 +175,9 @@ def _node_selector(role: str, own: _Fields, spec: _Fields, application: Applicat
 
 
 def _tolerations(own: _Fields, spec: _Fields, reading: Reading) -> Place:
-    """Those of both places, each read where it stands; where there are none yet, a pod template is given some.
+    """The tolerations of both fields, each read at its own path. If both are missing, usher writes to a pod template.
 
-    The operator's own field would count as well, but not every kind has it, and beside it a template is not changed.
+    The operator's own field would count as well. But not every kind has it, and usher changes no template beside it.
     """
     given = [place for place in (spec.place("tolerations"), own.place("tolerations")) if place.value is not None]
     if len(given) < len(("template", "own")):
@@ -191,7 +191,7 @@ def _tolerations(own: _Fields, spec: _Fields, reading: Reading) -> Place:
 
 
 def _metadata(own: _Fields, pod: _Fields, reading: Reading) -> tuple[Place, tuple[model.AcceleratorRequest, ...]]:
-    """Labels and annotations, and what those annotations ask for that stand elsewhere than they seem to."""
+    """The merged labels and annotations, and the accelerators that annotations of the pod template request."""
     metadata = _Fields(reading.mapping(*pod.place("metadata")), pod.path + "/metadata")
     if not pod.values or not (own.values.get("labels") or own.values.get("annotations")):
         holder = metadata if pod.values else own

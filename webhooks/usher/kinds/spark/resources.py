@@ -42,14 +42,14 @@ class Amounts(NamedTuple):
 
 
 def of_role(role: str, own: Callable[[str], Place], conf: Conf, overhead: Overhead, reading: Reading) -> Amounts:
-    """What Spark and the operator write into the container, whatever its template says.
+    """The amounts that Spark and the operator write into the container, whatever its template sets.
 
     Args:
         role: driver or executor.
         own: the places of the operator's own fields.
         conf: the properties, which count where a field is missing.
         overhead: of the application.
-        reading: records what is no amount.
+        reading: records values that are not amounts.
     """
     prefix = f"spark.kubernetes.{role}"
     cores = _number(own("cores"), reading) or spark_conf.whole(conf.place(f"spark.{role}.cores"), reading) or 1
@@ -71,13 +71,13 @@ def of_role(role: str, own: Callable[[str], Place], conf: Conf, overhead: Overhe
 
 
 def over(given: Place, amounts: dict[str, str], reading: Reading, *, path: str) -> Place:
-    """What a template gives, with amounts in its place; it stands at the path where only these are there."""
+    """The amounts of a template with `amounts` written over them; at `path` if the template has no amounts."""
     own = {name: str(quantity) for name, quantity in reading.resources(*given).items()}
     return Place({**own, **amounts}, given.path if own else path)
 
 
 def _gpu(place: Place, reading: Reading) -> dict[str, tuple[str, str]]:
-    """The operator passes over a GPU without a name, and none of it."""
+    """The GPUs of the operator's field. The operator ignores a GPU without a name; a quantity of 0 adds nothing."""
     gpu = reading.mapping(*place)
     name = reading.text(gpu.get("name"), place.path + "/name")
     quantity = _number(Place(gpu.get("quantity"), place.path + "/quantity"), reading)
@@ -151,7 +151,7 @@ def _mebibytes(place: Place, reading: Reading) -> int | None:
         return None
     found = _MEMORY.fullmatch(text)
     if found is None:
-        reading.unknown(place.path, "expected an amount of memory, such as 512m or 4g")
+        reading.unknown(place.path, "expected an amount of memory, for example 512m or 4g")
         return None
     number, unit = int(found[1]), found[2].lower()
     if unit == "k":

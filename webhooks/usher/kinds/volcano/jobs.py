@@ -40,9 +40,9 @@ _OVERLAPPING: Final = model.Count(minimum=0, maximum=None, reason="concurrencyPo
 def _tasks(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template]:
     """One template for every task of a JobSpec.
 
-    Pods take the scheduler and the priority class of the Job where their template names none
-    (VC:pkg/controllers/job/job_controller_util.go). All replicas are made at once, `minAvailable` is only how many of
-    them have to be placed together.
+    Pods take the scheduler and the priority class of the Job if their template does not name one
+    (VC:pkg/controllers/job/job_controller_util.go). Volcano makes all replicas at once. `minAvailable` is only the
+    number that it must place together.
     """
     named = reading.text(spec.get("schedulerName"), path + "/schedulerName")
     scheduler = model.Scheduler(name=named, reason="schedulerName of the Job") if named else _DEFAULT_SCHEDULER
@@ -51,7 +51,7 @@ def _tasks(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Itera
     ranks = _started_through_ssh(plugins, path + "/plugins", reading)
     variables = _VARIABLES.union(*(_VARIABLES_OF_PLUGINS.get(plugin, ()) for plugin in plugins))
     for task_path, task in reading.items(spec.get("tasks"), path + "/tasks"):
-        # A plain number in Volcano's API, which no default fills in: missing means none.
+        # A plain number without a default in Volcano's API: a missing value means 0.
         replicas = reading.count(task.get("replicas"), task_path + "/replicas", default=0)
         name = reading.text(task.get("name"), task_path + "/name")
         template = pod_template(
@@ -130,7 +130,7 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
 
 
 def _places(spec: str) -> model.GangPlaces:
-    """Of a JobSpec, whose pods take the scheduler of the Job where their template names none."""
+    """Gang fields of a JobSpec. Pods take the scheduler of the Job if their template does not name one."""
     return model.GangPlaces(
         queue=spec + "/queue",
         minimum=spec + "/minAvailable",

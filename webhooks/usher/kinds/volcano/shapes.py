@@ -20,7 +20,7 @@ class QueueSpec(TypedDict):
     deserved: NotRequired[dict[str, Quantity]]
     guarantee: NotRequired[Guarantee]
     preemptable: NotRequired[bool]
-    """No such field exists, nor does the next one; people write them nevertheless."""
+    """Volcano has neither this field nor the next one, but users write them."""
     preemptionPolicy: NotRequired[str]
 
 
