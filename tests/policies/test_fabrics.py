@@ -129,7 +129,7 @@ def test_nothing_is_given_that_needs_what_is_known_to_be_missing(missing: str, m
     merged = site("rails", EVERYTHING).mutate(Request(value=job(), objects=Cluster(missing)), only=mutation)
 
     (skipped,) = merged.skipped
-    assert skipped.reason == f"{missing} is not there"
+    assert skipped.reason == f"{missing} does not exist"
     assert skipped.told
     assert missing.rpartition("/")[2] not in str(merged.value)
 

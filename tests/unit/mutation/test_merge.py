@@ -197,9 +197,9 @@ def test_what_is_there_will_do() -> None:
 def test_the_first_that_is_missing_is_named() -> None:
     assert (
         mutation_merge.unmet_need([QUEUE, FILE], Cluster(volcano_queue()))
-        == "ConfigMap ml-research/topology is not there"
+        == "ConfigMap ml-research/topology does not exist"
     )
-    assert mutation_merge.unmet_need([QUEUE, FILE], Cluster()) == "Queue research is not there"
+    assert mutation_merge.unmet_need([QUEUE, FILE], Cluster()) == "Queue research does not exist"
 
 
 @pytest.mark.parametrize("objects", [NOTHING, Objects([])])
@@ -241,7 +241,7 @@ def given(value: paths.Object) -> merge.Merged:
 def test_what_needs_something_that_is_missing_is_not_given_and_the_user_is_told() -> None:
     result = given(pod())
 
-    assert refusals(result) == ["Queue research is not there"]
+    assert refusals(result) == ["Queue research does not exist"]
     assert result.skipped[0].told
 
 

@@ -97,7 +97,7 @@ def test_a_class_that_is_known_to_be_missing_is_given_to_nobody() -> None:
     assert about_priority(given(Cluster(named("scheduling.k8s.io/v1", "PriorityClass", "research")))) != []
     assert about_priority(without) == []
     assert [(each.reason, each.told) for each in without.skipped if each.intent.field == "priorityClass"] == [
-        ("PriorityClass research is not there", True)
+        ("PriorityClass research does not exist", True)
     ]
 
 

@@ -177,7 +177,7 @@ def test_a_result_without_its_list_is_an_error(value: paths.Json) -> None:
 )
 def test_an_entry_of_another_shape_is_an_error(entry: paths.Json) -> None:
     for field, read in READERS.items():
-        with pytest.raises(errors.EngineError, match=f"entry in {field} that is none"):
+        with pytest.raises(errors.EngineError, match=f"entry in {field} that is not an object"):
             read(result(field, entry))
 
 

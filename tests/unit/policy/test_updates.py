@@ -145,7 +145,7 @@ def test_what_is_missing_since_is_given_back(evaluator: Evaluator) -> None:
 
     merged = without_queue.mutate(Request(value=job))
     (skipped,) = [each for each in merged.skipped if each.told]
-    assert skipped.reason == "LocalQueue queued/gpus is not there"
+    assert skipped.reason == "LocalQueue queued/gpus does not exist"
     assert "labels" not in str(merged.value["metadata"])
     assert updated(without_queue, applied_again(job, stored), stored) == stored
 

@@ -262,7 +262,7 @@ def changed() -> scan_findings.Report:
             ),
             Skipped(
                 intent=intent("fabric/topology_file", "mount", topology, "fabric infiniband", at="/spec/containers/0"),
-                reason="ConfigMap ml/nccl-topology is not there",
+                reason="ConfigMap ml/nccl-topology does not exist",
                 told=True,
             ),
             Skipped(

@@ -52,7 +52,7 @@ class Merged:
     applied: tuple[model.Intent, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     conflicts: tuple[tuple[model.Intent, ...], ...] = ()
-    """Intents that want different values in one place; usher applies neither value."""
+    """Intents that want different values in one place; usher skips all of them."""
     warnings: tuple[model.Note, ...] = ()
     """What the mutations tell the user."""
 
@@ -181,7 +181,7 @@ def unmet_need(needs: Iterable[model.Need], objects: Lookup) -> str:
         reference = Reference(group=need.group, kind=need.kind, name=need.name, namespace=need.namespace)
         found = objects.find(reference)
         if found is Absence.MISSING:
-            return f"{reference} is not there"
+            return f"{reference} does not exist"
         if isinstance(found, dict):
             for key, values in need.labels.items():
                 value = _label(found, key)

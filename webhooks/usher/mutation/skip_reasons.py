@@ -20,7 +20,7 @@ _DEFAULTS: Final[Mapping[str, paths.Json]] = {"defaultMode": 420, "apiVersion": 
 """What the API server adds to volumes and to references in variables."""
 
 _QUANTITIES: Final = frozenset({"sizeLimit"})
-"""Quantities, which the API server may spell differently from the user."""
+"""Fields that hold quantities, which the API server may spell differently from the user."""
 
 
 def is_same(present: paths.Json, wanted: paths.Json) -> bool:

@@ -165,7 +165,9 @@ def _entries(result: paths.Object, field: str, inner: str) -> Iterator[tuple[pat
     for entry in entries:
         value = entry.get(inner) if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or not isinstance(value, dict):
-            raise errors.EngineError(f"the policy engine's result has an entry in {field} that is none")
+            raise errors.EngineError(
+                f"the policy engine's result has an entry in {field} that is not an object with {inner}"
+            )
         yield entry, value
 
 

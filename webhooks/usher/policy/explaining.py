@@ -99,7 +99,7 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
         case About.CLUSTER_FACTS:
             return "" if (asking or entry.kinds) and facts else "nothing is known of the cluster"
         case About.LABELLED_PODS:
-            return "" if asking and _is_labelled(workload) else "it is about labels and annotations that do not exist"
+            return "" if asking and _is_labelled(workload) else "the workload has no label or annotation that it reads"
 
 
 def _is_labelled(workload: model.Workload) -> bool:

@@ -143,7 +143,7 @@ def _operation(request: paths.Object) -> Operation:
     try:
         return Operation(text)
     except ValueError:
-        raise errors.ReviewError(f"request.operation: {_shown(text)} is none of {', '.join(Operation)}") from None
+        raise errors.ReviewError(f"request.operation: {_shown(text)} is not one of {', '.join(Operation)}") from None
 
 
 def _required_text(request: paths.Object, field: str) -> str:
