@@ -45,7 +45,10 @@ def page_of(check: catalogue.Entry, folder: Path, recorded: dict[str, Any]) -> I
     yield f"**{check.title}.** {check.why}\n"
     assert check.severity is not None
     yield f"* Category: {check.category}"
-    yield f"* Severity: {check.severity} ({_SEVERITIES[check.severity]})"
+    if check.strict_only:
+        yield f"* Severity: {check.severity}, by the preset `strict` alone. {check.strict_only}"
+    else:
+        yield f"* Severity: {check.severity} ({_SEVERITIES[check.severity]})"
     yield f"* Looks at: {_about(check)}"
     if check.closes:
         yield f"* Closes: {', '.join(check.closes)} ([coverage](../coverage.md))"

@@ -11,7 +11,8 @@ import orjson
 from usher import model, paths
 from usher.config import load, models
 from usher.facts.store import Store
-from usher.policy import assembly, config_problems
+from usher.policy import assembly, config_problems, enforcement
+from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator, Request
 from usher.review import parsing
 
@@ -37,8 +38,6 @@ def manifests(folder: Path) -> list[Path]:
 def evaluator_of(folder: Path) -> Evaluator:
     """An evaluator with the configuration in the folder of the examples; all share one engine."""
     site, facts = folder / "usher.yaml", build_examples.facts(folder)
-    if not site.exists() and facts.empty:
-        return _packaged()
     return evaluator_with(build_examples.configuration(folder), file=site, facts=facts)
 
 
@@ -52,7 +51,20 @@ def evaluator_with(config: models.Config, *, file: Path | None = None, facts: St
     problems = config_problems.problems(config, packaged.catalogue)
     if problems:
         raise load.refusal(file, problems)
+    config = with_checks_of_strict(config, packaged.catalogue)
     return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config, facts=facts)
+
+
+def with_checks_of_strict(config: models.Config, entries: catalogue.Catalogue) -> models.Config:
+    """The configuration with the checks that only the preset `strict` has, each with the outcome of its severity."""
+    outcomes = {
+        check.name: enforcement.PRESETS[config.enforcement.preset][check.severity]
+        for check in entries.checks.values()
+        if check.strict_only and check.severity is not None
+    }
+    rules = [models.EnforcementRule(check=name, action=outcome.value) for name, outcome in outcomes.items()]
+    changed = config.enforcement.model_copy(update={"rules": [*rules, *config.enforcement.rules]})
+    return config.model_copy(update={"enforcement": changed})
 
 
 @lru_cache(maxsize=1)

@@ -119,7 +119,6 @@ def test_a_train_job_that_sets_the_number_of_nodes_by_hand_is_told_before_the_tr
 
 def test_what_kueue_patches_into_a_train_job_is_read_and_left_alone() -> None:
     job, runtime = manifest("train_job"), manifest("torch_runtime")
-    unpatched = builders.replaced(job, "/spec/runtimePatches", [])
     usual = {
         WITHOUT_CPU,
         WITHOUT_CLASS,
@@ -131,7 +130,6 @@ def test_what_kueue_patches_into_a_train_job_is_read_and_left_alone() -> None:
     assert {intent.mutation for intent in given.applied} == {"fabric/nccl_environment"}
     assert {operation["path"] for operation in given.operations} == {"/spec/trainer/env", "/metadata/annotations"}
     assert found(decided(job, WITH_FABRIC, runtime)) == usual
-    assert "does not tolerate" in message(decided(unpatched, WITH_FABRIC, runtime), "gpu-toleration-present")
 
 
 def test_a_train_job_without_such_a_patch_gets_one_of_ours_over_its_runtime() -> None:
@@ -141,8 +139,6 @@ def test_a_train_job_without_such_a_patch_gets_one_of_ours_over_its_runtime() ->
     given = mutated(unpatched, WITH_FABRIC, runtime).value
 
     assert paths.resolve(given, "/spec/runtimePatches/0/manager") == "gpu-usher.io/usher"
-    assert "warn USH301 gpu-toleration-present" in found(decided(unpatched, WITH_FABRIC, runtime))
-    assert "warn USH301 gpu-toleration-present" not in found(decided(given, WITH_FABRIC, runtime))
     assert mutated(given, WITH_FABRIC, runtime).operations == ()
 
 

@@ -24,7 +24,7 @@ DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
 OFF = enforcement.OFF
 
 
-def check(severity: Severity | None = Severity.CRITICAL) -> catalogue.Entry:
+def check(severity: Severity | None = Severity.CRITICAL, strict_only: str = "") -> catalogue.Entry:
     return catalogue.Entry(
         key="resources/gpu_requests_equal_limits",
         code="USH103",
@@ -32,6 +32,7 @@ def check(severity: Severity | None = Severity.CRITICAL) -> catalogue.Entry:
         description="",
         aliases=("requests-are-limits",),
         severity=severity,
+        strict_only=strict_only,
     )
 
 
@@ -49,9 +50,20 @@ def outcome(
     severity: Severity | None = Severity.CRITICAL,
     where: Circumstances = HERE,
     assumption: str = "",
+    strict_only: str = "",
 ) -> tuple[model.Outcome | None, str]:
     settings = models.Enforcement.model_validate({"preset": preset, "rules": rules})
-    return enforcement.outcome(finding(assumption), check(severity), where=where, enforcement=settings)
+    return enforcement.outcome(finding(assumption), check(severity, strict_only), where=where, enforcement=settings)
+
+
+@pytest.mark.parametrize(("preset", "expected"), [("baseline", OFF), ("recommended", OFF), ("strict", DENY)])
+def test_a_check_of_the_strict_preset_is_off_in_other_presets(preset: str, expected: model.Outcome | None) -> None:
+    assert outcome(preset=preset, strict_only="It depends on the site.") == (expected, "")
+
+
+@pytest.mark.parametrize("action", ["deny", "warn", "audit"])
+def test_a_rule_switches_a_check_of_the_strict_preset_on(action: str) -> None:
+    assert outcome(rule(action), strict_only="It depends on the site.") == (model.Outcome(action), "")
 
 
 @pytest.mark.parametrize(

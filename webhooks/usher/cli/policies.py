@@ -121,6 +121,9 @@ def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
     if entry.severity is not None:
         yield f"  severity  {entry.severity}"
     yield f"  outcome   {_outcome(entry, config)}"
+    if entry.strict_only:
+        yield ""
+        yield from _paragraphs(f"Only the preset strict has this check. {entry.strict_only}")
     remedy = f"Remedy: {entry.remediation}" if entry.remediation else ""
     for text in (entry.why, entry.description, remedy):
         if text:
@@ -161,7 +164,8 @@ def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
     finding = model.Finding(check=entry.key, path="", message="")
     outcome, _ = enforcement.outcome(finding, entry, where=enforcement.Circumstances(namespace=""), enforcement=preset)
     about = [rule for rule in config.enforcement.rules if rule.check in enforcement.words(entry)]
-    return _by_rules(str(outcome), ((rule.namespaces, rule.action) for rule in about))
+    usual = "off" if outcome is enforcement.OFF else str(outcome)
+    return _by_rules(usual, ((rule.namespaces, rule.action) for rule in about))
 
 
 def _by_rules(everywhere: str, rules: Iterable[tuple[list[str], str]]) -> str:
@@ -193,6 +197,7 @@ def _described(entry: "catalogue.Entry", config: "models.Config") -> dict[str, o
         "parameters": {name: parameter.model_dump() for name, parameter in entry.parameters.items()},
         "remediation": entry.remediation,
         "severity": entry.severity,
+        "strict_only": entry.strict_only,
         "title": entry.title,
         "why": entry.why,
     }

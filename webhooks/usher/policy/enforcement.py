@@ -22,7 +22,7 @@ PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
 PODS_ARE_MENDED: Final = "its pods are mended when they are made"
 """For an UPDATE that lacks what the mutating webhook added on CREATE: a tool has written the whole list again."""
 
-_PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
+PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
     "baseline": {
         catalogue.Severity.CRITICAL: model.Outcome.DENY,
         catalogue.Severity.HIGH: model.Outcome.WARN,
@@ -68,9 +68,8 @@ def outcome(
     The last rule that fits decides; without one, the preset by the severity of the check. A finding that rests on an
     assumption about the cluster warns at most, whatever the rules say. A finding that an exception covers is audited.
     """
-    severity = check.severity or catalogue.Severity.LOW
-    preset = _PRESETS[enforcement.preset][severity]
-    decided: model.Outcome | None = preset
+    preset = _outcome_of_preset(check, enforcement.preset)
+    decided = preset
     because = ""
     for rule in enforcement.rules:
         if rule.check in words(check) and _holds(rule, where):
@@ -83,8 +82,14 @@ def outcome(
         return model.Outcome.AUDIT, f"exception {until}: {covering.reason}"
     if decided is model.Outcome.DENY and finding.assumption:
         return model.Outcome.WARN, finding.assumption
-    is_milder = decided is OFF or _MILDNESS[decided] > _MILDNESS[preset]
+    is_milder = preset is not OFF and (decided is OFF or _MILDNESS[decided] > _MILDNESS[preset])
     return decided, because if is_milder else ""
+
+
+def _outcome_of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | None:
+    if check.strict_only and preset != "strict":
+        return OFF
+    return PRESETS[preset][check.severity or catalogue.Severity.LOW]
 
 
 def exception(check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement) -> int | None:

@@ -76,6 +76,8 @@ class Entry(BaseModel):
     parameters: dict[str, Parameter] = {}
     severity: Severity | None = None
     """Of checks; None for mutations."""
+    strict_only: str = ""
+    """Why only the preset `strict` has the check; empty for a check of all presets."""
     order: int = 0
     """Of a mutation: when it is applied, after those with smaller numbers (docs/domain/mutation-order.md)."""
     on_by_default: bool = True

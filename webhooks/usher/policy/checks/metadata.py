@@ -23,6 +23,7 @@ class _Custom(pydantic.BaseModel):
     aliases: list[str] = []
     parameters: dict[str, catalogue.Parameter] = {}
     severity: catalogue.Severity | None = None
+    strict_only: str = ""
     remediation: str = ""
     mended_on_pods: bool = False
     order: int = 0
@@ -68,6 +69,7 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
         aliases=tuple(values.custom.aliases),
         parameters=values.custom.parameters,
         severity=values.custom.severity,
+        strict_only=" ".join(values.custom.strict_only.split()),
         mended_on_pods=values.custom.mended_on_pods,
         order=values.custom.order,
         on_by_default=values.custom.on_by_default,

@@ -28,11 +28,10 @@ deny contains finding if {
 	not input.site.systemNamespace
 	input.workload.role != "interactive"
 	some pod_set in workload.accelerator_pod_sets
-	some container in pod_set.containers
-	path := container.idleCommand
+	container := [each | some each in pod_set.containers; each.idleCommand][0]
 
 	finding := {
-		"path": path,
+		"path": container.idleCommand,
 		"message": $"{workload.container_name(pod_set, container)} holds accelerators, but its command only waits",
 		"remedy": "run the program itself, or label the workload gpu-usher.io/role: interactive",
 	}

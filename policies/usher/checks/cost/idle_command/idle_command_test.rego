@@ -40,3 +40,12 @@ test_what_others_come_into_and_what_holds_nothing_may_wait if {
 test_system_namespaces_are_left_alone if {
 	check.deny == set() with input as examples.good_validator
 }
+
+test_only_the_first_container_of_a_pod_is_named if {
+	again := json.patch(examples.bad_pod, [{
+		"op": "add",
+		"path": "/podSets/0/containers/-",
+		"value": object.union(examples.bad_pod.podSets[0].containers[0], {"idleCommand": "/spec/containers/1/command"}),
+	}])
+	{finding.path | some finding in check.deny} == {"/spec/containers/0/command"} with input as again
+}

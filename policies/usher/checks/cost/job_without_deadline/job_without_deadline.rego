@@ -19,6 +19,7 @@
 #   code: USH1305
 #   about: accelerator pods
 #   severity: low
+#   strict_only: Most jobs end by themselves, and their authors cannot know the longest duration.
 #   why: A job that hangs holds its GPUs until somebody notices.
 #   closes: [S44]
 #   remediation: Set activeDeadlineSeconds to more than the longest planned run.

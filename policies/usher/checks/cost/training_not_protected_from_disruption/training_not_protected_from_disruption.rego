@@ -19,6 +19,7 @@
 #   code: USH1307
 #   about: accelerator pods
 #   severity: low
+#   strict_only: It matters only in clusters whose autoscaler removes nodes.
 #   why: Hours of training are lost because an autoscaler removes a node.
 #   closes: [S35]
 #   remediation: |

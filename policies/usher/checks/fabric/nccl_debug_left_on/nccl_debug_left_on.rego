@@ -15,6 +15,7 @@
 #   code: USH901
 #   about: accelerator pods
 #   severity: low
+#   strict_only: The lines that NCCL writes at INFO cost little, and many teams keep them on purpose.
 #   why: The logs of a large job are full of lines that only debugging needs.
 #   closes: [S29]
 #   remediation: Set NCCL_DEBUG to WARN, or remove it. Set INFO only while you search for an error.

@@ -5,10 +5,10 @@
 #   their accelerators and wait for the others. Two jobs in this state can block each other forever. A queue of Kueue
 #   starts the pods together, and so does a gang scheduler.
 #
-#   The check counts only pods with accelerators. It ignores jobs with one of these pods, kinds that always form a gang,
-#   and elastic jobs, which start with fewer pods. It ignores objects that a controller made, because it judges their
-#   owner. It ignores workloads that usher.yaml routes to a scheduler that makes gangs of their kind. Another check
-#   looks at pods that Volcano places.
+#   The check counts only pods with accelerators. It ignores jobs with one of these pods, jobs that fill one TPU slice
+#   of GKE, kinds that always form a gang, and elastic jobs, which start with fewer pods. It ignores objects that a
+#   controller made, because it judges their owner. It ignores workloads that usher.yaml routes to a scheduler that
+#   makes gangs of their kind. Another check looks at pods that Volcano places.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/
@@ -85,6 +85,7 @@ _without_gang if {
 	not _queued
 	not _gang_made_elsewhere
 	not _few_or_elastic
+	not _one_tpu_slice
 }
 
 # Another check reports a workload that belongs in a queue and names no queue.
@@ -136,6 +137,18 @@ _few_or_elastic if {
 }
 
 _few_or_elastic if kubeflow.job.spec.elasticPolicy.minReplicas < _number
+
+# GKE makes the nodes of a TPU slice together, and the pods of one job fill them: the slice is the gang.
+_one_tpu_slice if {
+	every pod_set in workload.accelerator_pod_sets {
+		_chips(pod_set) == pod_set.pods.minimum * pod_set.accelerators["google.com/tpu"]
+	}
+}
+
+_chips(pod_set) := product([to_number(side) | some side in split(topology, "x")]) if {
+	topology := pod_set.nodeSelector["cloud.google.com/gke-tpu-topology"]
+	regex.match(`^[0-9]{1,4}(x[0-9]{1,4}){1,2}$`, topology)
+}
 
 _number := sum([pod_set.pods.minimum | some pod_set in workload.accelerator_pod_sets])
 

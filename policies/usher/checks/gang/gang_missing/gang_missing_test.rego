@@ -169,3 +169,30 @@ test_a_train_job_whose_runtime_makes_no_gang_is_found if {
 	check.deny == {found(4)} with input as known
 	check.unknown == set() with input as known
 }
+
+test_a_job_that_fills_one_tpu_slice_is_good if {
+	check.deny == set() with input as examples.good_jobset_on_one_tpu_slice
+}
+
+test_two_tpu_slices_are_two_groups_of_nodes if {
+	two_slices := json.patch(examples.good_jobset_on_one_tpu_slice, [
+		{
+			"op": "replace",
+			"path": "/podSets/0/pods/minimum",
+			"value": 32,
+		},
+		{"op": "replace", "path": "/podSets/0/pods/maximum", "value": 32},
+	])
+	count(check.deny) == 1 with input as two_slices
+}
+
+test_a_topology_that_is_not_one_of_tpus_does_not_count if {
+	every text in ["4x4x4x4", "4x", "x", "large", "4x4x5"] {
+		other := json.patch(examples.good_jobset_on_one_tpu_slice, [{
+			"op": "replace",
+			"path": "/podSets/0/nodeSelector/cloud.google.com~1gke-tpu-topology",
+			"value": text,
+		}])
+		count(check.deny) == 1 with input as other
+	}
+}

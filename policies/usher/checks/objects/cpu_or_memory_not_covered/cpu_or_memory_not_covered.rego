@@ -16,6 +16,7 @@
 #   about: objects
 #   kinds: [clusterQueue]
 #   severity: low
+#   strict_only: The queue admits workloads without these requests, and a ClusterQueue does not say which workloads use it.
 #   why: Workloads that ask for cpu or memory are never admitted.
 #   closes: [S21]
 #   remediation: Add cpu and memory to coveredResources, with large enough quotas.

@@ -16,6 +16,7 @@
 #   about: objects
 #   kinds: [clusterQueue]
 #   severity: low
+#   strict_only: Some queues, for example for emergencies, take quota back on purpose.
 #   why: A batch job can stop another team's production job that borrowed quota.
 #   closes: [S22]
 #   remediation: Set reclaimWithinCohort to LowerPriority, or tell the teams that borrow.

@@ -37,6 +37,7 @@ import data.usher.lib.workload
 deny contains object.union(finding, _assumption) if {
 	not input.workload.owned
 	serving.on_knative
+	not serving.may_be_on_knative
 	some pod_set in input.podSets
 	some field in _written(pod_set)
 	flag := $"kubernetes.podspec-{lower(field)}"
@@ -51,9 +52,7 @@ deny contains object.union(finding, _assumption) if {
 
 _flags := parameters.placement.fields_that_knative_refuses.flags
 
-_assumption := {"assumption": "usher does not know whether KServe runs it on Knative"} if serving.may_be_on_knative
-
-else := {"assumption": "usher does not know which feature flags of Knative are on"} if _flags == []
+_assumption := {"assumption": "usher does not know which feature flags of Knative are on"} if _flags == []
 
 else := {}
 

@@ -5,7 +5,8 @@
 #   pools. If it does not tolerate the taints of any of these pools, it waits forever. The check compares as the
 #   scheduler does: without an operator the value must be equal, and one effect does not match another. If a toleration
 #   has the right key but the wrong value or effect, the finding says so. Where usher.yaml declares no node pools, usher
-#   assumes the taint that accelerator nodes usually carry. The finding then only warns.
+#   assumes the taint that accelerator nodes usually carry. The finding then only warns. The check judges the pods where
+#   their template cannot hold the toleration.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -27,7 +28,7 @@ package usher.checks.placement.gpu_toleration_present
 import data.usher.lib.serving
 import data.usher.lib.workload
 
-deny contains object.union(finding, _assumption(pod_set)) if {
+deny contains finding if {
 	some pod_set in _pod_sets
 	nearest := _nearest(pod_set)
 	nearest.untolerated != []
@@ -51,14 +52,13 @@ deny contains finding if {
 	}
 }
 
-# Knative refuses tolerations in its templates; the check judges the pods instead.
-_pod_sets := [pod_set | some pod_set in workload.accelerator_pod_sets; not serving.on_knative]
-
-_assumption(pod_set) := {} if pod_set.changeable
-
-_assumption(pod_set) := {"assumption": "the webhook adds the toleration to the pods; it cannot edit this template"} if {
-	not pod_set.changeable
-}
+# Knative refuses tolerations in its templates, and the webhook cannot edit the templates of some kinds. The webhook adds
+# the tolerations to their pods, and the check judges these pods.
+_pod_sets := [pod_set |
+	some pod_set in workload.accelerator_pod_sets
+	pod_set.changeable
+	not serving.on_knative
+]
 
 # The pool with the fewest untolerated taints, and the first of these; undefined where the pods fit nowhere.
 _nearest(pod_set) := pod_set.fits[index] if {

@@ -3,10 +3,10 @@
 # description: |
 #   Accelerator nodes have taints so that only pods that need them run there. A pod that asks for no accelerator and
 #   tolerates the taint takes their CPUs and memory. In the end a GPU idles, because its node has no room for another
-#   pod. Where usher.yaml declares node pools, the check finds a toleration only if it opens a pool that the pod's
-#   selectors allow. Elsewhere it assumes the taints that accelerator nodes usually carry. Launchers of MPIJobs and
-#   heads of Ray clusters are also ordinary pods. The check skips DaemonSets and system namespaces, because their pods
-#   belong on every node. It also skips pods with device claims: an unknown claim may be for an accelerator.
+#   pod. The check finds a toleration only if it opens a node pool that the pod's selectors allow, so it needs to know
+#   the pools. Launchers of MPIJobs and heads of Ray clusters are also ordinary pods. The check skips DaemonSets and
+#   system namespaces, because their pods belong on every node. It also skips pods with device claims: an unknown claim
+#   may be for an accelerator.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -27,8 +27,9 @@ package usher.checks.placement.ordinary_pod_tolerates_accelerator_taint
 import data.usher.lib.placement
 import data.usher.lib.workload
 
-deny contains object.union(finding, _assumption(pod_set, entry.taint)) if {
+deny contains finding if {
 	some pod_set in input.podSets
+	pod_set.poolsDeclared
 	pod_set.deviceClaims == 0
 	some entry in pod_set.tolerated
 	not placement.tolerates_everything(pod_set.tolerations[entry.index])
@@ -39,11 +40,4 @@ deny contains object.union(finding, _assumption(pod_set, entry.taint)) if {
 		"message": $"{workload.pod_set_name(pod_set)} asks for no accelerator, but tolerates {entry.taint}, the taint that keeps ordinary pods off accelerator nodes",
 		"remedy": "remove this toleration",
 	}
-}
-
-_assumption(pod_set, _) := {} if pod_set.poolsDeclared
-
-_assumption(pod_set, taint) := {"assumption": text} if {
-	not pod_set.poolsDeclared
-	text := $"usher assumes that accelerator nodes carry the taint {taint}, because usher.yaml declares no node pools"
 }

@@ -15,6 +15,7 @@
 #   code: USH306
 #   about: accelerator pods
 #   severity: medium
+#   strict_only: A cluster may run other schedulers than those that usher knows.
 #   why: The pods wait forever, or their scheduler ignores the rules of the cluster.
 #   closes: [B42]
 #   parameters:

@@ -16,6 +16,7 @@
 #   code: USH602
 #   about: accelerator pods
 #   severity: low
+#   strict_only: Many clusters have one level of priority, where a class changes nothing.
 #   why: Any pod that has a class can push the training run off its GPUs.
 #   closes: [S23]
 #   remediation: Name a priority class in every template whose pods ask for accelerators.

@@ -16,6 +16,7 @@
 #   code: USH105
 #   about: accelerator pods
 #   severity: medium
+#   strict_only: A LimitRange often sets the requests, and a short test needs no guarantee.
 #   why: The GPUs wait for data while other pods use the cores beside them, or the pod is evicted.
 #   closes: [S11, B22, S43]
 #   remediation: |

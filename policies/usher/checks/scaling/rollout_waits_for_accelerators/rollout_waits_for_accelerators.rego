@@ -15,6 +15,7 @@
 #   code: USH1105
 #   about: accelerator pods
 #   severity: low
+#   strict_only: A rollout stalls only while no accelerator is free, which a manifest does not say.
 #   why: On a full cluster a new version of the service waits for GPUs forever.
 #   remediation: |
 #     Set strategy.rollingUpdate to maxSurge 0 and maxUnavailable 1, or set the type of the strategy to Recreate. Or

@@ -5,7 +5,7 @@
 #   takes every GPU of the cluster. A Knative Service sets the bound in the annotation autoscaling.knative.dev/max-scale
 #   of its template; 0 means no bound. An InferenceService sets it in maxReplicas of each component, because KServe
 #   drops the annotation. Without the annotation serving.kserve.io/deploymentMode, the configuration of KServe decides
-#   the mode of an InferenceService; its default is Knative.
+#   the mode of an InferenceService, which the check therefore skips.
 # scope: package
 # related_resources:
 #   - ref: https://knative.dev/docs/serving/autoscaling/scale-bounds/
@@ -29,6 +29,7 @@ import data.usher.lib.workload
 deny contains finding if {
 	not input.workload.owned
 	serving.on_knative
+	not serving.may_be_on_knative
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.pods.maximum
 
@@ -36,7 +37,7 @@ deny contains finding if {
 		"path": _path(pod_set),
 		"message": $"Knative may make any number of {_pods(pod_set)}, and each asks for accelerators",
 		"remedy": _remedy,
-		"assumption": _assumption,
+		"assumption": "Knative's configuration sets no max-scale for the whole cluster",
 	}
 }
 
@@ -51,7 +52,3 @@ _pods(pod_set) := "its pods" if pod_set.name == ""
 _remedy := "set maxReplicas" if {
 	input.object.inferenceService
 } else := "set the annotation autoscaling.knative.dev/max-scale"
-
-_assumption := "KServe runs the service on Knative, and Knative's configuration sets no max-scale for the whole cluster" if {
-	serving.may_be_on_knative
-} else := "Knative's configuration sets no max-scale for the whole cluster"

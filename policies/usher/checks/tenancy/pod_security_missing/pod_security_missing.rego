@@ -17,6 +17,7 @@
 #   about: objects
 #   kinds: [namespace]
 #   severity: low
+#   strict_only: The API server or another policy engine often enforces Pod Security without this label.
 #   why: A privileged pod of any tenant controls its node and all GPUs of the node.
 #   closes: [S37]
 #   parameters:
