@@ -42,7 +42,7 @@ def nodes(cluster: Cluster, mutating_webhooks: ServerProcess) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("manifest", "count"), [(TWO_REPLICA_TYPES, 2), (BRIEF, 8)], ids=["two replica types", "the brief's"]
 )
-def test_what_is_shown_is_what_is_stored_and_its_pods_run_on_the_pool(
+def test_check_shows_the_object_that_the_api_server_stores_and_its_pods_run_on_the_pool(
     cluster: Cluster, namespace: str, tmp_path: Path, manifest: Object, count: int
 ) -> None:
     name = manifest["metadata"]["name"]
@@ -67,7 +67,7 @@ def test_what_is_shown_is_what_is_stored_and_its_pods_run_on_the_pool(
     assert len(nodes_of(pods)) == count
 
 
-def test_what_is_printed_for_people_names_every_value_that_is_stored(
+def test_the_text_output_names_every_value_that_the_api_server_stores(
     cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     manifest = builders.replaced(TWO_REPLICA_TYPES, "/metadata/namespace", namespace)

@@ -113,7 +113,9 @@ def test_an_injected_container_comes_first_and_ours_keep_what_they_were_given(
 
 
 @every_workload
-def test_what_is_in_a_queue_is_held_back_by_kueue_with_the_same_end(in_queues: Outcomes, workload: str) -> None:
+def test_kueue_holds_back_queued_workloads_with_the_same_result_in_every_order(
+    in_queues: Outcomes, workload: str
+) -> None:
     first, *rest = map(canonical, in_queues.of(workload))
 
     assert rest == [first] * len(rest)

@@ -114,7 +114,7 @@ def counted(cluster: Cluster, namespace: str) -> Iterator[bool]:
 
 
 @pytest.mark.parametrize("name", NAMESPACES)
-def test_the_api_server_refuses_the_pods_of_which_it_is_said_and_no_others(
+def test_the_api_server_refuses_exactly_the_pods_that_usher_says_it_refuses(
     cluster: Cluster, namespace: str, name: str
 ) -> None:
     objects = [builders.replaced(each, "/metadata/namespace", namespace) for each in NAMESPACES[name]]

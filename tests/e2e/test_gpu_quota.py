@@ -116,7 +116,7 @@ def test_a_suspended_workload_is_charged_by_default(site: Cluster) -> None:
     assert stored["spec"]["chargesSuspended"] is True
 
 
-def test_an_object_takes_as_many_charges_as_a_ledger_does_and_shows_what_is_used(site: Cluster) -> None:
+def test_an_object_holds_as_many_charges_as_a_ledger_and_shows_the_used_amount(site: Cluster) -> None:
     quota = gpu_quota_definitions.of_object(site.create(gpu_quota("full", GOOD)))
     assert isinstance(quota, Quota)
     made = full_ledger()

@@ -67,7 +67,7 @@ def test_its_pods_run_on_the_pool_that_they_were_meant_for(
 @pytest.mark.uses_definitions
 @every_kind
 @every_way_of_applying
-def test_no_update_is_refused_and_none_takes_away_what_was_given(
+def test_every_update_is_accepted_and_keeps_the_given_fields(
     cluster: Cluster, namespace: str, kind: str, *, server_side: bool
 ) -> None:
     """Another label, the same manifest again, and what a controller writes."""
@@ -143,7 +143,7 @@ def test_a_pod_with_lists_of_its_own_can_be_applied_again(
     raises=KubectlError,
     reason="with the node selector the affinity is wanted no more, so what an apply takes out of it is not given back",
 )
-def test_a_job_with_affinity_of_its_own_can_be_applied_again_after_somebody_else_has_placed_it(
+def test_a_job_with_its_own_affinity_can_be_applied_again_after_another_controller_placed_it(
     cluster: Cluster, namespace: str
 ) -> None:
     """The template of a Job that has been resumed must not change."""

@@ -155,7 +155,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.mark.parametrize("kind", NAMESPACED, ids=name_of)
-def test_what_is_taken_without_us_is_taken_as_we_change_it(site: Site, kind: Kind) -> None:
+def test_the_api_server_accepts_a_changed_manifest_if_it_accepts_the_original(site: Site, kind: Kind) -> None:
     """Manifests of public projects, and ours."""
     taken = 0
     for manifest in site.changed[name_of(kind)]:

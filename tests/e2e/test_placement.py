@@ -119,7 +119,7 @@ def test_a_pod_that_only_asks_for_a_gpu_runs_on_a_gpu_node(cluster: Cluster, nam
     assert notebook["metadata"]["annotations"] == {ANNOTATION: "gpu-node-affinity,gpu-toleration"}
 
 
-def test_a_pod_that_asks_for_no_gpu_sees_none(cluster: Cluster, namespace: str) -> None:
+def test_a_pod_without_a_gpu_request_sees_no_gpu(cluster: Cluster, namespace: str) -> None:
     """Not in any of its containers, whatever their images say; and it runs where there is none."""
     setup = builders.container("setup")
     cluster.create(builders.pod(builders.container(), name="web", namespace=namespace, initContainers=[setup]))

@@ -146,7 +146,7 @@ def test_the_workers_of_a_job_of_kubeflow_are_charged_when_they_are_scaled(clust
         cluster.kubectl("scale", "pytorchjobs.kubeflow.org/bert", "--replicas=9", f"--namespace={quota}")
 
 
-def test_what_is_deleted_is_given_back_when_its_pods_are_gone(cluster: Cluster, quota: str) -> None:
+def test_the_charge_of_a_deleted_job_is_released_when_its_pods_are_gone(cluster: Cluster, quota: str) -> None:
     cluster.create(job("train", quota, pods=2, gpus=4))
     wait_until_settled(cluster, quota, gpus=8)
     cluster.delete("Job", "train", namespace=quota, api_version="batch/v1")

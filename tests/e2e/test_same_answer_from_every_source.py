@@ -184,7 +184,7 @@ def test_the_workloads_are_of_all_sorts(by_snapshot: Said) -> None:
     assert found >= BY_FACTS
 
 
-def test_the_outlook_says_never_of_what_is_denied_and_of_nothing_else(outlooks: list[command.Run]) -> None:
+def test_the_outlook_says_never_for_exactly_the_denied_workloads(outlooks: list[command.Run]) -> None:
     for done in outlooks:
         answers = {entry["name"]: entry["answer"] for entry in done.json["workloads"]}
 
@@ -193,7 +193,7 @@ def test_the_outlook_says_never_of_what_is_denied_and_of_nothing_else(outlooks: 
         assert {name for name, answer in answers.items() if answer == "unknown"} == {"claims", "everywhere"}
 
 
-def test_only_whoever_charges_a_quota_knows_that_it_is_full(
+def test_only_the_webhook_that_charges_a_quota_knows_that_it_is_full(
     site: Cluster, server: ServerProcess, taken: Path, tmp_path: Path
 ) -> None:
     """A decision by files rests on what is configured; `usher queue` tells what is left."""
@@ -209,7 +209,7 @@ def test_only_whoever_charges_a_quota_knows_that_it_is_full(
     assert [charge["object"] for charge in quota_site.status(site, FULL)["charges"]] == ["Job.batch/language/holder"]
 
 
-def test_of_a_kind_without_objects_files_cannot_say_that_there_are_none(
+def test_files_cannot_prove_that_a_kind_has_no_objects(
     manifests: Path, written: Path, by_snapshot: Said, tmp_path: Path
 ) -> None:
     """A snapshot can. What is not known is no finding."""

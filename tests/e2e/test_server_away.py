@@ -44,7 +44,9 @@ def test_pods_start_without_the_server_and_are_changed_again_when_it_is_back(
             assert "without" not in {entry["name"] for entry in decisions(second, namespace)}
 
 
-def test_nobody_exempts_a_namespace_while_nobody_can_be_asked(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+def test_a_namespace_cannot_be_exempted_while_the_server_is_away(
+    cluster: Cluster, namespace: str, tmp_path: Path
+) -> None:
     """All else that happens to namespaces does not wait for us."""
     with contextlib.ExitStack() as stack:
         with serving(tmp_path) as server:
@@ -55,7 +57,7 @@ def test_nobody_exempts_a_namespace_while_nobody_can_be_asked(cluster: Cluster, 
         cluster.kubectl("label", "namespace", namespace, "team=nlp")
 
 
-def test_a_server_that_is_told_to_end_answers_until_the_api_server_is_gone(
+def test_a_server_that_shuts_down_answers_until_the_api_server_disconnects(
     cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     """No review is lost between the signal and the end, although the connection is kept open for the next one."""

@@ -70,7 +70,9 @@ def test_a_finalizer_can_be_removed_so_that_the_object_goes(cluster: Cluster, be
     )
 
 
-def test_a_change_for_the_worse_is_denied_and_names_only_what_is_new(cluster: Cluster, before: str) -> None:
+def test_an_update_that_breaks_a_new_rule_is_denied_and_names_only_the_new_findings(
+    cluster: Cluster, before: str
+) -> None:
     worse = cluster.get("PyTorchJob", "worsened", namespace=before, api_version=KUBEFLOW)
     container = worse["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
     container["env"] = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
