@@ -133,7 +133,7 @@ def test_owners_are_listed_before_what_they_own(api: ApiServer, chain: tuple[str
     assert all(max(before) < min(after) for before, after in pairwise(positions))
 
 
-def test_what_stands_in_no_namespace_is_no_part_of_one(api: ApiServer) -> None:
+def test_a_cluster_scoped_object_is_not_part_of_a_namespace(api: ApiServer) -> None:
     api.serve_kind("trainer.kubeflow.org/v1alpha1", "clustertrainingruntimes")
     api.serve_kind("v1", "pods")
 
@@ -142,7 +142,7 @@ def test_what_stands_in_no_namespace_is_no_part_of_one(api: ApiServer) -> None:
     assert [path for path, query in api.requests if "limit" in query] == ["/api/v1/namespaces/team-a/pods"]
 
 
-def test_naming_an_owner_that_is_not_there_hides_nothing(api: ApiServer) -> None:
+def test_an_owner_that_does_not_exist_hides_no_pod(api: ApiServer) -> None:
     owner = builders.deployment(name="ghost")
     api.add(owned_by(gpu_pod("hidden"), builders.replaced(owner, "/metadata/uid", "uid-deployments-ghost")))
 

@@ -137,7 +137,7 @@ def test_a_server_that_stays_busy_is_given_up_with_longer_and_longer_waits_betwe
     assert [problem.reason for problem in problems] == ["the list ended: overloaded; run the audit again"]
 
 
-def test_rejected_credentials_are_told_once_and_plainly(api: ApiServer, kubeconfig: Path) -> None:
+def test_audit_reports_rejected_credentials_in_one_plain_line(api: ApiServer, kubeconfig: Path) -> None:
     api.trouble("/api/v1", status(401, "Unauthorized"))
 
     run = command.usher("audit", "--kubeconfig", kubeconfig)
@@ -149,7 +149,7 @@ def test_rejected_credentials_are_told_once_and_plainly(api: ApiServer, kubeconf
     )
 
 
-def test_what_is_no_api_server_is_told_apart(api: ApiServer, kubeconfig: Path) -> None:
+def test_audit_says_when_a_server_is_not_an_api_server(api: ApiServer, kubeconfig: Path) -> None:
     api.trouble("/api/v1", Response(value=b"<html>"))
 
     run = command.usher("audit", "--kubeconfig", kubeconfig)
@@ -158,7 +158,7 @@ def test_what_is_no_api_server_is_told_apart(api: ApiServer, kubeconfig: Path) -
     assert "the answer to /api/v1 is not a JSON object; is that an API server?" in run.err
 
 
-def test_a_server_that_is_not_there_is_told_without_a_traceback(tmp_path: Path) -> None:
+def test_audit_reports_an_unreachable_server_without_a_traceback(tmp_path: Path) -> None:
     file = api_server.kubeconfig(tmp_path / "kubeconfig", "http://127.0.0.1:1")
 
     run = command.usher("audit", "--kubeconfig", file)
@@ -184,7 +184,7 @@ def test_a_kubeconfig_that_does_not_exist_is_named(tmp_path: Path) -> None:
     assert run.err == f"usher: {tmp_path}/nothing: no such file; --kubeconfig names the file that kubectl would use\n"
 
 
-def test_without_any_configuration_the_way_out_is_told() -> None:
+def test_without_a_kubeconfig_audit_says_which_options_help() -> None:
     run = command.usher("audit")
 
     assert run.code == 2

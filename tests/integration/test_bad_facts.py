@@ -86,7 +86,7 @@ def test_of_a_queue_that_cannot_be_read_nothing_is_concluded(
     ],
     ids=["two quotas over one namespace", "a quota with an unknown unit"],
 )
-def test_a_quota_of_which_nobody_can_say_what_holds_refuses_nothing(
+def test_a_quota_whose_bounds_are_unclear_refuses_nothing(
     quotas: tuple[paths.Object, ...], reason: str, tmp_path: Path
 ) -> None:
     _, found, reasons = judged(tmp_path, queued_job(), *quotas)
@@ -121,7 +121,7 @@ def snapshot_bytes(version: str) -> bytes:
     ],
     ids=["another version", "truncated", "no YAML", "no text"],
 )
-def test_facts_that_are_none_are_refused_by_name(data: bytes, message: str, tmp_path: Path) -> None:
+def test_a_file_without_valid_facts_is_refused_by_name(data: bytes, message: str, tmp_path: Path) -> None:
     assert_refused(data, message, tmp_path)
 
 

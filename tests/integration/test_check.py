@@ -75,7 +75,7 @@ def test_a_configuration_with_mistakes_stops_the_run_and_names_them_all(tmp_path
     assert any("nonsense" in line for line in lines)
 
 
-def test_a_variable_that_names_no_file_is_no_reason_to_use_other_rules(tmp_path: Path) -> None:
+def test_a_missing_file_in_usher_config_is_an_error_and_not_replaced_by_defaults(tmp_path: Path) -> None:
     run = usher(
         "check", write(tmp_path / "good.yaml", good()), cwd=tmp_path, env={"USHER_CONFIG": "/nonexistent/usher.yaml"}
     )
@@ -196,7 +196,7 @@ spec: {template: {spec: {containers: [{name: a, image: b}]}}}
 """
 
 
-def test_what_nobody_judged_is_no_pass() -> None:
+def test_an_unjudged_part_does_not_pass() -> None:
     done = usher("check", "-", stdin=UNKNOWN)
 
     assert done.code == 2
@@ -205,20 +205,20 @@ def test_what_nobody_judged_is_no_pass() -> None:
     assert done.err == f"usher: {reason}\n"
 
 
-def test_what_nobody_judged_may_be_accepted() -> None:
+def test_allow_unknown_accepts_an_unjudged_part() -> None:
     done = usher("check", "-", "--allow-unknown", stdin=UNKNOWN)
 
     assert (done.code, done.err) == (0, "")
     assert "1 part not judged" in done.out
 
 
-def test_a_denial_counts_more_than_what_nobody_judged() -> None:
+def test_a_denial_counts_more_than_an_unjudged_part() -> None:
     done = usher("check", "-", BAD_EXAMPLE, stdin=UNKNOWN)
 
     assert done.code == 1
 
 
-def test_a_workload_that_nobody_judged_is_not_called_clean() -> None:
+def test_an_unjudged_workload_has_the_outcome_unknown() -> None:
     (workload,) = usher("check", "-", "--format=json", stdin=UNKNOWN).json["workloads"]
 
     assert workload["outcome"] == "unknown"

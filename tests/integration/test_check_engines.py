@@ -21,7 +21,7 @@ def test_both_engines_report_the_same(tmp_path: Path, form: str) -> None:
     assert by_opa == usher(*arguments, cwd=tmp_path)
 
 
-def test_a_server_without_our_policies_is_told_before_anything_is_judged(tmp_path: Path) -> None:
+def test_check_reports_an_opa_server_without_our_policies_before_it_judges_anything(tmp_path: Path) -> None:
     with opa_server.running(tmp_path) as url:
         run = usher("check", BAD_EXAMPLE, "--engine", "opa", "--opa-url", url, cwd=tmp_path)
 

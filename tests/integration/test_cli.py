@@ -127,7 +127,7 @@ def test_what_could_not_be_run_ends_with_2_and_one_message(
         (["workload", "show", "-", "-o", "yaml"], "'yaml' is not one of 'text', 'json'"),
     ],
 )
-def test_a_wrong_command_line_ends_with_2_and_says_what_is_wrong(arguments: list[str], message: str) -> None:
+def test_a_wrong_command_line_ends_with_2_and_names_the_error(arguments: list[str], message: str) -> None:
     run = usher(*arguments)
 
     assert run.code == 2
@@ -135,7 +135,7 @@ def test_a_wrong_command_line_ends_with_2_and_says_what_is_wrong(arguments: list
     assert message in run.err
 
 
-def test_an_internal_error_is_told_without_a_traceback_and_with_the_way_to_report_it(
+def test_an_internal_error_prints_how_to_report_it_and_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -210,7 +210,7 @@ def test_a_report_can_be_written_to_a_device() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("arguments", [["check", str(EXAMPLES / "good-pytorchjob.yaml")], ["policies", "list"]])
-def test_a_full_disk_is_told_and_never_reads_as_clean(arguments: list[str]) -> None:
+def test_a_full_disk_is_an_error_and_never_a_clean_result(arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "usher", *arguments],

@@ -36,7 +36,7 @@ def test_check_tells_what_a_quota_can_never_give_without_a_cluster(tmp_path: Pat
     assert "asks for 24 GPUs; quota research of usher.yaml can never give more than 16" in done.out
 
 
-def test_check_says_nothing_of_a_quota_that_could_give_it(tmp_path: Path, config: Path) -> None:
+def test_check_reports_no_quota_that_has_enough(tmp_path: Path, config: Path) -> None:
     done = usher("check", write(tmp_path / "object.yaml", job(8, pods=2)), "--config", config)
 
     assert "USH1230" not in done.out

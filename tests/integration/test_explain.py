@@ -45,7 +45,7 @@ def test_the_json_accounts_for_every_rule() -> None:
     assert {entry["code"] for entry in explained["entries"]} == listed
 
 
-def test_what_is_neither_a_rule_nor_a_file_is_refused(tmp_path: Path) -> None:
+def test_an_argument_that_names_neither_a_rule_nor_a_file_is_refused(tmp_path: Path) -> None:
     done = usher("explain", tmp_path / "nope.yaml")
     misspelt = usher("explain", "gpus-per-workloads")
 

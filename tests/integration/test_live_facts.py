@@ -258,7 +258,7 @@ def test_stopping_ends_all_threads_though_they_wait_for_news(server: WatchServer
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("facts ")]
 
 
-def test_what_is_written_over_another_s_change_is_refused_and_no_error(server: WatchServer) -> None:
+def test_a_conflicting_write_is_refused_without_an_error(server: WatchServer) -> None:
     server.lists(f"{PATH}/a", refused(409), listed())
     api = server.api()
 

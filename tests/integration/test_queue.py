@@ -74,7 +74,7 @@ def test_without_facts_there_is_nothing_to_tell(tmp_path: Path) -> None:
     assert "no cluster is given: use --live to read one, --facts" in done.err
 
 
-def test_what_cannot_be_told_is_no_consent_unless_it_is_accepted(tmp_path: Path) -> None:
+def test_an_unknown_answer_fails_unless_allow_unknown_accepts_it(tmp_path: Path) -> None:
     classes = write(tmp_path / "facts.yaml", builders.custom("v1", "Namespace", {}, name="ml-research", namespace=None))
     job = write(tmp_path / "job.yaml", builders.job(builders.template(builders.container(gpus=1))))
 

@@ -64,7 +64,7 @@ def test_only_tls_1_3_and_http_1_1_are_spoken(server: ServerProcess) -> None:
         old.wrap_socket(plain, server_hostname=processes.LOOPBACK)
 
 
-def test_the_server_header_says_nothing_of_what_runs_here(server: ServerProcess) -> None:
+def test_no_server_header_reveals_the_software(server: ServerProcess) -> None:
     assert "server" not in server.ask("POST", "/validate", body=body(pod()), headers=JSON).headers
 
 
@@ -118,7 +118,7 @@ def test_bodies_that_are_too_large_leave_no_memory_behind(server: ServerProcess)
     assert resident_bytes() - before <= 16 * 2**20
 
 
-def test_a_body_that_is_cut_short_is_no_fault_of_ours(server: ServerProcess) -> None:
+def test_a_truncated_body_does_not_count_as_an_error_of_the_server(server: ServerProcess) -> None:
     before = server.metrics()
     with server.socket() as connection:
         connection.sendall(head("/mutate", "Content-Type: application/json", "Content-Length: 100") + b"{")
@@ -130,7 +130,7 @@ def test_a_body_that_is_cut_short_is_no_fault_of_ours(server: ServerProcess) -> 
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"\xff\xfe", b"[" * 100_000, body(pod())[:-1]], ids=len)
-def test_what_is_no_review_is_refused(server: ServerProcess, raw: bytes) -> None:
+def test_a_body_that_is_not_a_review_is_refused(server: ServerProcess, raw: bytes) -> None:
     answer = server.ask("POST", "/validate", body=raw, headers=JSON)
     assert (answer.status, answer.headers["content-type"]) == (400, "text/plain; charset=utf-8")
 

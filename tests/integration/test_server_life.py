@@ -105,7 +105,7 @@ def test_a_request_that_is_on_its_way_is_answered_after_sigterm(tmp_path: Path) 
         assert ended(server) == 0
 
 
-def test_a_second_signal_waits_for_nobody_idle(tmp_path: Path) -> None:
+def test_a_second_signal_does_not_wait_for_idle_connections(tmp_path: Path) -> None:
     with server_process.running(tmp_path) as server, server.connection() as idle:
         server_process.ask(idle, "POST", "/validate", body=body(pod()), headers=JSON)
         os.kill(server.pid, signal.SIGTERM)
@@ -149,7 +149,7 @@ def test_a_host_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["tls.crt", "tls.key"])
-def test_a_certificate_that_is_not_there_is_named(tmp_path: Path, missing: str) -> None:
+def test_serve_names_a_missing_certificate_file(tmp_path: Path, missing: str) -> None:
     arguments = certified(tmp_path)
     (tmp_path / missing).unlink()
 

@@ -132,7 +132,7 @@ def test_hostile_names_cannot_write_lines_of_their_own(server: ServerProcess) ->
     assert server.log("forged") == []
 
 
-def test_noise_on_the_port_is_no_noise_in_the_log(server: ServerProcess) -> None:
+def test_garbage_on_the_port_leaves_only_short_json_lines_in_the_log(server: ServerProcess) -> None:
     """Whatever strangers send, every line is JSON, and none is long."""
     for noise in (b"GET / HTTP/1.1\r\n\r\n", b"\0" * 1000, b"\x16\x03\x01\x00\x05hello"):
         with socket.create_connection((processes.LOOPBACK, server.port), timeout=BOUND) as plain:

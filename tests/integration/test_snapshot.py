@@ -86,7 +86,7 @@ def test_without_an_api_server_the_file_of_before_stays(kubeconfig: Path, tmp_pa
     assert file.read_bytes() == b"the old one"
 
 
-def test_an_audit_judges_by_what_is_in_the_same_cluster(api: ApiServer, kubeconfig: Path) -> None:
+def test_an_audit_judges_by_the_facts_of_the_same_cluster(api: ApiServer, kubeconfig: Path) -> None:
     api.add(pod_of("training"), pod_of("absent"))
 
     run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
@@ -113,7 +113,7 @@ def test_an_audit_names_what_it_could_not_take_into_account(api: ApiServer, kube
         (["--live", "--kubeconfig", "missing/kubeconfig"], "no such file"),
     ],
 )
-def test_a_server_is_told_of_its_cluster_in_one_way(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_serve_accepts_only_one_source_of_facts(arguments: list[str], message: str, tmp_path: Path) -> None:
     run = command.usher("serve", "--certificate", "x", "--key", "x", *arguments, cwd=tmp_path)
 
     assert run.code == 2

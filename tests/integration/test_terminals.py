@@ -56,7 +56,7 @@ def test_a_terminal_gets_colour() -> None:
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_a_terminal_that_wants_no_colour_gets_none(env: dict[str, str]) -> None:
+def test_a_terminal_without_colour_gets_plain_text(env: dict[str, str]) -> None:
     assert "\x1b" not in on_a_terminal("check", BAD_EXAMPLE, env=env)
 
 
@@ -75,7 +75,7 @@ def test_the_report_fits_the_width_that_is_said() -> None:
     assert max(map(len, lines)) <= 70
 
 
-def test_a_locale_without_the_characters_of_a_name_is_no_failure(tmp_path: Path) -> None:
+def test_names_outside_the_locale_are_escaped_without_a_failure(tmp_path: Path) -> None:
     write(tmp_path / "größe.yaml", bad("größe"))
 
     run = usher_process("check", ".", cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})

@@ -48,7 +48,7 @@ def test_json_is_one_document_with_the_very_input_of_the_policies(tmp_path: Path
     assert pod_set["asksAccelerators"] is True
 
 
-def test_what_is_unknown_is_shown_and_no_failure(tmp_path: Path) -> None:
+def test_unknown_values_are_shown_without_a_failure(tmp_path: Path) -> None:
     pod = builders.pod(builders.container(gpus="${GPUS}"))
 
     run = usher("workload", "show", write(tmp_path / "pod.yaml", pod), cwd=tmp_path)
@@ -94,7 +94,7 @@ def test_what_could_be_read_is_shown_and_what_could_not_ends_it_with_2(tmp_path:
     assert run.err.startswith("usher: broken.yaml:")
 
 
-def test_a_document_that_is_no_object_is_told_and_left_out(tmp_path: Path) -> None:
+def test_show_reports_and_leaves_out_a_document_that_is_not_an_object(tmp_path: Path) -> None:
     (tmp_path / "mixed.yaml").write_text("a: 1\n---\napiVersion: v1\nkind: Pod\n")
 
     run = usher("workload", "show", "mixed.yaml", cwd=tmp_path)
@@ -104,7 +104,7 @@ def test_a_document_that_is_no_object_is_told_and_left_out(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_file_in_which_nothing_makes_pods_says_what_is_in_it(tmp_path: Path, form: str) -> None:
+def test_show_names_the_kinds_of_a_file_whose_objects_make_no_pods(tmp_path: Path, form: str) -> None:
     write(tmp_path / "claims.yaml", CLAIM_TEMPLATE, SECRET, CLAIM_TEMPLATE)
 
     run = usher("workload", "show", "claims.yaml", "-o", form, cwd=tmp_path)
@@ -141,7 +141,7 @@ def test_bad_input_ends_with_2_and_one_message(tmp_path: Path, content: str | No
     assert run.err.startswith(message)
 
 
-def test_an_empty_directory_is_no_manifest(tmp_path: Path) -> None:
+def test_an_empty_directory_holds_no_manifests(tmp_path: Path) -> None:
     run = usher("workload", "show", ".", cwd=tmp_path)
 
     assert (run.code, run.out) == (2, "")
