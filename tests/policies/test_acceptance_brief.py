@@ -42,7 +42,7 @@ FOUND_IN_BRIEF = {
 }
 
 
-def test_the_job_of_the_brief_is_told_what_its_manifest_shows() -> None:
+def test_the_job_of_the_brief_gets_the_findings_that_its_manifest_shows() -> None:
     decision = decided(BRIEF)
 
     assert found(decision) == FOUND_IN_BRIEF
@@ -61,7 +61,7 @@ def test_the_job_of_the_brief_is_told_what_its_manifest_shows() -> None:
         ("gang-missing", "the scheduler places the 8 pods with accelerators one by one"),
     ],
 )
-def test_the_job_of_the_brief_is_told_in_so_many_words(name: str, part: str) -> None:
+def test_the_messages_for_the_job_of_the_brief_name_the_problem(name: str, part: str) -> None:
     assert part in message(decided(BRIEF), name)
 
 
@@ -163,7 +163,7 @@ def test_the_real_configuration_of_kueue_leaves_the_kind_of_the_brief_out() -> N
     assert NEVER_ADMISSIBLE not in found(decision)
 
 
-def test_a_job_that_the_queue_of_the_brief_could_admit_is_told_nothing() -> None:
+def test_a_job_that_the_queue_of_the_brief_could_admit_gets_no_queue_finding() -> None:
     smaller = builders.replaced(BRIEF, "/spec/pytorchReplicaSpecs/Worker/replicas", 5)
 
     decision = decided_in(with_queue(smaller, "research-local"), *CLUSTER, IN_TRAINING)

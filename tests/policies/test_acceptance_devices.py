@@ -131,7 +131,7 @@ def test_a_pod_that_claims_gpus_is_placed_like_one_that_names_them() -> None:
     assert NOT_TOLERATED in found(decided(claiming, POOLS, EIGHT))
 
 
-def test_a_claim_that_nobody_knows_is_unknown() -> None:
+def test_a_claim_without_facts_is_unknown() -> None:
     decision = decided(CLAIMING)
 
     assert [entry.path for entry in decision.unknowns if not entry.check] == [

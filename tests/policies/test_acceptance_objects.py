@@ -45,7 +45,7 @@ def test_a_queue_lends_no_more_than_it_has() -> None:
 
 
 @pytest.mark.parametrize("limit", ["borrowingLimit", "lendingLimit"])
-def test_limits_are_for_queues_in_a_cohort_and_null_is_no_limit(limit: str) -> None:
+def test_borrowing_limits_need_a_cohort_and_null_means_unlimited(limit: str) -> None:
     assert found(decided(cluster_queue({limit: 8}, cohortName="all"))) == set()
     assert found(decided(cluster_queue({limit: 8}))) == {"deny USH1406 borrowing-without-cohort"}
     assert found(decided(cluster_queue({limit: None}))) == set()
@@ -87,7 +87,7 @@ def test_what_grows_is_counted_at_its_largest(name: str, least: int, most: int) 
     ],
     ids=["GPUs of a suspended Job", "workers of a PyTorchJob"],
 )
-def test_what_an_update_raises_is_judged_anew(old_value: paths.Object, value: paths.Object) -> None:
+def test_a_maximum_that_an_update_raises_is_judged_again(old_value: paths.Object, value: paths.Object) -> None:
     unchanged, raised = updated(old_value, old_value, ceiling(8)), updated(value, old_value, ceiling(8))
 
     assert unchanged.allowed
@@ -97,7 +97,7 @@ def test_what_an_update_raises_is_judged_anew(old_value: paths.Object, value: pa
 # Variables and patches of operators
 
 
-def test_the_workers_of_an_mpi_job_are_given_no_variables_and_are_told_why_theirs_do_nothing() -> None:
+def test_mpi_workers_get_no_variables_and_a_warning_says_why_their_own_have_no_effect() -> None:
     bare = builders.mpi_job(gpus_of_one_pod(8), workers=2)
     by_hand = builders.mpi_job(builders.template(builders.container(gpus=8, env={"NCCL_IB_HCA": "=mlx5_0"})), workers=2)
     pytorch = builders.pytorch_job(builders.template(builders.container("pytorch", gpus=8)), workers=2)
@@ -110,14 +110,14 @@ def test_the_workers_of_an_mpi_job_are_given_no_variables_and_are_told_why_their
     )
 
 
-def test_a_train_job_that_sets_the_number_of_nodes_by_hand_is_told_before_the_trainer_refuses_it() -> None:
+def test_a_train_job_that_sets_pet_nnodes_gets_a_warning_because_the_trainer_refuses_it() -> None:
     job = manifest("train_job")
     by_hand = builders.replaced(job, "/spec/trainer/env", [{"name": "PET_NNODES", "value": "4"}])
 
     assert found(decided(by_hand)) - found(decided(job)) == {"warn USH904 variable-that-the-trainer-refuses"}
 
 
-def test_what_kueue_patches_into_a_train_job_is_read_and_left_alone() -> None:
+def test_usher_reads_the_patch_of_kueue_in_a_train_job_and_keeps_it() -> None:
     job, runtime = manifest("train_job"), manifest("torch_runtime")
     usual = {
         WITHOUT_CPU,
@@ -132,7 +132,7 @@ def test_what_kueue_patches_into_a_train_job_is_read_and_left_alone() -> None:
     assert found(decided(job, WITH_FABRIC, runtime)) == usual
 
 
-def test_a_train_job_without_such_a_patch_gets_one_of_ours_over_its_runtime() -> None:
+def test_a_train_job_without_a_patch_of_kueue_gets_a_patch_of_usher_over_its_runtime() -> None:
     runtime = manifest("torch_runtime")
     unpatched = builders.replaced(manifest("train_job"), "/spec/runtimePatches", [])
 

@@ -91,7 +91,7 @@ def test_every_term_of_an_affinity_has_to_select_gpu_nodes() -> None:
 # Knative
 
 
-def test_the_template_of_a_knative_service_is_left_alone_and_its_pods_are_placed() -> None:
+def test_usher_places_the_pods_of_a_knative_service_and_keeps_its_template() -> None:
     service = manifest("knative_service")
     pod = builders.pod(full_container("user-container", gpus=1), owner_kind="ReplicaSet")
 
@@ -104,7 +104,7 @@ def test_the_template_of_a_knative_service_is_left_alone_and_its_pods_are_placed
     assert NOT_TOLERATED in found(decided(pod, POOLS))
 
 
-def test_a_knative_service_with_tolerations_is_told_that_knative_refuses_them() -> None:
+def test_a_knative_service_with_tolerations_gets_a_warning_that_knative_refuses_them() -> None:
     tolerating = builders.replaced(
         manifest("knative_service"), "/spec/template/spec/tolerations", [toleration(GPU, operator="Exists")]
     )
@@ -133,7 +133,7 @@ def test_the_label_of_kueue_queues_no_volcano_job() -> None:
     assert found(decided(builders.volcano_job(task))) == TRAINING
 
 
-def test_a_job_set_that_only_names_volcano_is_no_gang() -> None:
+def test_a_job_set_that_only_names_volcano_is_not_a_gang() -> None:
     def job_set(annotations: dict[str, str]) -> paths.Object:
         workers = builders.template(builders.container(gpus=8), schedulerName="volcano", annotations=annotations)
         return builders.job_set(builders.replicated_job(pod_template=workers, parallelism=4))

@@ -94,7 +94,7 @@ def test_no_check_of_the_fabric_objects_to_what_a_shipped_fabric_gives(name: str
     assert said_of_the_fabric(usher, usher.mutate(Request(value=job())).value) == []
 
 
-def test_nothing_is_said_of_a_job_that_is_given_all_that_a_fabric_can_give() -> None:
+def test_a_job_with_everything_of_a_fabric_gets_no_finding_about_it() -> None:
     usher = site("rails", EVERYTHING)
 
     value = usher.mutate(Request(value=job())).value
@@ -125,7 +125,7 @@ def test_networks_are_attached_in_the_order_of_the_profile() -> None:
         ("NetworkAttachmentDefinition fabric/shared", "fabric/network_attachments"),
     ],
 )
-def test_nothing_is_given_that_needs_what_is_known_to_be_missing(missing: str, mutation: str) -> None:
+def test_a_mutation_that_needs_a_missing_object_is_skipped_with_a_reason(missing: str, mutation: str) -> None:
     merged = site("rails", EVERYTHING).mutate(Request(value=job(), objects=Cluster(missing)), only=mutation)
 
     (skipped,) = merged.skipped

@@ -54,7 +54,7 @@ def test_every_check_is_recorded_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=key)
-def test_what_is_recorded_of_every_example_is_what_is_decided(folder: Path) -> None:
+def test_the_recorded_findings_of_every_example_equal_the_decision(folder: Path) -> None:
     evaluator = record_findings.evaluator_of(folder)
     decided = {file.stem: record_findings.results(evaluator, file) for file in record_findings.manifests(folder)}
 
@@ -77,7 +77,7 @@ def test_bad_examples_break_their_check_and_good_ones_do_not(folder: Path) -> No
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=key)
-def test_the_webhook_says_what_is_recorded(folder: Path) -> None:
+def test_the_webhook_answers_with_the_recorded_findings(folder: Path) -> None:
     evaluator = record_findings.evaluator_of(folder)
     for name, value, recorded in manifests(folder):
         metadata: Any = value.get("metadata") or {}
@@ -97,7 +97,7 @@ def test_the_webhook_says_what_is_recorded(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", scan_findings.Command)
 @pytest.mark.parametrize("folder", FOLDERS, ids=key)
-def test_check_and_audit_say_what_is_recorded(folder: Path, command: scan_findings.Command) -> None:
+def test_check_and_audit_report_the_recorded_findings(folder: Path, command: scan_findings.Command) -> None:
     examples = list(manifests(folder))
     batches = [Batch(source=name, items=(Item(value=value),)) for name, value, _ in examples]
     settings = runner.Settings(command=command, namespace="")

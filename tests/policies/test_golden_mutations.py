@@ -76,12 +76,12 @@ def test_a_manifest_is_read_in_full(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("kind", WORKLOADS.values(), ids=identify)
-def test_what_is_recorded_is_what_the_mutations_do(kind: Kind) -> None:
+def test_the_mutations_make_the_recorded_changes(kind: Kind) -> None:
     assert record_mutations.recorded(kind, FOLDER, evaluator()) == recorded(kind)
 
 
 @pytest.mark.parametrize("kind", WORKLOADS.values(), ids=identify)
-def test_no_mutation_is_silent_about_a_kind_and_none_contradicts_another(kind: Kind) -> None:
+def test_every_mutation_has_a_verdict_about_a_kind_and_no_two_conflict(kind: Kind) -> None:
     verdicts = {(key, entry["verdict"]) for key, entries in recorded(kind).items() for entry in entries}
 
     assert not [each for each in verdicts if each[1] in {Verdict.SILENT, Verdict.CONFLICT}]

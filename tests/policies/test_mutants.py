@@ -24,7 +24,7 @@ def survivors(policies: Path, library: str = "size") -> list[str]:
     return mutate_policies.survivors(opa_server.OPA, policies, source)[1]
 
 
-def test_a_condition_of_a_library_that_its_own_test_would_not_miss_is_told(policies: Path) -> None:
+def test_a_library_condition_that_its_own_test_does_not_cover_survives(policies: Path) -> None:
     small_bundle.add_own_test(policies, "size.large")
 
     assert survivors(policies) == REDUNDANT
@@ -43,7 +43,7 @@ def test_a_check_judges_the_libraries_of_its_libraries(policies: Path) -> None:
     assert survivors(policies) == REDUNDANT
 
 
-def test_where_nobody_looks_everything_survives(policies: Path) -> None:
+def test_without_a_test_every_mutant_survives(policies: Path) -> None:
     assert len(survivors(policies)) == 6
 
 

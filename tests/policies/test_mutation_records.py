@@ -82,7 +82,7 @@ def test_a_library_is_tried_again_when_it_or_what_judges_it_changes(policies: Pa
     assert digest(library(policies)) != before
 
 
-def test_a_change_of_a_library_leaves_alone_what_does_not_use_it(policies: Path) -> None:
+def test_a_change_of_a_library_keeps_the_records_of_policies_that_do_not_use_it(policies: Path) -> None:
     small_bundle.write(library(policies, "alone"), "package usher.lib.alone\n\nfound if input.gpus > 1\n")
     before = digest(library(policies, "alone"))
 
@@ -99,7 +99,7 @@ def test_comments_and_blank_lines_decide_nothing(policies: Path) -> None:
     assert digest(check(policies)) == before
 
 
-def test_what_looks_like_a_comment_in_a_string_of_several_lines_is_none(policies: Path) -> None:
+def test_a_hash_line_in_a_multiline_string_does_not_count_as_a_comment(policies: Path) -> None:
     append(library(policies), "text := `one\n# two\n`")
     before = digest(check(policies))
 

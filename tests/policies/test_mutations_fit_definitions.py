@@ -30,7 +30,7 @@ def evaluator() -> Evaluator:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("subject", DEFINED, ids=lambda each: f"{each.kind.group}/{each.kind.kind}/{each.name}")
-def test_an_api_server_takes_the_manifest_and_what_is_made_of_it(subject: Subject) -> None:
+def test_the_definitions_accept_the_manifest_and_its_mutated_form(subject: Subject) -> None:
     assert structural.problems(subject.value) == []
     for namespace in ("",) if subject.kind.cluster_scoped else NAMESPACES:
         assert structural.problems(evaluator().mutate(subject.request(namespace)).value) == []
