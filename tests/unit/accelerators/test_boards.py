@@ -173,7 +173,7 @@ def test_boards_that_are_divided_alike_share_a_table(alias: str, name: str) -> N
 @pytest.mark.parametrize(
     "name", ["", "A100", "H100", "H20", "GH200", "RTX-PRO-5000", "h100-80", "H100-80 ", "L40S", "T4", "V100-32"]
 )
-def test_a_name_that_is_unknown_or_fits_several_sizes_is_no_board(name: str) -> None:
+def test_a_name_that_is_unknown_or_fits_several_sizes_names_no_board(name: str) -> None:
     assert boards.by_name(name) is None
 
 

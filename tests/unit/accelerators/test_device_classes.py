@@ -39,14 +39,14 @@ def test_a_class_of_accelerators_says_what_one_of_them_is(
         *("cpu.example.com", "net.example.com"),
     ],
 )
-def test_a_class_of_other_devices_is_certainly_none(name: str) -> None:
+def test_a_class_of_other_devices_is_certainly_not_an_accelerator(name: str) -> None:
     assert device_classes.device_class(name).accelerator is False
 
 
 @pytest.mark.parametrize(
     "name", ["", "gpu", "my-gpus", "mig-1g-12gb.gpu.nvidia.com", "GPU.nvidia.com", "rdma-net", "x" * 1_000_000]
 )
-def test_what_a_class_of_a_site_is_nobody_guesses(name: str) -> None:
+def test_a_device_class_of_a_site_is_unknown(name: str) -> None:
     assert device_classes.device_class(name) is device_classes.UNKNOWN
     assert device_classes.UNKNOWN.accelerator is None
 

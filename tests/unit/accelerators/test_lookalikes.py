@@ -33,7 +33,7 @@ from usher.accelerators.lookalikes import looks_like_accelerator
         *("{{ .Values.podGpuKey }}", "nvidia.com/$(GPU)", "__ACCELERATOR_RESOURCE__", "%(tpus)s"),
     ],
 )
-def test_a_name_that_speaks_of_gpus_or_their_like_looks_like_an_accelerator(name: str) -> None:
+def test_a_name_that_mentions_gpus_or_similar_devices_looks_like_an_accelerator(name: str) -> None:
     assert looks_like_accelerator(name)
 
 
@@ -67,7 +67,7 @@ def test_a_name_that_speaks_of_gpus_or_their_like_looks_like_an_accelerator(name
         *("koordinator.sh/batch-cpu", "FILLED_BY_VALIDATOR", "{{ .Values.resource }}", "$(RESOURCE)", "compute"),
     ],
 )
-def test_what_speaks_of_other_things_does_not(name: str) -> None:
+def test_a_name_that_mentions_other_things_does_not_look_like_an_accelerator(name: str) -> None:
     assert not looks_like_accelerator(name)
 
 

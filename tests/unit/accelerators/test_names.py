@@ -195,7 +195,7 @@ def test_a_claim_by_resource_names_its_device_class(device_class: str) -> None:
         *("huawei.com/Ascend", "huawei.com/ascend910", "huawei.com/AscendReal", "ibm.com/other", "rdma"),
     ],
 )
-def test_what_is_no_name_of_the_field_means_nothing(resource: str) -> None:
+def test_a_name_outside_the_vocabulary_has_no_meaning(resource: str) -> None:
     assert meanings.meaning(resource) is None
 
 
@@ -213,7 +213,7 @@ def test_only_fabric_and_settings_give_no_accelerator() -> None:
 @example("iluvatar.ai/" + "-vgpu" * 100_000 + "!")
 @example("openshift.io/" + "sriomln" * 100_000)
 @example("\ud800/\x00")
-def test_any_text_has_a_meaning_or_none_and_always_the_same(text: str) -> None:
+def test_the_same_text_always_has_the_same_meaning(text: str) -> None:
     assert meanings.meaning(text) == meanings.meaning(text)
 
 

@@ -80,7 +80,7 @@ def test_a_shared_resource_is_a_turn_on_an_instance(name: str, resource: str, pr
         "1" * 10_000 + "g.10gb",
     ],
 )
-def test_other_texts_are_no_profile(text: str) -> None:
+def test_other_texts_are_not_profiles(text: str) -> None:
     assert profiles.parse(text) is None
 
 
@@ -103,7 +103,7 @@ def test_other_texts_are_no_profile(text: str) -> None:
         "nvidia.com/mig-" + "9" * 10_000 + "g.10gb",
     ],
 )
-def test_other_resources_are_no_profile(name: str) -> None:
+def test_other_resources_have_no_profile(name: str) -> None:
     assert profiles.of_resource(name) is None
 
 
@@ -118,7 +118,7 @@ def test_a_compute_instance_is_known_for_what_it_is(prefix: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["3g.20gb", "3c.3g.20gb", "4c.3g.20gb", "0c.3g.20gb", "1c.20gb", "1c.1c.3g.20gb"])
-def test_what_is_no_part_of_an_instance_is_no_compute_instance(text: str) -> None:
+def test_other_texts_are_not_compute_instances(text: str) -> None:
     assert profiles.compute_instance(text) is None
 
 

@@ -49,7 +49,7 @@ def test_a_pod_that_asks_only_for_memory_or_cores_of_a_share_gets_an_accelerator
     ],
     ids=lambda name: name[:20],
 )
-def test_what_only_sounds_like_one_is_none(name: str) -> None:
+def test_a_name_that_only_resembles_an_accelerator_does_not_count(name: str) -> None:
     assert not PLAIN.contains(name)
 
 
@@ -62,7 +62,9 @@ def test_what_only_sounds_like_one_is_none(name: str) -> None:
         ("my-class", True),  # nobody knows; `device_class` says so
     ],
 )
-def test_a_claim_by_resource_is_one_unless_its_class_is_known_to_be_none(device_class: str, contained: bool) -> None:
+def test_a_claim_is_an_accelerator_unless_its_class_is_known_to_be_another_device(
+    device_class: str, contained: bool
+) -> None:
     assert PLAIN.contains(names.CLAIM_PREFIX + device_class) is contained
 
 
@@ -114,7 +116,7 @@ def test_what_a_site_leaves_out_of_a_known_resource_stays_known() -> None:
     assert found.meaning("volcano.sh/vgpu-memory") == meanings.meaning("volcano.sh/vgpu-memory")
 
 
-def test_what_is_known_of_a_name_decides_before_a_prefix_but_not_before_the_name_itself() -> None:
+def test_a_known_name_wins_over_a_prefix_but_not_over_an_entry_for_that_name() -> None:
     by_prefix = vocabulary(prefixes=["nvidia.com/"], resources={"nvidia.com/": {"unit": "share"}})
     by_name = vocabulary(names=["nvidia.com/hostdev", "nvidia.com/mig-1g.10gb"])
 
@@ -194,7 +196,7 @@ def test_the_longest_prefix_knows_best_which_taint_nodes_carry() -> None:
     assert found.taint_key("habana.ai/gaudi") == "gaudi"
 
 
-def test_usher_yaml_can_name_every_unit_but_a_claim_which_is_no_resource_of_a_site() -> None:
+def test_usher_yaml_can_name_every_unit_except_claim() -> None:
     units = get_args(models.Resource.model_fields["unit"].annotation)
 
     assert set(units) == {unit.value for unit in Unit} - {"claim"}
@@ -206,7 +208,7 @@ def test_what_has_a_meaning_never_looks_like_something_else(name: str) -> None:
     assert PLAIN.meaning(name) is not None or not PLAIN.contains(name)
 
 
-def test_only_so_many_names_are_remembered_and_none_that_is_too_long() -> None:
+def test_the_cache_of_names_is_bounded_and_skips_names_that_are_too_long() -> None:
     found = Vocabulary(models.Accelerators())
     for index in range(3000):
         found.contains(f"example.com/{index}")

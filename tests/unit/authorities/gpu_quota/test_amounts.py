@@ -31,5 +31,5 @@ def test_a_profile_has_one_spelling_and_no_other_unit_is_one(unit: str) -> None:
     assert not amounts.is_unit(unit)
 
 
-def test_what_is_nothing_in_all_amounts_is_left_out_of_the_highest() -> None:
+def test_the_highest_amounts_leave_out_units_that_are_always_zero() -> None:
     assert amounts.highest([{"gpus": 0, "slices": 7}, {"slices": 3}]) == {"slices": 7}

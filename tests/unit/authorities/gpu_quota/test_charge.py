@@ -70,7 +70,7 @@ def test_a_gpu_is_as_many_slices_as_mig_cuts_its_board_into(selector: dict[str, 
     assert found == {"gpus": "1", "slices": slices, "memoryGiB": memory}
 
 
-def test_a_gpu_of_which_nobody_knows_the_board_is_seven_slices_and_of_unknown_memory() -> None:
+def test_a_gpu_of_an_unknown_board_counts_as_seven_slices_and_unknown_memory() -> None:
     for selector in ({}, T4):
         found = charge(builders.pod(builders.container(gpus=2), nodeSelector=selector or None))
 
@@ -259,7 +259,7 @@ def test_a_claim_for_all_devices_of_a_node_is_not_bounded() -> None:
     assert "allocationMode All" in found.unbounded
 
 
-def test_a_workload_whose_pods_nobody_bounds_is_not_bounded_and_the_rest_of_it_is_charged() -> None:
+def test_a_workload_without_a_bound_on_its_pods_is_unbounded_and_the_rest_is_charged() -> None:
     found = charge(builders.daemon_set(builders.template(builders.container(gpus=1), nodeSelector=H100)))
 
     assert not found.bounded
@@ -282,7 +282,7 @@ def test_pods_are_charged_to_their_priority_class_or_to_the_default() -> None:
     assert gpu_quota_charge.of_classes(found, ["other"]) == {}
 
 
-def test_a_suspended_workload_is_told_and_charged_nonetheless() -> None:
+def test_a_suspended_workload_is_marked_and_charged() -> None:
     found = charge(builders.job(builders.template(builders.container(gpus=1)), suspend=True))
 
     assert found.suspended
@@ -346,7 +346,7 @@ def test_every_unit_is_the_sum_over_all_devices_of_all_pods(
     assert high == 10**9 * sum(profile is None and priority == "high" for profile, priority in devices)
 
 
-def test_what_bounds_nothing_is_said_of_what_it_is() -> None:
+def test_the_reason_for_an_unbounded_charge_names_its_cause() -> None:
     """Of the pods or of what one of them asks for."""
     pods = charge(builders.daemon_set(builders.template(builders.container(gpus=1)))).unbounded
     devices = charge(
@@ -366,7 +366,7 @@ def test_a_device_of_another_vendor_is_whole_whatever_nvidia_product_the_pods_se
     assert texts(found.amounts[("",)])["gpus"] == "1"
 
 
-def test_a_claim_counts_only_in_classes_of_pods_that_there_are() -> None:
+def test_a_claim_counts_only_in_priority_classes_with_pods() -> None:
     job_set = builders.job_set(
         builders.replicated_job("high", claiming(priorityClassName="high"), replicas=2),
         builders.replicated_job("low", claiming(priorityClassName="low"), replicas=0),

@@ -57,7 +57,7 @@ def test_one_that_is_exceeded_says_by_how_much_and_what_was_forced() -> None:
     )
 
 
-def test_what_is_exceeded_for_some_classes_names_them() -> None:
+def test_an_excess_for_some_priority_classes_names_them() -> None:
     said = charged({"object": "Pod/ml-a/p", "classes": {"high": {"gpus": 3, "profiles.1g.10gb": 2}}})
     limits = [{"hard": {"gpus": 2, "profiles.1g.10gb": 1}, "priorityClasses": ["high", "urgent"]}]
 
@@ -88,7 +88,7 @@ def test_overlapping_quotas_name_each_other_and_a_namespace() -> None:
     assert overlaps(gpu_quota(namespaces=["ml-*"]), team, web={"team": "a"}, ml_c={}) == {}
 
 
-def test_what_is_written_is_what_is_found() -> None:
+def test_a_written_condition_is_found_again() -> None:
     made = gpu_quota_conditions.put(charged(), condition(gpu_quota(gpus=-1)), now=NOW)
 
     assert gpu_quota_conditions.find(made) == condition(gpu_quota(gpus=-1))

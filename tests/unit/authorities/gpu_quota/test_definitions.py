@@ -119,7 +119,7 @@ def test_what_cannot_be_meant_is_named_with_its_place(changes: dict[str, Any], p
     assert found.namespaces == ("research-*",)
 
 
-def test_an_unknown_unit_is_told_with_those_that_there_are() -> None:
+def test_the_reason_for_an_unknown_unit_lists_the_known_units() -> None:
     ((_, reason),) = malformed(limits=[{"hard": {"gpu": 8}}]).problems
 
     assert reason.startswith("'gpu' is not a unit of a quota; units are gpus, slices, memoryGiB, and profiles.")
@@ -152,7 +152,7 @@ def test_a_hostile_object_is_malformed_and_never_an_exception(spec: Any) -> None
     assert isinstance(found, Quota) or found.problems
 
 
-def test_what_is_assumed_of_boards_that_mig_cannot_cut_needs_no_name_of_one() -> None:
+def test_assumptions_about_boards_without_mig_need_no_board_name() -> None:
     found = gpu_quota_definitions.of_object(
         gpu_quota({**yaml.safe_load(SPEC), "assumes": {"slices": 4, "memoryGiB": 16}})
     )

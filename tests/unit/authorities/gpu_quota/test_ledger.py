@@ -74,7 +74,7 @@ def test_what_does_not_fit_now_is_refused_with_all_numbers() -> None:
     assert refused(found, entry("b", normal=16)) == [(0, "gpus", 16, 96, 100, 4, False)]
 
 
-def test_what_can_never_fit_is_told_apart() -> None:
+def test_a_request_that_can_never_fit_is_marked() -> None:
     assert refused(EMPTY, entry("b", high=128)) == [
         (0, "gpus", 128, 0, 100, 100, True),
         (1, "gpus", 128, 0, 16, 16, True),
@@ -122,7 +122,7 @@ def test_force_charges_over_the_limit_and_says_so() -> None:
     assert used(outcome.ledger) == [128, 0]
 
 
-def test_what_asks_for_nothing_takes_no_room() -> None:
+def test_an_entry_without_amounts_takes_no_room() -> None:
     assert charged(entry("a")) == EMPTY
     assert ledger.settle(charged(entry("a", normal=8)), "Job.batch/ml/a", {}) == EMPTY
 
@@ -194,7 +194,7 @@ ENTRIES = st.builds(
 
 
 @given(st.lists(ENTRIES.filter(lambda each: bool(each.amounts)), max_size=6))
-def test_what_is_written_is_read_again(several: list[Entry]) -> None:
+def test_a_written_ledger_is_read_back_unchanged(several: list[Entry]) -> None:
     found = {each.key: each for each in several}
     made = Ledger(entries=found, size=sum(map(ledger.bytes_of, found.values())))
 

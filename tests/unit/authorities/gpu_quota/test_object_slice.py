@@ -51,7 +51,7 @@ def test_quotas_that_hold_for_the_same_namespaces_are_named_with_some_of_these()
     assert found["rivals"] == [{"name": "GPUQuota gold", "namespaces": [f"ml-{number}" for number in range(5)]}]
 
 
-def test_a_quota_is_no_rival_of_itself_but_an_entry_of_usher_yaml_of_that_name_is() -> None:
+def test_a_quota_does_not_rival_itself_but_rivals_an_entry_of_usher_yaml_with_its_name() -> None:
     declared = {"quotas": [{"name": "mine", "namespaces": ["*"], "limits": LIMITS}]}
     mine = gpu_quota(namespaces=["ml-*"])
 
@@ -60,7 +60,7 @@ def test_a_quota_is_no_rival_of_itself_but_an_entry_of_usher_yaml_of_that_name_i
     assert found == {"holds": True, "rivals": [{"name": "quota mine of usher.yaml", "namespaces": ["ml-a"]}]}
 
 
-def test_a_quota_whose_patterns_and_labels_fit_nothing_holds_for_none() -> None:
+def test_a_quota_whose_patterns_and_labels_match_no_namespace_does_not_hold() -> None:
     quota = gpu_quota(namespaces=["ml-*"], namespaceSelector={"matchLabels": {"tier": "gold"}})
 
     found = seen(quota, namespace("ml-a"), namespace("web", tier="gold"))
@@ -69,14 +69,14 @@ def test_a_quota_whose_patterns_and_labels_fit_nothing_holds_for_none() -> None:
     assert found["holds"] is False
 
 
-def test_what_is_not_among_the_facts_is_not_guessed() -> None:
+def test_kinds_that_the_facts_lack_are_not_guessed() -> None:
     mine = gpu_quota(namespaces=["ml-*"])
 
     assert seen(mine, gpu_quota("other", namespaces=["ml-*"])) == {}
     assert seen(mine, namespace("ml-a")) == {"holds": True}
 
 
-def test_another_quota_that_cannot_be_read_is_no_rival() -> None:
+def test_another_quota_that_cannot_be_read_is_not_a_rival() -> None:
     odd = gpu_quota("odd", namespaces=["ml-*"], limits="many")
 
     assert seen(gpu_quota(namespaces=["ml-*"]), odd, namespace("ml-a")) == {"holds": True, "rivals": []}
@@ -93,11 +93,11 @@ def test_another_quota_that_cannot_be_read_is_no_rival() -> None:
         {"namespaces": ["ml-*"], "namespaceSelector": {"matchExpressions": [{"key": "tier", "operator": "Like"}]}},
     ],
 )
-def test_of_a_quota_that_cannot_be_read_nothing_is_said(spec: dict[str, paths.Json]) -> None:
+def test_a_quota_that_cannot_be_read_has_no_slice(spec: dict[str, paths.Json]) -> None:
     value = builders.replaced(gpu_quota(), "/spec", {"limits": LIMITS, **spec})
 
     assert seen(value, namespace("ml-a")) is None
 
 
-def test_of_other_objects_nothing_is_said() -> None:
+def test_other_objects_have_no_slice() -> None:
     assert seen(builders.pod(), namespace("ml-a")) is None

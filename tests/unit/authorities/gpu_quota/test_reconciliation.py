@@ -41,7 +41,7 @@ def actions(found: Ledger, *holdings: Holding) -> list[reconciliation.Action]:
     return reconciliation.actions(found, holdings, LIMITS, NOW)
 
 
-def test_what_says_what_there_is_is_left_alone() -> None:
+def test_a_correct_entry_needs_no_action() -> None:
     assert actions(made(entry("a", 8)), holding("a", 8)) == []
 
 
@@ -66,7 +66,7 @@ def test_a_reservation_that_is_over_is_settled_by_what_there_is() -> None:
     ]
 
 
-def test_what_is_gone_or_has_finished_is_released() -> None:
+def test_charges_of_deleted_or_finished_objects_are_released() -> None:
     gone, done = entry("a", 8), entry("b", 8)
 
     assert actions(made(gone, done), holding("b", 8, finished=True)) == [
@@ -75,7 +75,7 @@ def test_what_is_gone_or_has_finished_is_released() -> None:
     ]
 
 
-def test_what_nobody_was_asked_about_is_charged_by_force() -> None:
+def test_objects_that_bypassed_admission_are_charged_by_force() -> None:
     found = actions(EMPTY, holding("a", 128), holding("done", 8, finished=True))
 
     assert found == [Adopt(entry=entry("a", 128))]

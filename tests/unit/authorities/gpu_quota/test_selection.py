@@ -67,7 +67,7 @@ def test_labels_that_are_not_known_matter_only_where_they_decide() -> None:
     assert named(assignment.select([quota("all", namespaceSelector={})], "web", None)) == "all"
 
 
-def test_of_two_quotas_none_is_guessed() -> None:
+def test_two_quotas_for_one_namespace_are_undecided() -> None:
     quotas = [quota("first", namespaces=["ml-*"]), quota("second", **selecting(tier="gold"))]
 
     assert assignment.select(quotas, "ml-a", {"tier": "gold"}) == Undecided(
@@ -96,7 +96,7 @@ def test_all_quotas_that_hold_are_named_and_of_very_many_reasons_the_first() -> 
     assert found.reason.count("cannot be read") == 5
 
 
-def test_a_quota_of_which_the_namespaces_cannot_be_read_may_hold_for_any() -> None:
+def test_a_quota_whose_namespaces_cannot_be_read_may_hold_for_any() -> None:
     found = assignment.select([quota("broken", namespaces=7)], "web", {})
 
     assert isinstance(found, Undecided)

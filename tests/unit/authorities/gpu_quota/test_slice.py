@@ -41,14 +41,14 @@ def seen(
     return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 
-def test_nothing_is_said_of_what_fits_or_of_what_no_quota_holds_for() -> None:
+def test_workloads_that_fit_or_have_no_quota_have_no_slice() -> None:
     assert seen(gpu_job(8, pods=2), gpu_quota()) is None
     assert seen(gpu_job(8, pods=9), gpu_quota(namespaces=["web"])) is None
     assert seen(gpu_job(8, pods=9)) is None
     assert seen(builders.deployment(replicas=100, namespace="ml-research"), gpu_quota()) is None
 
 
-def test_what_a_quota_can_never_give_is_said_without_asking_what_is_left() -> None:
+def test_an_amount_beyond_the_hard_limit_is_never_without_asking_for_free_amounts() -> None:
     assert seen(gpu_job(8, pods=3), gpu_quota()) == {
         "name": "GPUQuota research",
         "excesses": [{"asks": "24 GPUs", "hard": "16", "classes": [], "never": True}],
@@ -81,7 +81,7 @@ def test_a_limit_for_a_class_holds_for_pods_of_the_default_class() -> None:
     assert seen(gpu_job(8), gpu_quota(limits=limits), default)["excesses"][0]["classes"] == ["normal"]
 
 
-def test_a_refusal_says_what_is_left() -> None:
+def test_a_refusal_says_how_much_is_free() -> None:
     limit = Limit(hard={"gpus": 100 * NANO})
     excess = Excess(
         limit=limit, unit="gpus", asks=24 * NANO, held=8 * NANO, more=16 * NANO, used=96 * NANO, hard=100 * NANO
@@ -132,7 +132,7 @@ def test_only_what_a_limit_looks_at_is_unclear() -> None:
     assert seen(gpu_job(8), gpu_quota(limits=[{"hard": {"memoryGiB": 640}}], assumes={"board": "H100-80"})) is None
 
 
-def test_of_several_quotas_that_may_hold_none_is_chosen() -> None:
+def test_several_quotas_that_may_hold_are_undecided() -> None:
     found = seen(gpu_job(8), gpu_quota("a"), gpu_quota("b"))
 
     assert found["undecided"] == "GPUQuota a and GPUQuota b hold for namespace ml-research, but only one quota may"
@@ -140,7 +140,7 @@ def test_of_several_quotas_that_may_hold_none_is_chosen() -> None:
     assert broken["undecided"].startswith("GPUQuota research cannot be read: /spec/limits/0/hard/gpu: ")
 
 
-def test_nothing_is_said_of_templates_that_others_make_pods_of() -> None:
+def test_templates_for_pods_of_other_objects_have_no_slice() -> None:
     value = builders.custom("v1", "PodTemplate", {})
     value["template"] = builders.template(builders.container(gpus=64))
 

@@ -112,7 +112,7 @@ def test_a_change_that_fails_takes_no_other_with_it() -> None:
         failing.result(WITHIN)
 
 
-def test_after_a_failure_the_next_change_is_made_to_what_is_there() -> None:
+def test_after_a_failure_the_next_change_starts_from_the_stored_state() -> None:
     store = Memory()
     one = writer(store)
     one.change(up_to(5), within=WITHIN).result(WITHIN)

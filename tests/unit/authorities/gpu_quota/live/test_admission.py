@@ -340,7 +340,9 @@ def test_a_scaled_object_that_cannot_be_read_gives_no_verdict(api: MemoryApi, re
 
 
 @pytest.mark.parametrize("trouble", [unreachable, lambda *_: refusal(403, "forbidden"), lambda *_: refusal(500, "no")])
-def test_a_quota_that_cannot_be_written_is_no_verdict(api: MemoryApi, replica: Replica, trouble: Any) -> None:
+def test_a_quota_that_cannot_be_written_raises_an_error_instead_of_a_verdict(
+    api: MemoryApi, replica: Replica, trouble: Any
+) -> None:
     api.trouble = trouble
 
     with pytest.raises(errors.ClusterError):
