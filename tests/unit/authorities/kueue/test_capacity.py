@@ -125,7 +125,7 @@ def test_a_cohort_that_is_its_own_ancestor_is_named_and_nothing_can_be_borrowed_
     assert found.bound(queues["research"], A100_GPU) == UNLIMITED
 
 
-def test_a_borrowing_limit_bounds_what_is_not_known_of_the_cohort() -> None:
+def test_a_borrowing_limit_bounds_an_unknown_cohort() -> None:
     research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
     found, queues = capacities(research, whole=False)
 
@@ -146,13 +146,13 @@ def test_a_number_that_cannot_be_read_is_named_to_all_that_borrow_from_it() -> N
     assert found.bound(queues["research"], A100_GPU) == UNLIMITED
 
 
-def test_a_negative_number_is_no_quota() -> None:
+def test_a_negative_number_is_not_a_quota() -> None:
     found, queues = capacities(cluster_queue("research", gpu_group(-4)))
 
     assert "negative" in found.problems(queues["research"])[0]
 
 
-def test_what_is_larger_than_64_bits_is_unlimited_and_stays_so() -> None:
+def test_an_amount_beyond_64_bits_is_unlimited_and_stays_unlimited() -> None:
     research = cluster_queue("research", gpu_group(1), cohort="shared-gpus")
     others = cluster_queue("production", gpu_group("9E"), cohort="shared-gpus")
     unlimited = cluster_queue("spare", gpu_group("1e20"), cohort="shared-gpus")
@@ -277,7 +277,7 @@ def test_a_borrowing_limit_that_cannot_be_read_lets_nothing_be_borrowed_for_cert
     assert found.problems(queues["research"])[0].startswith("ClusterQueue research, spec.resourceGroups[0]")
 
 
-def test_of_quota_without_a_bound_all_is_kept_where_a_lending_limit_has_none_either() -> None:
+def test_kueue_counts_unlimited_minus_unlimited_as_zero() -> None:
     """As Kueue counts: unlimited less unlimited is nothing."""
     assert kueue_queues.minus(UNLIMITED, UNLIMITED) == 0
     assert kueue_queues.minus(UNLIMITED, 8) == UNLIMITED

@@ -49,7 +49,7 @@ def test_device_classes_of_whole_devices_are_mapped() -> None:
     assert found.mapped_classes == {"gpu.nvidia.com", "big.nvidia.com", "mig.nvidia.com"}
 
 
-def test_what_cannot_be_read_is_told_with_its_place() -> None:
+def test_a_problem_names_the_place_of_an_unreadable_value() -> None:
     found = kueue_configuration.read(
         """
         integrations: {frameworks: batch/job}
@@ -62,7 +62,7 @@ def test_what_cannot_be_read_is_told_with_its_place() -> None:
     assert factor.startswith("ConfigMap kueue-manager-config, resources.transformations[0].outputs.b: 'many' is not")
 
 
-def test_what_is_no_yaml_is_a_problem_and_no_error() -> None:
+def test_text_that_is_not_yaml_is_a_problem_and_raises_no_error() -> None:
     bomb = "a: &a [x, x]\n" + "".join(
         f"b{n}: &b{n} [{', '.join(['*a' if n == 0 else f'*b{n - 1}'] * 20)}]\n" for n in range(12)
     )

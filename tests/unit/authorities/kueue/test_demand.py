@@ -74,7 +74,7 @@ def test_a_job_may_be_content_with_fewer_pods(least: str, pods: int) -> None:
     assert demands(value) == [{"": (pods, {GPU: 8})}]
 
 
-def test_a_pod_of_a_group_says_nothing_of_the_others() -> None:
+def test_the_demand_of_one_pod_of_a_group_is_not_exact() -> None:
     alone = builders.pod(container(gpus=8))
     grouped = builders.pod(container(gpus=8), labels={"kueue.x-k8s.io/pod-group-name": "ring"})
 
@@ -165,7 +165,7 @@ def test_claimed_devices_of_another_class_are_unknown() -> None:
     assert found.unknowns == ("usher does not know which resource counts devices of class gpu.nvidia.com in Kueue",)
 
 
-def test_claims_of_which_nobody_knows_what_they_are_for_are_unknown() -> None:
+def test_claims_for_unknown_devices_are_unknown() -> None:
     value = builders.pod(
         container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}]
     )
@@ -183,11 +183,11 @@ def test_claims_of_which_nobody_knows_what_they_are_for_are_unknown() -> None:
         (builders.custom("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": {}}), "group"),
     ],
 )
-def test_what_is_admitted_by_itself_has_a_name(value: paths.Object, part: str) -> None:
+def test_a_part_that_kueue_admits_separately_has_a_name(value: paths.Object, part: str) -> None:
     assert kueue_demand.part(workload(value)) == part
 
 
-def test_all_pods_of_an_object_at_once_are_those_that_there_are_at_the_least() -> None:
+def test_all_pods_of_an_object_together_are_its_minimum_number() -> None:
     def pods(value: paths.Object) -> list[int]:
         return [asked.pods for asked in kueue_demand.of_all(workload(value), UNKNOWN).asked]
 

@@ -106,7 +106,7 @@ def test_a_flavor_of_any_group_without_a_topology_leaves_those_that_have_one_to_
 
 
 @pytest.mark.parametrize("others", [[], [flavor("plain", topologyName=7)]], ids=["not there", "cannot be read"])
-def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[paths.Object]) -> None:
+def test_an_unknown_flavor_may_have_a_topology(others: list[paths.Object]) -> None:
     """So nobody is turned away because the flavors beside it have one."""
     queue = cluster_queue("research", gpu_group(8), group(("plain", [quota(64, resource="cpu")])))
     facts = (queue, flavor("a100", topologyName="racks"), topology("racks", RACK), *others)
@@ -114,7 +114,7 @@ def test_a_flavor_of_which_nothing_is_known_may_have_a_topology(others: list[pat
     assert judged(job(), *facts).answer is Answer.COULD
 
 
-def test_labels_that_do_not_fit_are_told_with_their_values() -> None:
+def test_the_reason_gives_the_values_of_labels_that_do_not_fit() -> None:
     labelled = flavor("a100", labels={"pool": "a100", "zone": "a"})
     queue = cluster_queue("research", gpu_group(8))
 
@@ -133,7 +133,7 @@ def test_only_resources_that_the_pods_ask_for_are_said_to_have_no_flavor() -> No
     assert [(unmatched.pods.pods, unmatched.resources) for unmatched in verdict.unmatched] == [(1, (GPU,))]
 
 
-def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alone() -> None:
+def test_among_several_flavors_only_the_pod_set_that_is_too_large_for_each_is_short() -> None:
     queue = cluster_queue("research", group(("a100", [quota(8)]), ("h100", [quota(8)])))
     value = builders.pytorch_job(template(container(gpus=1)), workers=2, master=template(container(gpus=16)))
 
@@ -144,7 +144,7 @@ def test_among_several_flavors_a_pod_set_that_is_too_large_for_each_is_told_alon
     assert [each.total for each in alone.shortages] == [18]
 
 
-def test_room_that_kueue_does_not_find_is_told() -> None:
+def test_the_verdict_names_room_that_kueue_does_not_find() -> None:
     """It gives each pod set the first flavor with room, and takes none back."""
     cpus = group(("any", [quota(64, resource="cpu")]))
     queue = cluster_queue("research", cpus, group(("a100", [quota(8)]), ("h100", [quota(8)])))

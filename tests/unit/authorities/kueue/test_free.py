@@ -37,7 +37,7 @@ def free(*queues: ClusterQueue, cohorts: tuple[Cohort, ...] = (), **reserved: pa
     return Free(Capacities(queues, cohorts), read)
 
 
-def test_a_queue_of_its_own_has_what_is_not_reserved() -> None:
+def test_a_queue_without_a_cohort_has_its_unreserved_quota() -> None:
     a = queue("a", 16)
 
     assert free(a, a=10).of(a, KEY) == 6
@@ -50,7 +50,7 @@ def test_a_queue_that_has_more_reserved_than_it_has_left_has_nothing() -> None:
     assert free(a, a=20).of(a, KEY) == 0
 
 
-def test_what_others_of_the_cohort_have_reserved_is_not_there_to_borrow() -> None:
+def test_a_queue_cannot_borrow_quota_that_others_of_the_cohort_have_reserved() -> None:
     a, b = queue("a", 16, cohort="c"), queue("b", 40, cohort="c")
 
     assert free(a, b, a=10, b=30).of(a, KEY) == 16
@@ -64,7 +64,7 @@ def test_what_a_lending_limit_keeps_back_is_used_first() -> None:
     assert free(a, b, a=16, b=36).of(a, KEY) == 4
 
 
-def test_a_borrowing_limit_bounds_what_is_borrowed_in_all() -> None:
+def test_a_borrowing_limit_bounds_the_total_that_a_queue_borrows() -> None:
     a, b = queue("a", 16, cohort="c", borrowing=4), queue("b", 40, cohort="c")
 
     assert free(a, b, a=18, b=0).of(a, KEY) == 2
@@ -99,7 +99,7 @@ def test_where_nothing_is_reserved_all_is_free_that_a_queue_could_ever_give(
 
 
 @given(st.lists(st.tuples(AMOUNTS, LIMITS, LIMITS), min_size=1, max_size=5), st.data())
-def test_what_a_queue_takes_of_what_is_free_is_not_free_any_more(
+def test_quota_that_a_queue_takes_is_not_free_any_more(
     found: list[tuple[int, int | None, int | None]], data: st.DataObject
 ) -> None:
     queues = [
@@ -117,7 +117,7 @@ def test_what_a_queue_takes_of_what_is_free_is_not_free_any_more(
         assert Free(capacities, reserved).of(each, KEY) == before - more
 
 
-def test_of_a_tree_with_a_queue_of_which_nothing_is_known_nothing_is_certain() -> None:
+def test_one_unknown_queue_makes_the_whole_tree_uncertain() -> None:
     a, b = queue("a", 16, cohort="c"), queue("b", 40, cohort="c")
     found = free(a, b, a=10)
 
@@ -152,7 +152,7 @@ def test_what_a_queue_has_reserved_is_known_only_if_its_status_can_be_read() -> 
     assert found.reserved(a, ("a100", "cpu")) == 0
 
 
-def test_what_is_not_known_below_one_cohort_is_not_known_below_any_of_the_tree() -> None:
+def test_an_unknown_queue_below_one_cohort_is_a_problem_below_every_cohort_of_the_tree() -> None:
     """Each of them borrows from the one above, where the other may have borrowed already."""
     a, b = queue("a", 16, cohort="left"), queue("b", 16, cohort="right")
     cohorts = (cohort("left", parent="top"), cohort("right", parent="top"), cohort("top", 8))
@@ -161,7 +161,7 @@ def test_what_is_not_known_below_one_cohort_is_not_known_below_any_of_the_tree()
     assert free(a, b, cohorts=cohorts, a=0, b=4).of(a, KEY) == 36
 
 
-def test_of_a_flavor_that_nobody_in_a_cohort_has_reserved_all_is_free() -> None:
+def test_a_flavor_without_reservations_in_its_cohort_is_completely_free() -> None:
     a = queue("a", 16, cohort="c")
     other: paths.Object = {"name": "h100", "resources": [{"name": GPU, "total": "4"}]}
     read = {"a": kueue_free.read("a", {"status": {"flavorsReservation": [other]}})}

@@ -44,7 +44,7 @@ class TestTheAcceptanceCases:
         assert judged(job(pods=3), *facts).answer is Answer.COULD
         assert judged(job(pods=4), *facts).answer is Answer.NEVER
 
-    def test_no_borrowing_limit_is_no_limit(self) -> None:
+    def test_a_queue_without_a_borrowing_limit_borrows_everything(self) -> None:
         research = cluster_queue("research", gpu_group(0), cohort="shared-gpus")
         others = cluster_queue("production", gpu_group(64), cohort="shared-gpus")
         facts = (research, others, cohort("shared-gpus"), A100)
@@ -71,7 +71,7 @@ def test_a_resource_that_no_group_covers_is_never_given() -> None:
     assert (verdict.answer, verdict.uncovered) == (Answer.NEVER, ("cpu",))
 
 
-def test_it_is_let_through_where_kueue_is_told_so() -> None:
+def test_an_undeclared_resource_passes_if_the_kueue_configuration_ignores_it() -> None:
     value = builders.job(template(container(gpus=1, requests={"cpu": 4})))
     lenient = configuration("resources: {quotaCheckStrategy: IgnoreUndeclared}")
 
@@ -148,7 +148,7 @@ class TestWhatIsNotKnown:
         assert (verdict.answer, verdict.unknowns) == (Answer.UNKNOWN, ("the ResourceFlavors are not known",))
         assert judged(job(gpus=9), cluster_queue("research", gpu_group(8))).answer is Answer.NEVER
 
-    def test_a_flavor_that_is_not_there(self) -> None:
+    def test_a_flavor_that_does_not_exist(self) -> None:
         verdict = judged(job(), cluster_queue("research", gpu_group(8)), flavor("h100"))
 
         assert verdict.unknowns == ("ResourceFlavor a100 does not exist",)
@@ -160,7 +160,7 @@ class TestWhatIsNotKnown:
 
         assert verdict.unknowns == ("ResourceFlavor a100, spec.tolerations: expected a list, found a string",)
 
-    def test_a_topology_that_is_not_there(self) -> None:
+    def test_a_topology_that_does_not_exist(self) -> None:
         facts = (cluster_queue("research", gpu_group(8)), flavor("a100", topologyName="racks"))
 
         assert judged(placed(RACK), *facts).unknowns == ("the Topologies are not known",)

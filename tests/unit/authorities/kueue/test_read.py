@@ -14,7 +14,7 @@ def test_local_queues_are_the_same_however_often_they_are_asked_for() -> None:
         assert list(found) == ["research"]
 
 
-def test_a_cluster_without_kueue_has_no_local_queues_and_of_another_none_are_known() -> None:
+def test_local_queues_are_empty_without_kueue_and_unknown_without_facts() -> None:
     without = Store()
     without.lacks(("kueue.x-k8s.io", "LocalQueue"))
 

@@ -69,12 +69,12 @@ def test_of_a_cluster_without_kueue_there_is_nothing_to_say() -> None:
     assert seen(job(), namespace()) is None
 
 
-def test_kinds_without_an_integration_and_what_a_controller_made_are_left_alone() -> None:
+def test_kinds_without_an_integration_and_objects_of_controllers_have_no_slice() -> None:
     assert seen(builders.daemon_set(template(container(gpus=8))), CONFIGURED, *RESEARCH) is None
     assert seen(job(owner_kind="CronJob"), CONFIGURED, *RESEARCH) is None
 
 
-def test_a_queue_that_is_not_there_comes_with_those_that_are() -> None:
+def test_a_missing_queue_comes_with_the_existing_queues() -> None:
     found = queue_of(job(queue="shared"), local_queue("b", "shared"), local_queue("a", "own"))
 
     assert (found["exists"], found["others"], found["leadsThere"]) == (False, ["a", "b"], "b")
@@ -84,7 +84,7 @@ def test_queues_of_other_namespaces_do_not_count() -> None:
     assert queue_of(job(), local_queue("research", namespace="elsewhere"))["others"] == []
 
 
-def test_without_any_queues_nothing_is_said_of_them() -> None:
+def test_without_facts_about_queues_the_slice_names_only_the_queue() -> None:
     assert queue_of(job()) == {"name": "research", "byDefault": False, "others": []}
 
 
@@ -125,7 +125,7 @@ def test_the_namespace_is_held_against_the_selector_of_the_cluster_queue(
     assert found["queue"]["clusterQueue"].get("selectsNamespace") is expected
 
 
-def test_without_the_namespace_only_selectors_of_all_and_of_none_tell() -> None:
+def test_without_the_namespace_only_empty_and_null_selectors_decide() -> None:
     def selects(selector: paths.Json) -> bool | None:
         queue = cluster_queue("research", gpu_group(8), namespaceSelector=selector)
         found = seen(job(), CONFIGURED, local_queue("research"), queue, A100)
@@ -135,7 +135,7 @@ def test_without_the_namespace_only_selectors_of_all_and_of_none_tell() -> None:
     assert (selects({}), selects(None), selects({"matchLabels": {"team": "nlp"}})) == (True, False, None)
 
 
-def test_states_of_both_queues_are_told() -> None:
+def test_the_slice_shows_the_states_of_both_queues() -> None:
     held = builders.replaced(
         cluster_queue("research", gpu_group(8), stopPolicy="Hold"),
         "/status",
@@ -181,7 +181,7 @@ def test_a_shortage_has_its_numbers_and_another_queue_where_it_fits() -> None:
 _NONSENSE: tuple[paths.Json, ...] = ("none", 7, [3], True)
 
 
-def test_malformed_objects_are_told_and_nothing_is_concluded_from_them() -> None:
+def test_malformed_objects_are_problems_and_lead_to_no_conclusion() -> None:
     queue = cluster_queue("research", gpu_group(8))
     for pointer in ("/spec", "/spec/resourceGroups", "/spec/resourceGroups/0", "/spec/resourceGroups/0/flavors/0"):
         for nonsense in _NONSENSE:
@@ -192,7 +192,7 @@ def test_malformed_objects_are_told_and_nothing_is_concluded_from_them() -> None
     assert queue_of(job(), nowhere, queue, A100)["clusterQueue"]["name"] == ""
 
 
-def test_what_cpu_and_memory_lack_is_told_where_they_are_asked_for() -> None:
+def test_uncovered_cpu_and_memory_name_the_place_of_the_request() -> None:
     value = builders.job(
         template(container(gpus=8, requests={"cpu": 4}), overhead={"memory": "1Gi"}),
         labels={QUEUE: "research"},
@@ -219,7 +219,7 @@ def test_pods_of_a_deployment_must_each_fit() -> None:
 EXTERNAL = configuration("integrations: {externalFrameworks: [Job.v1alpha1.batch.volcano.sh]}")
 
 
-def test_external_frameworks_are_told_of_kinds_that_kueue_does_not_know_where_they_name_a_queue() -> None:
+def test_unknown_kinds_with_a_queue_get_the_external_frameworks() -> None:
     labelled = builders.daemon_set(labels={QUEUE: "research"}, namespace=NAMESPACE)
 
     assert seen(labelled, EXTERNAL) == {
@@ -251,7 +251,7 @@ def claimed_classes(class_name: str, *facts: paths.Object) -> list[ClaimedClassI
     return None if found is None else found.get("claimedClasses")
 
 
-def test_device_classes_are_told_with_whether_kueue_counts_them() -> None:
+def test_the_slice_says_whether_kueue_counts_a_device_class() -> None:
     mapping = configuration("resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [gpu.nvidia.com]}]}")
 
     assert claimed_classes("gpu.nvidia.com", mapping) == [
@@ -262,7 +262,7 @@ def test_device_classes_are_told_with_whether_kueue_counts_them() -> None:
     ]
 
 
-def test_nothing_is_told_of_device_classes_where_the_configuration_cannot_be_read() -> None:
+def test_the_slice_omits_device_classes_if_the_configuration_cannot_be_read() -> None:
     odd = configuration("resources: {deviceClassMappings: none}")
 
     assert claimed_classes("gpu.nvidia.com", odd) is None
