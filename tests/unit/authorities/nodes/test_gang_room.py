@@ -22,7 +22,7 @@ def room(
     return gang_room.room(asked, cluster(*nodes, pools=pools))
 
 
-def test_nothing_is_said_of_a_gang_that_may_fit() -> None:
+def test_a_gang_that_may_fit_has_no_verdict() -> None:
     assert room((4, 8)) is None
     assert room((8, 4)) is None
 
@@ -36,7 +36,7 @@ def test_pod_sets_share_what_there_is() -> None:
     assert room((1, 8), (4, 8)) == Room(most=4, sure=True)
 
 
-def test_nodes_that_nobody_bounds_may_become_more() -> None:
+def test_nodes_without_a_maximum_may_become_more() -> None:
     assert room((5, 8), pools=[POOL]) == Room(most=4, sure=False)
     assert room((5, 8), pools=[]) == Room(most=4, sure=False)
 
@@ -54,7 +54,7 @@ def test_a_pool_without_nodes_has_as_many_as_it_may_have() -> None:
     assert room((7, 4), nodes=[builders.node()], pools=[pool]) == Room(most=6, sure=True)
 
 
-def test_nodes_that_are_not_there_yet_hold_whole_pods_alone_as_well() -> None:
+def test_future_nodes_hold_only_whole_pods() -> None:
     pool = POOL.model_copy(
         update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}},
     )
@@ -125,7 +125,7 @@ def test_a_host_that_two_alternatives_name_is_one_host() -> None:
     assert found == Room(most=2, sure=True)
 
 
-def test_nobody_counts_what_a_device_class_may_serve() -> None:
+def test_devices_that_a_device_class_may_serve_are_not_counted() -> None:
     served = demand(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
 
     assert gang_room.room([Member(demand=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None

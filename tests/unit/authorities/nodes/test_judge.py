@@ -100,7 +100,7 @@ def test_a_label_value_that_no_node_has_never_fits() -> None:
     assert (missing.key, missing.operator, missing.values) == ("nvidia.com/gpu.product", "In", ("H100",))
 
 
-def test_the_alternative_of_which_the_least_is_missing_is_told() -> None:
+def test_the_verdict_names_the_alternative_that_lacks_the_fewest_labels() -> None:
     affinity = node_affinity(
         term(expression("a", "In", "1"), expression("b", "In", "2")), term(expression("zone", "In", "x"))
     )
@@ -161,7 +161,7 @@ class TestAPodThatNamesItsNode:
         assert place(found) == "node cpu-0"
         assert obstacles(found).amounts == (MissingAmount(resource="nvidia.com/gpu", asked=1, most=0),)
 
-    def test_never_starts_where_there_is_no_such_node(self) -> None:
+    def test_never_starts_if_the_node_does_not_exist(self) -> None:
         found = judge(builders.pod(nodeName="gone"), CPU_NODE)
 
         assert place(found) == ""
@@ -224,7 +224,7 @@ def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() 
     assert beside.crowded.name == "pool h100"
 
 
-def test_what_hosts_lack_is_told_of_the_alternative_that_their_class_meets() -> None:
+def test_the_verdict_names_what_hosts_lack_for_the_alternative_that_their_class_meets() -> None:
     affinity = node_affinity(
         term(expression("zone", "In", "z9")),
         term(expression("zone", "In", "z0"), expression("kubernetes.io/hostname", "DoesNotExist")),
@@ -234,7 +234,7 @@ def test_what_hosts_lack_is_told_of_the_alternative_that_their_class_meets() -> 
     assert missing.key == "kubernetes.io/hostname"
 
 
-def test_of_alternatives_that_hosts_lack_the_one_that_lacks_least_is_told() -> None:
+def test_the_verdict_names_the_alternative_that_hosts_come_closest_to() -> None:
     hostname = expression("kubernetes.io/hostname", "DoesNotExist")
     affinity = node_affinity(
         term(hostname, expression("kubernetes.io/hostname", "In", "n-9")),

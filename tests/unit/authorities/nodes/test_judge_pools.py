@@ -20,7 +20,7 @@ class TestPools:
             (MissingAmount(resource="nvidia.com/gpu", asked=16, most=8),),
         )
 
-    def test_may_have_any_amount_of_what_nobody_says(self) -> None:
+    def test_may_have_any_amount_of_an_undeclared_resource(self) -> None:
         pool = H100.model_copy(update={"scales_from_zero": True})
 
         assert judge(gpu_pod(16), CPU_NODE, pools=[pool]).answer is Answer.COULD
@@ -44,7 +44,7 @@ class TestPools:
         found = judge(gpu_pod(), pools=[none])
         assert obstacles(found).amounts == (MissingAmount(resource="pods", asked=1, most=0),)
 
-    def test_keep_nobody_off_by_a_taint_that_only_prefers(self) -> None:
+    def test_accept_pods_without_a_toleration_for_a_taint_that_only_prefers(self) -> None:
         preferring = models.Taint(key="team", value="a", effect="PreferNoSchedule")
         pool = H100.model_copy(update={"scales_from_zero": True, "taints": [preferring]})
 
@@ -66,7 +66,7 @@ class TestPools:
         other = gpu_pod(nodeSelector={"nvidia.com/gpu.product": "A100"})
         assert judge(other, CPU_NODE, pools=[pool]).answer is Answer.NEVER
 
-    def test_without_nodes_of_which_nobody_says_that_they_scale_are_unknown(self) -> None:
+    def test_without_nodes_and_without_a_declared_scaling_are_unknown(self) -> None:
         found = judge(gpu_pod(), CPU_NODE, pools=[H100])
 
         assert found == NodeVerdict(

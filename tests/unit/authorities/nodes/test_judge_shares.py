@@ -33,7 +33,7 @@ class TestSlices:
         ("profile", "gpus", "asked", "most"),
         [("3g.40gb", 1, 3, 2), ("1g.10gb", 1, 8, 7), ("1g.10gb", 2, 15, 14), ("1g.5gb", 1, 2, 0)],
     )
-    def test_are_told_with_the_most_of_them_that_the_gpus_of_a_node_hold(
+    def test_that_are_too_many_come_with_the_most_that_one_node_holds(
         self, profile: str, gpus: int, asked: int, most: int
     ) -> None:
         resource = f"nvidia.com/mig-{profile}"
@@ -43,7 +43,7 @@ class TestSlices:
         found = judge(builders.pod(builders.container(limits={resource: asked})), pools=[pool])
         assert obstacles(found).amounts == (MissingAmount(resource=resource, asked=asked, most=most),)
 
-    def test_are_on_no_pool_of_which_nobody_knows_the_board(self) -> None:
+    def test_never_fit_a_pool_whose_board_is_unknown(self) -> None:
         pool = self.POOL.model_copy(update={"resources": [], "gpu": models.Gpus(per_node=1, mig_strategy="mixed")})
         small = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
 
@@ -74,7 +74,7 @@ def test_a_resource_that_a_device_class_serves_may_be_on_nodes_that_do_not_adver
 
 
 @pytest.mark.parametrize("name", ["", "gpu-0"])
-def test_none_that_a_node_advertises_may_be_there_by_a_device_class_all_the_same(name: str) -> None:
+def test_a_device_class_may_serve_a_resource_that_a_node_advertises_as_zero(name: str) -> None:
     """Its device plugin has gone, and the resource stays listed."""
     served = demand(gpu_pod(nodeName=name or None), from_classes=["nvidia.com/gpu"])
 

@@ -17,7 +17,7 @@ def holding(labels: dict[str, str] | None = None, **slices: int) -> Repartitioni
     return mig_repartitioning.holding(demand(pod), cluster(builders.node("mig-0", labels=labels or H100)).all)
 
 
-def test_a_mix_that_fits_is_told_with_the_gpus_that_it_takes() -> None:
+def test_a_mix_that_fits_comes_with_the_number_of_gpus_that_it_takes() -> None:
     assert holding(_3g_40gb=1, _1g_10gb=4) == Repartitioning(
         place="nodes like mig-0", board="H100-80", gpus=1, per_node=2, mix="4 x 1g.10gb + 3g.40gb"
     )

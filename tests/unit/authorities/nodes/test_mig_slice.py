@@ -52,12 +52,12 @@ def boards(limits: dict[str, int], **more: Any) -> dict[str, int]:
     return {board["name"]: board["gpus"] for board in facts(limits, **more)["boards"]}
 
 
-def test_a_pod_without_slices_has_none_of_it() -> None:
+def test_a_pod_without_mig_slices_has_no_mig_facts() -> None:
     assert facts({"nvidia.com/gpu": 1}) is None
     assert facts({"nvidia.com/mig-1g.10gb": 0}) is None
 
 
-def test_a_profile_is_told_with_the_boards_that_have_it() -> None:
+def test_a_profile_comes_with_the_boards_that_have_it() -> None:
     assert facts({"nvidia.com/mig-1g.5gb.me": 1}) == {
         "profiles": {
             "nvidia.com/mig-1g.5gb.me": {
@@ -121,7 +121,7 @@ def test_the_gpus_are_counted_on_every_board_that_has_all_profiles() -> None:
     assert boards({"nvidia.com/mig-1g.5gb": 1, "nvidia.com/mig-1g.6gb": 1}) == {}
 
 
-def test_what_is_too_much_to_be_searched_is_told_as_a_bound() -> None:
+def test_a_mix_that_is_too_large_to_search_gets_a_bound() -> None:
     found = facts({"nvidia.com/mig-3g.40gb": 8, "nvidia.com/mig-2g.20gb": 9})
     assert {board["exact"] for board in found["boards"]} == {False}
 
@@ -169,7 +169,7 @@ def test_pools_tell_the_boards_where_each_of_them_tells_its_own() -> None:
     assert boards({name: 1}, config=one_unknown).keys() == {"A100-40", "A100-80", "H100-80"}
 
 
-def test_what_the_pools_offer_is_told_where_any_offers_slices() -> None:
+def test_the_offered_slices_are_listed_if_any_pool_offers_slices() -> None:
     name = "nvidia.com/mig-1g.10gb"
     assert facts({name: 1}, config=pools(A100_40, {"zone": "b"}, resource=name))["offered"] == [name]
     assert "offered" not in facts({name: 1}, config=pools(A100_40, resource="nvidia.com/gpu"))

@@ -93,7 +93,7 @@ def test_without_pools_the_usual_taints_count_with_their_usual_effect() -> None:
     assert tolerated(staying, pools=[]) == []
 
 
-def test_pods_of_which_a_part_is_not_known_may_ask_for_accelerators() -> None:
+def test_partly_known_pods_may_ask_for_accelerators() -> None:
     guard = toleration("nvidia.com/gpu", operator="Exists")
     (pod_set,) = workload(builders.pod(tolerations=[guard], nodeSelector={"pool": "h100"})).pod_sets
     nodes = PoolPlacements(models.Config(pools=[GUARDED]), VOCABULARY)
@@ -108,7 +108,7 @@ def test_pods_with_accelerators_are_to_tolerate_the_taint() -> None:
     assert seen(gpu_pod, GUARDED)["tolerated"] == []
 
 
-def test_numbers_that_all_allowed_nodes_have_are_told() -> None:
+def test_numbers_of_all_allowed_nodes_are_given() -> None:
     either = node_affinity(
         term(expression(COUNT, "In", "4", "8"), expression("zone", "In", "a")), term(expression(COUNT, "In", "2"))
     )
@@ -123,5 +123,5 @@ def test_pods_without_accelerators_need_no_numbers() -> None:
     assert "numbers" not in seen(builders.pod(nodeSelector={COUNT: "8"}))
 
 
-def test_without_such_a_label_there_are_none() -> None:
+def test_without_a_numeric_label_the_slice_has_no_numbers() -> None:
     assert "numbers" not in seen(builders.pod(builders.container(gpus=8), nodeSelector={"pool": "h100"}))

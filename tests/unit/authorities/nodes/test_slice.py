@@ -42,19 +42,19 @@ def obstacles(found: NodesInput | None) -> dict[str, Any]:
     return dict(found["pods"][""]["nearest"])
 
 
-def test_of_pods_that_fit_nothing_is_said() -> None:
+def test_pods_that_fit_have_no_slice() -> None:
     assert of(gpu_pod(8), GPU_NODE) is None
 
 
-def test_nothing_is_said_where_nobody_knows_the_nodes() -> None:
+def test_without_facts_about_nodes_the_slice_is_empty() -> None:
     assert of(gpu_pod(16)) is None
 
 
-def test_workloads_without_accelerators_are_left_alone() -> None:
+def test_workloads_without_accelerators_have_no_slice() -> None:
     assert of(builders.pod(builders.container(limits={"cpu": "200"})), GPU_NODE) is None
 
 
-def test_what_is_missing_is_told_with_its_place_in_the_manifest() -> None:
+def test_a_shortage_names_its_place_in_the_manifest() -> None:
     assert of(gpu_pod(16), GPU_NODE, pools=[POOL]) == {
         "pods": {
             "": {
@@ -91,7 +91,7 @@ def test_a_toleration_that_another_check_asks_for_is_not_told_again(pools: list[
     assert obstacles(of(gpu_pod(9), GPU_NODE, pools=pools))["taints"] == []
 
 
-def test_a_taint_that_nobody_declared_is_told() -> None:
+def test_an_undeclared_taint_is_an_obstacle() -> None:
     node = builders.node("gpu-0", gpus=8, labels={"pool": "h100"}, taints=[GPU_TAINT, "team=a:NoSchedule"])
 
     assert obstacles(of(gpu_pod(8), node, pools=[POOL]))["taints"] == ["team=a:NoSchedule"]
@@ -106,13 +106,13 @@ def test_a_pod_that_runs_has_found_its_node() -> None:
     assert verdict(of(waiting, GPU_NODE)) == "never"
 
 
-def test_labels_are_told_with_the_values_that_there_are() -> None:
+def test_a_missing_label_comes_with_the_existing_values() -> None:
     found = of(gpu_pod(nodeSelector={"zone": "c"}), GPU_NODE, builders.node("cpu-0", labels={"zone": "b"}))
 
     assert obstacles(found)["labels"] == [{"wants": "zone=c", "there": ["a", "b"], "elsewhere": False}]
 
 
-def test_a_label_of_other_nodes_is_told_as_such() -> None:
+def test_a_label_of_other_nodes_is_marked_elsewhere() -> None:
     found = of(gpu_pod(nodeSelector={"zone": "b"}), GPU_NODE, builders.node("cpu-0", labels={"zone": "b"}))
 
     assert obstacles(found)["labels"] == [{"wants": "zone=b", "there": ["a", "b"], "elsewhere": True}]
@@ -144,7 +144,7 @@ class TestTolerationsThatOthersGive:
         assert verdict(of(gpu_pod(runtimeClassName="other"), self.NODE, runtime)) == "never"
 
     @pytest.mark.parametrize("scheduling", [None, [], {"tolerations": 1}, {"tolerations": ["x"]}])
-    def test_are_none_where_they_cannot_be_read(self, scheduling: Any) -> None:
+    def test_do_not_count_if_they_cannot_be_read(self, scheduling: Any) -> None:
         runtime: paths.Object = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}}
 
         found = of(gpu_pod(runtimeClassName="nvidia"), self.NODE, {**runtime, "scheduling": scheduling})
@@ -159,7 +159,7 @@ def test_a_resource_that_a_device_class_serves_is_unknown_where_no_node_has_it()
     assert verdict(found) == "unknown"
 
 
-def test_a_gang_is_told_how_many_of_it_could_run() -> None:
+def test_a_gang_that_does_not_fit_learns_how_many_of_its_pods_could_run() -> None:
     template = builders.template(
         builders.container(gpus=8), tolerations=[toleration("nvidia.com/gpu", operator="Exists")]
     )
@@ -169,7 +169,7 @@ def test_a_gang_is_told_how_many_of_it_could_run() -> None:
     assert of(builders.pytorch_job(template, workers=1), GPU_NODE) is None
 
 
-def test_answers_are_of_the_nodes_that_there_are_now() -> None:
+def test_answers_follow_the_current_nodes() -> None:
     known, pod = knowing(Store.of([GPU_NODE])), case(gpu_pod(16))
     assert verdict(nodes_slice.of(pod, known)) == "never"
 
@@ -190,7 +190,7 @@ def test_answers_are_of_the_nodes_that_there_are_now() -> None:
         ("hugepages-2Mi", 2**21, "2Mi", "2Mi"),
     ],
 )
-def test_amounts_are_rounded_so_that_what_is_too_much_never_looks_equal(
+def test_amounts_are_rounded_so_that_an_excess_never_looks_equal(
     resource: str, number: int, asked: str, there: str
 ) -> None:
     assert amount_texts.amount(resource, number, up=True) == asked
@@ -207,5 +207,5 @@ def test_amounts_are_rounded_so_that_what_is_too_much_never_looks_equal(
         ("Exists", (), "zone Exists"),
     ],
 )
-def test_requirements_are_told_as_people_write_them(operator: str, values: tuple[str, ...], text: str) -> None:
+def test_requirements_are_shown_as_people_write_them(operator: str, values: tuple[str, ...], text: str) -> None:
     assert texts.requirement(Requirement(key="zone", operator=operator, values=values)) == text
