@@ -49,7 +49,7 @@ def test_the_largest_pod_has_to_fit_even_where_smaller_ones_are_enough_to_start(
     assert starts(volcano_job(2, 1), 1, 8, minimum=3) == ("10", True)
 
 
-def test_pods_that_may_come_later_are_no_part_of_those_that_there_are() -> None:
+def test_pods_that_may_come_later_do_not_count_as_existing_pods() -> None:
     group = builders.ray_group(pod_template=EIGHT, replicas=0, min_replicas=0, max_replicas=4)
     found = together(builders.ray_cluster(group, head=EIGHT, autoscaling=True), 8, 8)
 
@@ -84,7 +84,7 @@ def test_a_workload_of_one_part_waits_for_no_other() -> None:
     assert together(two, 8, 8).assumption == "its parts run at the same time"
 
 
-def test_steps_of_a_graph_are_no_gang() -> None:
+def test_steps_of_a_graph_are_not_a_gang() -> None:
     step: paths.Object = {"name": "step", "container": builders.container(gpus=8)}
     tasks: paths.Json = [{"name": name, "template": "step"} for name in "abc"]
     both: paths.Json = [{"name": "all", "dag": {"tasks": tasks}}, step]

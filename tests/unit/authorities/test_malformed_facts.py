@@ -94,7 +94,7 @@ def test_integrations_that_cannot_be_read_are_not_those_without_a_list(text: str
     assert found.problems
 
 
-def test_a_configuration_that_is_no_object_is_not_known() -> None:
+def test_a_configuration_that_is_not_an_object_is_unknown() -> None:
     found = kueue_configuration.read("7")
 
     assert not found.known
@@ -114,7 +114,7 @@ def test_a_configuration_that_is_no_object_is_not_known() -> None:
         {"scopes": [7]},
     ],
 )
-def test_nobody_knows_which_pods_a_quota_counts_whose_scopes_cannot_be_read(spec: paths.Object) -> None:
+def test_a_quota_with_unreadable_scopes_may_count_any_pod(spec: paths.Object) -> None:
     found = resource_quota_read.read({"compute": {"spec": spec}})
 
     assert resource_quota_read.UNREADABLE in found.all[0].scopes
@@ -128,7 +128,7 @@ def test_of_a_readable_quota_the_scopes_are_as_written() -> None:
     assert found.unreadable == ()
 
 
-def test_what_is_no_name_of_a_resource_bounds_nothing() -> None:
+def test_an_invalid_resource_name_bounds_nothing() -> None:
     found = resource_quota_read.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
 
     assert list(found.all[0].hard) == ["pods"]
@@ -170,7 +170,7 @@ def test_as_much_as_the_bound_is_read_whole() -> None:
 
 
 @pytest.mark.parametrize("values", [[*many(256), "research"], "research", [7]])
-def test_pods_may_be_of_a_scope_of_which_not_all_can_be_read(values: paths.Json) -> None:
+def test_pods_may_be_in_a_scope_that_is_only_partly_readable(values: paths.Json) -> None:
     """Of what is left of it they may well not be, and the quota would be said not to count them."""
     selector: paths.Json = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": values}]}
     found = resource_quota_read.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
@@ -182,7 +182,7 @@ def test_pods_may_be_of_a_scope_of_which_not_all_can_be_read(values: paths.Json)
     assert [each.quota for each in verdict.unclear] == ["compute"]
 
 
-def test_more_quotas_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
+def test_the_first_unread_quota_of_a_namespace_names_the_limit_on_quotas() -> None:
     quotas: dict[str, paths.Object] = {f"quota-{number:03}": {"spec": {"hard": {"pods": "1"}}} for number in range(258)}
     first = dict(sorted(quotas.items())[:256])
     found = resource_quota_read.read(quotas)
@@ -198,13 +198,13 @@ def test_more_quotas_than_are_read_of_a_namespace_are_told_by_the_first_of_them(
     ]
 
 
-def test_more_limit_ranges_than_are_read_of_a_namespace_are_told_by_the_first_of_them() -> None:
+def test_the_first_unread_limit_range_of_a_namespace_is_a_problem() -> None:
     ranges: dict[str, paths.Object] = {f"limits-{number:03}": {"spec": {"limits": []}} for number in range(257)}
 
     assert [each.of for each in limit_range_read.read(ranges).unreadable] == ["LimitRange limits-256"]
 
 
-def test_bounds_of_limit_ranges_beyond_those_that_are_read_are_told_by_the_first_of_them() -> None:
+def test_the_first_limit_range_with_unread_bounds_is_a_problem() -> None:
     ranges: dict[str, paths.Object] = {
         f"limits-{letter}": {"spec": {"limits": [{"type": "Container", "max": many(128)}]}} for letter in "abc"
     }
@@ -229,7 +229,7 @@ def test_of_a_capability_of_a_volcano_queue_beyond_the_bound_is_said_that_it_is_
     assert unreadable.reason == "has 300 entries, and only the first 256 are read"
 
 
-def test_limit_ranges_of_which_one_cannot_be_read_are_said_to_be_so() -> None:
+def test_one_unreadable_limit_range_is_a_problem_with_its_field() -> None:
     found = limit_range_read.read(
         {"odd": {"spec": {"limits": [{"type": "Container", "default": {"cpu": "7 apples"}}]}}}
     )
@@ -272,7 +272,9 @@ def test_of_a_pod_group_counts_what_can_be_read(
         ("team=nlp", None),
     ],
 )
-def test_labels_of_a_namespace_are_all_known_or_none(labels: paths.Json, expected: dict[str, str] | None) -> None:
+def test_the_labels_of_a_namespace_are_either_complete_or_unknown(
+    labels: paths.Json, expected: dict[str, str] | None
+) -> None:
     value: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": labels}}
 
     found = namespaces.labels("ml", Store.of([value]))

@@ -64,7 +64,7 @@ def test_what_a_limit_range_leaves_out_of_its_defaults_follows_from_the_rest_of_
     )
 
 
-def test_a_largest_number_of_gpus_gives_as_many_to_every_container_that_asks_for_none() -> None:
+def test_a_maximum_of_gpus_is_the_default_of_containers_without_a_gpu_request() -> None:
     assert filled(builders.container(), limit_range(max={GPU: "2"})) == ({GPU: "2"}, {GPU: "2"})
 
 
@@ -112,7 +112,7 @@ def test_a_limit_is_at_most_so_many_times_the_request(
     assert [each.violating for each in found] == ([] if said is None else [said])
 
 
-def test_a_limit_that_is_refused_for_its_ratio_is_told_with_the_request() -> None:
+def test_a_limit_that_exceeds_its_ratio_comes_with_the_request() -> None:
     four = pod_set(builders.container(requests={"cpu": "1"}, limits={"cpu": "4"}))
     ratio, largest = limit_range(maxLimitRequestRatio={"cpu": "2"}), limit_range(max={"cpu": "3"})
     found = [limit_range_judge.of_pod_set(four, read(each))[0].request for each in (ratio, largest)]
@@ -158,7 +158,7 @@ def test_what_the_whole_pod_requests_is_settled_before_any_default_of_its_contai
     assert violations(whole, small, largest) == []
 
 
-def test_of_different_defaults_nobody_knows_which_counts() -> None:
+def test_different_defaults_are_ambiguous() -> None:
     """The API server takes the LimitRanges in no order that it promises."""
     one, other = limit_range(default={"cpu": "1"}), limit_range(default={"cpu": "2"}, max={"cpu": "1"})
     ranges = read(one, other)
@@ -178,7 +178,7 @@ def test_of_different_defaults_nobody_knows_which_counts() -> None:
         ({"limits": [{"type": "Pod", "max": {"cpu": "many"}}]}, "spec.limits[0].max.cpu"),
     ],
 )
-def test_what_cannot_be_read_is_named_and_refuses_nobody(spec: Mapping[str, builders.JsonValue], field: str) -> None:
+def test_an_unreadable_field_is_named_and_refuses_no_pod(spec: Mapping[str, builders.JsonValue], field: str) -> None:
     ranges = read(builders.custom("v1", "LimitRange", spec))
 
     assert [each.field for each in ranges.unreadable] == [field]
@@ -196,7 +196,7 @@ def test_beside_a_limit_range_that_cannot_be_read_a_limit_that_is_written_is_ref
     ]
 
 
-def test_beside_a_limit_range_that_cannot_be_read_nobody_is_refused_for_what_it_may_fill_in() -> None:
+def test_an_unreadable_limit_range_prevents_refusals_over_values_that_it_may_fill_in() -> None:
     silent, asking = pod_set(builders.container()), pod_set(builders.container(requests={"memory": "64Mi"}))
     largest, smallest = (
         limit_range(max={"memory": "1Gi"}, default={"memory": "2Gi"}),
@@ -227,7 +227,7 @@ def test_ephemeral_containers_are_bounded_by_nothing() -> None:
     assert violations(debugging, limit_range(min={"cpu": "500m"})) == []
 
 
-def test_what_is_refused_is_told_where_it_is_written_or_else_of_the_container() -> None:
+def test_a_violation_points_at_the_written_value_or_else_at_the_container() -> None:
     """A request may follow from the limit, and both from a default."""
     limited = pod_set(builders.container(limits={"cpu": "1"}))
     sparse = limit_range(defaultRequest={"cpu": "1"}, default={"cpu": "4"}, maxLimitRequestRatio={"cpu": "2"})

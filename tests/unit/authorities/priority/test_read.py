@@ -36,7 +36,7 @@ def test_of_several_defaults_the_smallest_counts() -> None:
 @pytest.mark.parametrize(
     "odd", [{"value": 7, "globalDefault": "true"}, {"value": 7, "globalDefault": {}}, {"globalDefault": True}]
 )
-def test_where_a_class_may_be_the_default_and_nobody_can_read_it_none_is_known(odd: paths.Object) -> None:
+def test_an_unreadable_class_that_may_be_the_default_makes_the_default_unknown(odd: paths.Object) -> None:
     assert priority_read.default_of({"a": {"value": 100, "globalDefault": True}, "odd": odd}) is None
 
 

@@ -61,7 +61,7 @@ def test_pods_that_do_not_wait_for_each_other_start_one_by_one() -> None:
     assert verdicts(served, resource_quota({GPUS: "1"})) == [(GPUS, "never", "2")]
 
 
-def test_a_quota_below_what_a_workload_may_grow_to_is_told_apart() -> None:
+def test_a_quota_below_the_largest_size_of_a_workload_has_its_own_verdict() -> None:
     group = builders.ray_group(
         pod_template=builders.template(builders.container(gpus=1)), replicas=2, min_replicas=2, max_replicas=8
     )
@@ -86,7 +86,7 @@ def test_pods_that_do_not_wait_for_each_other_need_room_for_all_of_them_now() ->
     assert verdicts(served, resource_quota({GPUS: "10"}, used={GPUS: "2"})) == []
 
 
-def test_what_is_needed_now_is_made_of_all_pods_only_where_all_of_them_start_together() -> None:
+def test_the_current_need_counts_all_pods_only_if_they_all_start_together() -> None:
     whole, elastic = training(4), training(4, schedulingPolicy={"minAvailable": 2})
     (all_of_them,) = judge(whole, resource_quota({GPUS: "32"}, used={GPUS: "8"})).shortages
     (some,) = judge(elastic, resource_quota({GPUS: "32"}, used={GPUS: "24"})).shortages
@@ -99,7 +99,7 @@ def test_extended_resources_are_counted_by_their_requests_alone() -> None:
     assert verdicts(training(1), resource_quota({GPU: "0"})) == []
 
 
-def test_overhead_counts_beside_limits_that_there_are() -> None:
+def test_overhead_counts_only_beside_existing_limits() -> None:
     def of(**limits: builders.JsonValue) -> list[tuple[str, str, str]]:
         pod = builders.pod(builders.container(limits=limits), overhead={"cpu": "1"})
         return verdicts(pod, resource_quota({"limits.cpu": "0"}))
@@ -306,7 +306,7 @@ def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_
     assert judge(builders.pod(asking), best_effort, ranges=unreadable).unclear == ()
 
 
-def test_a_claim_that_is_named_directly_is_made_by_nobody_for_the_pods() -> None:
+def test_pods_do_not_create_a_claim_that_they_name_directly() -> None:
     exactly: paths.Object = {"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 4}}
     claim = builders.custom("resource.k8s.io/v1", "ResourceClaim", {"devices": {"requests": [exactly]}}, name="four")
     pod = builders.pod(

@@ -91,7 +91,7 @@ def test_only_what_a_queue_names_is_bounded() -> None:
     assert shortages(volcano_job(8), volcano_queue(cpu="1", pods=4)) == [("research", "pods", "never", "8", "4")]
 
 
-def test_no_cpu_at_all_is_no_bound_of_it() -> None:
+def test_a_zero_cpu_capability_does_not_bound_cpu() -> None:
     pods = builders.template(builders.container(requests={"cpu": "4"}, gpus=1))
     job = builders.volcano_job(builders.volcano_task(pod_template=pods, replicas=1))
 
@@ -206,7 +206,7 @@ def test_a_group_has_no_most_pods_where_nothing_bounds_one_of_its_pod_sets() -> 
     assert (bounded.most, unbounded.most) == (2, None)
 
 
-def test_a_queue_that_names_no_parent_makes_none_of_a_queue_without_a_name() -> None:
+def test_a_queue_without_a_parent_does_not_make_the_empty_name_a_parent() -> None:
     assert queues(volcano_queue(), volcano_queue("lab", parent="research")).parents == {"research"}
 
 
