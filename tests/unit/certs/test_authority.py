@@ -111,7 +111,7 @@ def test_names_are_brought_into_the_form_that_certificates_carry() -> None:
     "name",
     ["", "a b", "a_b.svc", "-a.svc", "a-.svc", "a..svc", "grüße.example", "*", "a.*.svc", "x" * 64, "a." * 127 + "a"],
 )
-def test_what_is_no_name_is_refused(name: str) -> None:
+def test_a_value_that_is_neither_an_address_nor_a_name_is_refused(name: str) -> None:
     with pytest.raises(CertificateError, match="neither an IP address nor a DNS name"):
         canonical_names([name])
 

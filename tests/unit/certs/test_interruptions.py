@@ -59,7 +59,7 @@ def test_a_write_that_fails_midway_leaves_the_old_files_as_they_were(directory: 
 
 
 @pytest.mark.parametrize("steps", range(6))
-def test_between_any_two_steps_of_a_replacement_the_next_run_mends_what_is_there(directory: Path, steps: int) -> None:
+def test_the_next_run_repairs_a_replacement_that_stopped_between_any_two_steps(directory: Path, steps: int) -> None:
     """The steps: the CA's key goes, then ca.crt, ca.key, tls.crt and tls.key come, each by a rename."""
     new = directory.parent / "new-files"
     written(directory, now=NOW)

@@ -183,7 +183,7 @@ def test_a_leaf_of_a_ca_that_was_replaced_is_replaced(directory: Path) -> None:
     pair_in(directory)
 
 
-def test_without_the_key_of_the_ca_a_good_leaf_is_left_alone(directory: Path) -> None:
+def test_without_the_key_of_the_ca_a_valid_leaf_is_kept(directory: Path) -> None:
     issued = written(directory, now=NOW)
     (directory / "ca.key").unlink()
     before = snapshot(directory)
@@ -219,7 +219,7 @@ def test_a_ca_of_others_is_used_to_its_last_day_and_never_replaced(directory: Pa
 
 
 @pytest.mark.parametrize("ca", [False, None])
-def test_a_certificate_that_is_no_ca_signs_nothing(directory: Path, *, ca: bool | None) -> None:
+def test_a_certificate_that_is_not_a_ca_signs_nothing(directory: Path, *, ca: bool | None) -> None:
     write_authority(directory, authority_of_others(now=NOW, ca=ca))
     with pytest.raises(CertificateError, match=r"ca\.key cannot be recognised"):
         issue.ensure(directory, names=NAMES, now=NOW)
@@ -228,7 +228,7 @@ def test_a_certificate_that_is_no_ca_signs_nothing(directory: Path, *, ca: bool 
 @pytest.mark.parametrize(
     "present", [{"ca.key": b"not a key"}, {"ca.crt": b"of others"}, {"tls.key": b"a key"}, {"tls.crt": b"of others"}]
 )
-def test_what_is_not_recognised_is_replaced_by_force_only(directory: Path, present: dict[str, bytes]) -> None:
+def test_unrecognised_files_are_replaced_only_by_force(directory: Path, present: dict[str, bytes]) -> None:
     directory.mkdir(parents=True)
     for name, content in present.items():
         (directory / name).write_bytes(content)
@@ -248,7 +248,7 @@ def test_a_certificate_of_others_is_not_replaced_though_the_ca_is_ours(directory
         issue.ensure(directory, names=NAMES, now=NOW)
 
 
-def test_a_mounted_secret_of_others_is_left_alone_until_it_expires(directory: Path) -> None:
+def test_a_mounted_secret_of_others_is_kept_until_it_expires(directory: Path) -> None:
     authority = authority_of_others(now=NOW)
     other = issue.issue(names=NAMES, certificate_authority=authority, now=NOW)
     write_pair(directory, other)
@@ -270,7 +270,7 @@ def test_write_refuses_to_replace_the_key_of_another_ca(directory: Path) -> None
     assert snapshot(directory) == before
 
 
-def test_force_makes_all_anew_and_trusts_nothing_from_before(directory: Path) -> None:
+def test_force_makes_all_files_again_and_trusts_no_old_authority(directory: Path) -> None:
     first = issue.ensure(directory, names=NAMES, now=NOW)
     second = issue.ensure(directory, names=NAMES, now=NOW, force=True)
     assert second.authority_reason == "asked for"

@@ -146,7 +146,7 @@ async def test_while_the_files_are_bad_the_old_pair_is_served(directory: Path, d
     assert reloader.check() == Checked(reloaded=False, problem=None)
 
 
-def test_a_pair_that_nobody_renews_becomes_a_problem_when_it_expires(directory: Path) -> None:
+def test_a_pair_that_is_not_renewed_becomes_a_problem_when_it_expires(directory: Path) -> None:
     issued = written(directory, now=NOW)
     clock = Clock(NOW)
     reloader = reloader_of(directory, clock=clock)

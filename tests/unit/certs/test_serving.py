@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_read_is_named(directory: Path) -> None:
     ],
 )
 @pytest.mark.parametrize(("name", "kind"), [("tls.crt", "certificate"), ("tls.key", "private key")])
-def test_what_is_not_pem_is_refused(directory: Path, content: bytes, name: str, kind: str) -> None:
+def test_a_file_that_is_not_pem_is_refused(directory: Path, content: bytes, name: str, kind: str) -> None:
     written(directory)
     (directory / name).write_bytes(content)
     with pytest.raises(CertificateError, match=rf"{name}: holds no readable {kind} in PEM form: \w+"):

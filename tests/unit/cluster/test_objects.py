@@ -45,7 +45,7 @@ def test_an_object_with_another_uid_is_not_returned() -> None:
 
 
 @pytest.mark.parametrize("status", [403, 404])
-def test_an_object_that_is_missing_or_forbidden_is_none(status: int) -> None:
+def test_a_missing_or_forbidden_object_reads_as_null(status: int) -> None:
     assert read(OneAnswer(status, {"message": "no"})) is None
 
 

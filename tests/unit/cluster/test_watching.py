@@ -72,7 +72,7 @@ def priority_class(name: str, *, value: int = 1000) -> paths.Object:
     return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
 
 
-def test_what_is_listed_is_known_and_what_is_watched_follows() -> None:
+def test_the_store_holds_listed_objects_and_follows_watched_changes() -> None:
     site = Site(
         listed(priority_class("a"), priority_class("b")),
         watched(
@@ -136,7 +136,7 @@ def test_events_come_in_any_pieces() -> None:
     assert site.names == {"a", "b"}
 
 
-def test_what_is_kept_of_an_object_is_what_decisions_read() -> None:
+def test_the_store_keeps_only_the_fields_that_decisions_read() -> None:
     value = priority_class("a")
     annotations: paths.Object = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
     value["metadata"] = {"name": "a", "annotations": annotations}
@@ -183,7 +183,7 @@ def test_a_list_that_says_the_same_as_before_changes_nothing() -> None:
     assert site.store.revision == before
 
 
-def test_waits_grow_up_to_a_ceiling_and_begin_anew_once_it_works() -> None:
+def test_waits_grow_up_to_a_ceiling_and_start_again_after_a_success() -> None:
     site = Site(*[LOST] * 9, listed(), watched(bookmark("11")), LOST)
 
     *waits, list_again, watch_again, last = site.steps()
@@ -218,14 +218,14 @@ def test_after_a_long_silence_all_is_listed_again() -> None:
     assert site.names == {"b"}
 
 
-def test_a_connection_that_is_silent_is_made_anew() -> None:
+def test_a_silent_connection_is_opened_again() -> None:
     site = Site(listed(), watched(bookmark("11"), end=errors.StalledError("silent")), watched(bookmark("12")))
     site.steps()
 
     assert site.restarts == {Reason.STALLED: 1, Reason.ENDED: 1}
 
 
-def test_half_an_event_is_no_event_and_is_asked_for_again() -> None:
+def test_a_truncated_event_is_dropped_and_requested_again() -> None:
     whole = event("ADDED", priority_class("a"), version="11")
     site = Site(listed(version="10"), watched(whole[:30]), watched(whole))
     site.steps()
@@ -247,7 +247,7 @@ def test_half_an_event_is_no_event_and_is_asked_for_again() -> None:
         b"[" * 100_000 + b"\n",
     ],
 )
-def test_what_is_no_event_is_answered_by_a_new_list(line: bytes) -> None:
+def test_a_malformed_event_leads_to_a_new_list(line: bytes) -> None:
     site = Site(listed(priority_class("a")), watched(line), listed(priority_class("b"), version="20"))
 
     assert site.steps()[1] > 0
