@@ -52,7 +52,7 @@ def test_a_missing_key_is_named_at_the_nearest_place(tmp_path: Path) -> None:
     assert refused(tmp_path, "pools:\n  - name: h100\n") == [(2, "pools[0].nodeSelector", "Field required")]
 
 
-def test_text_that_is_no_yaml_is_named_by_its_line(tmp_path: Path) -> None:
+def test_the_refusal_names_the_line_that_is_not_valid_yaml(tmp_path: Path) -> None:
     ((line, key, reason),) = refused(tmp_path, "pools:\n  - name: a\n    name: b\n")
 
     assert (line, key) == (3, "")
@@ -70,6 +70,6 @@ def test_a_second_document_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "kind: Config\n---\nkind: Config\n") == [(3, "", "expected one document, found several")]
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_the_error_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(errors.ConfigError, match=r"nowhere\.yaml: cannot be read: No such file"):
         load(tmp_path / "nowhere.yaml")

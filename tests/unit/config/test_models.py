@@ -26,7 +26,7 @@ def places(config: dict[str, Any]) -> list[str]:
     return [place for place, _ in refusals(config)]
 
 
-def test_without_a_word_nothing_is_assumed_about_the_cluster() -> None:
+def test_an_empty_configuration_assumes_nothing_about_the_cluster() -> None:
     config = models.Config()
 
     assert config == models.Config.model_validate({})
@@ -85,7 +85,7 @@ def test_the_sections_have_the_defaults_that_people_expect() -> None:
         ({"queues": [{"namespaces": ["a"], "localQueue": "b", "clusterQueue": "c"}]}, "queues.0.clusterQueue"),
     ],
 )
-def test_a_key_that_there_is_not_is_refused_where_it_stands(config: dict[str, Any], place: str) -> None:
+def test_an_unknown_key_is_refused_at_its_place(config: dict[str, Any], place: str) -> None:
     assert refusals(config) == [(place, "Extra inputs are not permitted")]
 
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_meant_is_refused_where_it_stands(config: dict[str, Any],
 @pytest.mark.parametrize(
     "name", ["", "H100", "h 100", "-h100", "h100-", "h100_80", "h100\n", "h\u0661", "a" * 254, "../h100"]
 )
-def test_a_name_that_is_none_in_kubernetes_is_refused(name: str) -> None:
+def test_a_name_that_kubernetes_does_not_allow_is_refused(name: str) -> None:
     assert places({"pools": [{**POOL, "name": name}]}) == ["pools.0.name"]
     assert places({"pools": [{**POOL, "fabric": name}], "fabrics": {}}) == ["pools.0.fabric"]
     assert places({"fabrics": {name: {"env": {"A": "b"}}}}) == [f"fabrics.{name}.[key]"]
@@ -196,7 +196,7 @@ def test_a_prefix_cannot_be_described_that_is_not_listed() -> None:
     assert models.Config.model_validate(listed).accelerators.resources["example.com/slice-"].unit == "partition"
 
 
-def test_a_size_is_refused_of_what_has_none() -> None:
+def test_a_size_is_refused_for_a_unit_without_a_size() -> None:
     section = {"resources": {"example.com/gpu": {"unit": "device", "size": 8}}}
 
     assert refusals({"accelerators": section}) == [
@@ -207,7 +207,7 @@ def test_a_size_is_refused_of_what_has_none() -> None:
     ]
 
 
-def test_a_class_that_is_no_accelerator_cannot_stand_for_one() -> None:
+def test_a_class_that_is_not_an_accelerator_cannot_stand_for_one() -> None:
     section = {"deviceClasses": {"nic": {"accelerator": False, "resource": "nvidia.com/gpu"}}}
 
     assert refusals({"accelerators": section}) == [
@@ -218,7 +218,7 @@ def test_a_class_that_is_no_accelerator_cannot_stand_for_one() -> None:
     ]
 
 
-def test_a_pool_cannot_name_a_fabric_that_is_not_there() -> None:
+def test_a_pool_cannot_name_a_missing_fabric() -> None:
     h100, a100 = {**POOL, "fabric": "rails"}, {**POOL, "name": "a100", "fabric": "tracks"}
 
     def reason(missing: str, *known: str) -> str:
@@ -279,7 +279,7 @@ def test_all_reserved_variables_of_a_fabric_are_named_at_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "1NCCL", "NCCL=DEBUG", "NCCL DEBUG", "NCCL\nDEBUG", "N" * 257])
-def test_a_variable_name_that_is_none_is_refused(name: str) -> None:
+def test_an_invalid_variable_name_is_refused(name: str) -> None:
     assert places({"fabrics": {"ib": {"env": {name: "1"}}}}) == [f"fabrics.ib.env.{name}.[key]"]
 
 

@@ -66,7 +66,7 @@ def test_entries_for_different_workloads_do_not_overlap(first: Selector, second:
 
 
 @given(first=patterns, second=patterns, name=names)
-def test_whatever_fits_what_is_covered_fits_what_covers_it(first: str, second: str, name: str) -> None:
+def test_a_name_that_fits_a_covered_pattern_fits_the_covering_pattern(first: str, second: str, name: str) -> None:
     if covers(entry(first), entry(second)) and fnmatchcase(name, second):
         assert fnmatchcase(name, first)
 

@@ -181,7 +181,7 @@ def test_where_nothing_is_written_the_place_is_still_shown() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1, 40, 500, 998, 999])
-def test_a_long_line_is_cut_around_what_is_underlined(number: int) -> None:
+def test_a_long_line_is_cut_around_the_underlined_part(number: int) -> None:
     document = only(json.dumps({f"key{index}": f"value{index}" for index in range(1000)}))
     found = places.Places(document)
     excerpt = found.excerpt(found[f"/key{number}"])

@@ -243,7 +243,7 @@ def test_the_table_of_streams_agrees_with_kubectl(content: str | bytes, expected
     assert kubectl.same(kubectl.sent_of(content, tmp_path), expected)
 
 
-def test_integers_are_exact_and_are_no_floats() -> None:
+def test_integers_are_exact_and_are_not_floats() -> None:
     (value,) = values(f"a: [{2**53 + 1}, {2**63 - 1}, 1.0, 1e3, 9007199254740993]\n")
     assert [(type(item), item) for item in value["a"]] == [
         (int, 2**53 + 1),
@@ -270,7 +270,7 @@ def test_documents_know_their_number_and_their_first_line() -> None:
     ]
 
 
-def test_a_file_without_documents_gives_none() -> None:
+def test_a_file_without_documents_gives_an_empty_list() -> None:
     assert [values(content) for content in ("", "\n", "# only\n", "---\n", b"", "\ufeff", "null", "~\n---\n")] == [
         []
     ] * 8

@@ -106,7 +106,7 @@ def refusal(content: str | bytes) -> errors.ManifestError:
 
 
 @pytest.mark.parametrize(("content", "line", "column", "reason"), REFUSED.values(), ids=REFUSED)
-def test_a_fault_is_told_with_its_place(content: str | bytes, line: int, column: int, reason: str) -> None:
+def test_an_error_names_its_place(content: str | bytes, line: int, column: int, reason: str) -> None:
     error = refusal(content)
     assert reason in error.reason
     assert (error.source, error.line, error.column) == ("test.yaml", line, column)

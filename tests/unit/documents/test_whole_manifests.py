@@ -62,7 +62,7 @@ def leaves(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ..
 
 
 @every_corpus
-def test_what_is_no_manifest_is_refused_with_its_reason(corpus: Corpus) -> None:
+def test_a_file_that_is_not_a_manifest_is_refused_with_a_reason(corpus: Corpus) -> None:
     for name, reason in REFUSED[corpus].items():
         with pytest.raises(errors.ManifestError, match=reason):
             values((corpus.folder / name).read_bytes())

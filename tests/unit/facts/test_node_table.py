@@ -30,7 +30,7 @@ def classes(found: NodeTable) -> list[tuple[str, int]]:
     return [(each.example, each.count) for each in found.now.classes]
 
 
-def test_nobody_has_looked_for_nodes_until_somebody_has() -> None:
+def test_nodes_are_unknown_until_the_first_list() -> None:
     found = NodeTable()
     assert (found.known, found.revision) == (False, 0)
 
@@ -63,7 +63,7 @@ def test_some_bytes_of_memory_make_no_class_and_are_not_forgotten() -> None:
     assert only.frontier == (only.nodes["n-0"].amounts,)
 
 
-def test_the_frontier_has_every_node_than_which_none_is_larger_in_everything() -> None:
+def test_the_frontier_has_every_node_that_no_other_node_exceeds_in_everything() -> None:
     found = table(
         builders.node("a", allocatable={"memory": TI + 1, "ephemeral-storage": 2 * TI + 2}),
         builders.node("b", allocatable={"memory": TI + 2, "ephemeral-storage": 2 * TI + 1}),
@@ -103,7 +103,7 @@ def test_devices_that_are_ill_count_because_they_get_well_again() -> None:
     assert found.now.by_name["a"].most["cpu"] == 96_000
 
 
-def test_a_heartbeat_is_no_change() -> None:
+def test_a_heartbeat_does_not_count_as_a_change() -> None:
     found = table(*gpu_nodes(3))
     before = found.now
     beating: Any = gpu_nodes(1)[0]
@@ -248,7 +248,7 @@ def test_a_node_that_cannot_be_read_is_a_node() -> None:
     assert len(table(*gpu_nodes(3), broken)) == 4
 
 
-def test_all_nodes_anew_are_those_and_no_others() -> None:
+def test_a_new_list_of_nodes_replaces_all_old_nodes() -> None:
     found = table(*gpu_nodes(2))
     found.replace([builders.node("cpu-0")])
 
@@ -257,7 +257,7 @@ def test_all_nodes_anew_are_those_and_no_others() -> None:
     assert found.revision == 2
 
 
-def test_a_heartbeat_of_a_node_that_cannot_be_read_is_no_change() -> None:
+def test_a_heartbeat_of_an_unreadable_node_does_not_count_as_a_change() -> None:
     broken = builders.replaced(builders.node("broken"), "/status/allocatable/cpu", "many")
     found = table(broken)
     found.put(broken)

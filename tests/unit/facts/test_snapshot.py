@@ -37,7 +37,7 @@ def document(*entries: object, version: str = snapshot.API_VERSION) -> bytes:
     return packed({"apiVersion": version, "kind": snapshot.KIND, "facts": list(entries)})
 
 
-def test_what_is_written_is_read() -> None:
+def test_a_written_snapshot_is_read_back() -> None:
     written = [
         known(priority_class("a"), priority_class("b")),
         Recorded(kind=QUEUES, state=State.MISSING),
@@ -149,7 +149,7 @@ def test_a_kind_that_this_version_does_not_know_is_left_out() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else hashlib.sha256(value).hexdigest()[:8],
 )
-def test_what_is_no_snapshot_is_refused_by_name(data: bytes, message: str) -> None:
+def test_the_refusal_names_a_file_that_is_not_a_snapshot(data: bytes, message: str) -> None:
     with pytest.raises(errors.InputError, match=message) as raised:
         snapshot.loads(data, source="cluster.json.gz")
 

@@ -60,7 +60,7 @@ def test_a_kind_that_is_installed_later_is_known_from_then_on() -> None:
     assert store.find(reference("a")) == queue("a")
 
 
-def test_what_stands_in_no_namespace_is_found_whatever_its_manifest_says() -> None:
+def test_a_cluster_scoped_object_is_found_even_if_its_manifest_names_a_namespace() -> None:
     stray = builders.custom(f"{KUEUE}/v1beta2", "ClusterQueue", {}, name="big", namespace="default")
     store = Store.of([stray])
 
@@ -159,7 +159,7 @@ def test_of_config_maps_only_the_names_are_kept_and_kueues_own_configuration() -
     assert "data" not in keep({**of_kueue, "metadata": {"name": name, "namespace": "ml"}, "data": data})
 
 
-def test_what_is_applied_together_joins_what_is_there() -> None:
+def test_objects_of_the_same_apply_join_the_stored_objects() -> None:
     store = Store.of([queue("a")])
     joined = store.with_applied([queue("b"), node("n")], namespace="ml")
 
@@ -168,13 +168,13 @@ def test_what_is_applied_together_joins_what_is_there() -> None:
     assert not joined.nodes.known
 
 
-def test_of_a_kind_of_which_nothing_is_known_one_object_tells_nothing_of_the_others() -> None:
+def test_one_object_of_an_unknown_kind_does_not_make_the_kind_known() -> None:
     joined = Store.of([node("n")]).with_applied([queue("b")], namespace="ml")
 
     assert joined.find(reference("b")) is Absence.NOT_KNOWN
 
 
-def test_what_is_used_at_the_moment_is_seen_and_changes_nothing_that_was_worked_out() -> None:
+def test_new_usage_is_visible_and_keeps_the_revision() -> None:
     def cluster_queue(used: str) -> paths.Object:
         made = builders.custom(f"{KUEUE}/v1beta2", "ClusterQueue", {}, name="big", namespace=None)
         return {**made, "status": {"flavorsReservation": used, "conditions": []}}

@@ -32,7 +32,7 @@ def places(fabric: dict[str, Any]) -> list[str]:
     return [place for place, _ in refusals(fabric)]
 
 
-def test_a_profile_gives_what_it_says_and_nothing_else() -> None:
+def test_a_profile_has_only_the_settings_that_it_names() -> None:
     rails = profile({"env": FAST_CARD, "resources": {"rdma/ib": 1}})
 
     assert (rails.env, rails.resources) == (FAST_CARD, {"rdma/ib": 1})
@@ -194,7 +194,7 @@ def test_a_site_can_take_the_lock_of_its_base_away() -> None:
     assert not profile({"base": "infiniband", "ipcLock": False}).ipc_lock
 
 
-def test_what_is_missing_in_a_base_is_told_of_what_stands_upon_it() -> None:
+def test_a_profile_can_supply_the_topology_that_its_base_lacks() -> None:
     fabric = profile({"base": "azure-nd", "topology": {**TOPOLOGY, "path": "/opt/microsoft/ndv5/topo.xml"}})
 
     assert fabric.topology is not None

@@ -70,10 +70,10 @@ def test_tcpxo_fixes_nothing_that_its_checker_looks_at() -> None:
 
 
 @pytest.mark.parametrize("variable", ["RDMAV_FORK_SAFE", "FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "NCCL_BUFFSIZE"])
-def test_efa_needs_none_of_what_old_stacks_needed(variable: str) -> None:
+def test_the_efa_profile_refuses_the_variables_of_old_stacks(variable: str) -> None:
     assert SHIPPED["aws-efa"].profile.refusal(variable)
 
 
 @pytest.mark.parametrize("name", ["infiniband", "infiniband-mlx5", "roce", "azure-nd"])
-def test_nobody_switches_off_the_fabric_of_a_pool(name: str) -> None:
+def test_a_shipped_profile_refuses_to_switch_off_its_fabric(name: str) -> None:
     assert SHIPPED[name].profile.refusal("NCCL_IB_DISABLE")
