@@ -47,13 +47,13 @@ def test_a_pod_inside_is_its_own_template() -> None:
     assert found.containers[0].path == "/spec/components/0/template/spec/containers/0"
 
 
-def test_what_is_declared_beside_an_object_does_not_change_what_it_makes() -> None:
+def test_declared_pod_sets_do_not_change_the_pods_of_a_component() -> None:
     value = app_wrapper(component(builders.job(parallelism=4), ("template.spec.template", 1)))
 
     assert readable_workload(value).pods == model.Count(minimum=4, maximum=4)
 
 
-def test_objects_that_make_no_pods_are_none() -> None:
+def test_objects_that_make_no_pods_have_no_pod_sets() -> None:
     config_map: paths.Json = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
 
     assert counts(app_wrapper(component(config_map))) == []
@@ -115,7 +115,7 @@ def test_so_is_a_pod_spec_that_no_declared_pod_set_leads_to() -> None:
     assert unknowns(value) == [("/spec/components/0/template/spec/parts/1/template/spec", STRANGER)]
 
 
-def test_a_kind_in_a_version_that_is_not_known_is_told_as_such() -> None:
+def test_a_kind_in_an_unknown_version_is_reported_with_its_versions() -> None:
     job = {**builders.job(), "apiVersion": "batch/v9"}
 
     assert unknowns(app_wrapper(component(job))) == [
@@ -193,13 +193,13 @@ def test_wrappers_in_wrappers_are_read_down_to_some_depth() -> None:
     assert [unknown.reason for unknown in deep.unknowns] == ["it stands too deep in other objects to be judged"]
 
 
-def test_what_is_wrong_inside_is_told_at_its_place_in_the_whole() -> None:
+def test_an_error_in_a_component_is_reported_at_its_place_in_the_wrapper() -> None:
     assert unknowns(app_wrapper(component(builders.job(parallelism="four")))) == [
         ("/spec/components/0/template/spec/parallelism", "expected a whole number, found a string")
     ]
 
 
-def test_what_is_wrong_in_something_that_is_referred_to_is_told_at_the_reference_in_the_whole() -> None:
+def test_an_error_in_a_referenced_object_is_reported_at_the_reference_in_the_wrapper() -> None:
     api = "trainer.kubeflow.org/v1alpha1"
     job = builders.custom(api, "TrainJob", {"runtimeRef": {"name": "torch"}})
     container: paths.Json = {"name": "node", "resources": {"limits": {builders.GPU: "eight"}}}

@@ -65,7 +65,7 @@ def test_ray_reads_labels_and_names_the_scheduler_itself(kind: str) -> None:
     assert places("ray.io", kind) == OF_RAY
 
 
-def test_a_leader_worker_set_has_a_queue_and_a_size_that_is_no_place_for_a_number() -> None:
+def test_a_leader_worker_set_has_a_place_for_a_queue_and_no_place_for_a_size() -> None:
     found = places("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
 
     assert found == model.GangPlaces(queue=f"/metadata/annotations/{QUEUE_ANNOTATION}", on_templates=True)
@@ -157,7 +157,7 @@ def test_the_class_of_a_gang_is_read_where_the_kind_has_it(value: paths.Object) 
     assert readable_workload(value).gang.priority_class == "urgent"
 
 
-def test_a_class_that_is_no_text_is_unknown() -> None:
+def test_a_class_that_is_not_a_text_is_unknown() -> None:
     value = builders.pytorch_job(run_policy={"schedulingPolicy": {"priorityClass": 7}})
 
     assert [path for path, _ in unknowns(value)] == ["/spec/runPolicy/schedulingPolicy/priorityClass"]
@@ -197,5 +197,5 @@ def test_of_a_train_job_its_runtime_says_who_makes_the_gang(
         assert found.gang.formed_by == formed_by
 
 
-def test_nobody_knows_what_a_runtime_says_that_is_not_there() -> None:
+def test_a_missing_runtime_leaves_the_scheduler_unknown() -> None:
     assert workload(TRAIN_JOB).gang.scheduler == ""

@@ -27,7 +27,7 @@ def quota(hard: Any) -> model.Workload:
         ("cores", {"known": False}),
     ],
 )
-def test_each_unit_is_told_with_what_it_means(unit: str, expected: dict[str, Any]) -> None:
+def test_each_unit_comes_with_its_meaning(unit: str, expected: dict[str, Any]) -> None:
     spec = quota({unit: 8}).view["gpuQuota"]["spec"]
 
     assert spec == {"namespaces": ["research-*"], "limits": [{"hard": {unit: expected}}]}

@@ -62,7 +62,7 @@ def test_its_accelerators_grow_with_it() -> None:
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "1.5", "\N{FULLWIDTH DIGIT ONE}", ""])
-def test_a_scale_that_is_no_number_is_unknown_unless_there_is_none(text: str) -> None:
+def test_a_scale_that_is_not_a_number_is_unknown_unless_it_is_empty(text: str) -> None:
     assert unknowns(service(max_scale=text)) == ([(PATH + "max-scale", "it is no number of pods")] if text else [])
 
 

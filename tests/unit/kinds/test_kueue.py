@@ -31,7 +31,7 @@ def test_a_selector_is_there_or_not() -> None:
     assert read("ClusterQueue", {"spec": {"namespaceSelector": None}}) == ({"spec": {}}, [])
 
 
-def test_a_quota_that_is_none_is_told_at_its_place() -> None:
+def test_an_invalid_quota_is_reported_at_its_place() -> None:
     resources: paths.Json = [{"name": "cpu", "nominalQuota": "lots"}]
     value: paths.Object = {"spec": {"resourceGroups": [{"flavors": [{"name": "a100", "resources": resources}]}]}}
 
@@ -52,7 +52,7 @@ def test_of_a_workload_only_the_boost_is_read() -> None:
     )
 
 
-def test_a_boost_that_is_no_text_is_told() -> None:
+def test_a_boost_that_is_not_a_text_is_reported() -> None:
     assert read("Workload", {"metadata": {"annotations": {"kueue.x-k8s.io/priority-boost": 5}}}) == (
         {"metadata": {"annotations": {}}},
         [("/metadata/annotations/kueue.x-k8s.io~1priority-boost", "expected a string")],

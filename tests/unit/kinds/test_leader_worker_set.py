@@ -155,7 +155,7 @@ def test_a_role_has_one_group_more_in_a_rollout_unless_its_settings_say_otherwis
     assert most(disaggregated_set(spec(replicas=4, rolling=rolling))) == groups
 
 
-def test_a_role_without_groups_has_none_in_a_rollout_either() -> None:
+def test_a_role_without_groups_makes_no_pods_in_a_rollout() -> None:
     assert most(disaggregated_set(spec(replicas=0))) == 0
 
 

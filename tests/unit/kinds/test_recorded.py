@@ -5,5 +5,5 @@ import json
 from unit.kinds import recorded
 
 
-def test_every_kind_says_what_is_recorded_of_it() -> None:
+def test_every_kind_matches_its_record() -> None:
     assert recorded.document() == json.loads(recorded.FILE.read_text(encoding="utf-8"))

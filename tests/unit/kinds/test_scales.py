@@ -54,7 +54,7 @@ def test_every_kind_has_its_number_somewhere(group: str, kind: str, field: str) 
         ("serving.kserve.io", "InferenceService"),
     ],
 )
-def test_kinds_without_a_scale_have_none_here(group: str, kind: str) -> None:
+def test_kinds_without_a_scale_are_not_in_the_table_of_scales(group: str, kind: str) -> None:
     assert (group, kind) not in registry.SCALES
 
 

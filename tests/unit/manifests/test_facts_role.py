@@ -40,7 +40,7 @@ def test_the_server_may_read_every_kind_of_fact_and_nothing_else() -> None:
     }
 
 
-def test_nobody_may_read_secrets_or_write() -> None:
+def test_no_role_may_read_secrets_or_write() -> None:
     for role, _ in (roles.facts_roles(), roles.kueue_role()):
         assert not {resource for _, resource, _ in granted(role)} & {"secrets", "*"}
         assert {verb for _, _, verb in granted(role)} <= {"get", "list", "watch"}

@@ -152,7 +152,7 @@ def test_where_a_pod_may_run_is_also_taken_from_the_template_that_calls_it() -> 
     assert only(workflow(pod(nodeSelector=A100), calling)).node_selector == A100
 
 
-def test_callers_that_disagree_are_told_of() -> None:
+def test_callers_that_disagree_are_reported() -> None:
     def calling(name: str, selector: Fields) -> Fields:
         return steps({"name": "a", "template": "train"}, name=name, nodeSelector=selector)
 
@@ -193,7 +193,7 @@ def test_labels_of_the_template_count_over_those_of_podmetadata() -> None:
     assert of_template(pod()).metadata_path == "/spec/templates/0/metadata"
 
 
-def test_an_annotation_that_cannot_be_read_is_told_where_it_stands() -> None:
+def test_an_unreadable_annotation_is_reported_at_its_place() -> None:
     of_all: Fields = {"annotations": {"gpu-fraction": "much"}}
     value = workflow(pod(metadata={"labels": {"team": "b"}}), entrypoint="train", podMetadata=of_all)
 

@@ -45,7 +45,7 @@ def test_a_reference_that_is_made_at_run_time_is_unknown(ref: Fields) -> None:
     assert ["is known only when the workflow runs" in reason for _, reason in found] == [True]
 
 
-def test_what_cannot_be_read_in_another_object_is_told_at_its_name() -> None:
+def test_an_unreadable_value_of_a_referenced_object_is_reported_at_its_name() -> None:
     theirs = library({"name": "train", "container": {"resources": {"limits": {"nvidia.com/gpu": "many"}}}})
     ref: Fields = {"name": "library", "template": "train"}
     ((path, reason),) = unknowns(workflow(steps({"name": "a", "templateRef": ref})), objects=lookup.Objects([theirs]))

@@ -40,7 +40,7 @@ def test_a_step_runs_once_for_each_of_its_items() -> None:
     assert of_step(withItems=["a", 2, {"b": 3}]) == (3, 3, "")
 
 
-def test_an_empty_list_of_items_is_none() -> None:
+def test_an_empty_list_of_items_counts_as_no_list() -> None:
     assert of_step(withItems=[]) == (1, 1, "")
 
 

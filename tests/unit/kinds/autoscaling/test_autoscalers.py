@@ -65,12 +65,12 @@ def test_a_horizontal_pod_autoscaler_needs_a_maximum(version: str) -> None:
     assert growth_of(value).maximum_path == "/spec"
 
 
-def test_a_maximum_of_none_is_allowed_nowhere() -> None:
+def test_a_maximum_of_zero_is_refused_everywhere() -> None:
     assert unknowns(horizontal_pod_autoscaler(maximum=0)) == [(MAXIMUM, "must be at least 1")]
     assert unknowns(scaled_object({"maxReplicaCount": 0})) == [(MAXIMUM_COUNT, "must be at least 1")]
 
 
-def test_a_minimum_above_the_maximum_is_no_range() -> None:
+def test_a_minimum_above_the_maximum_is_unknown() -> None:
     value = horizontal_pod_autoscaler(minimum=11, maximum=10)
 
     assert unknowns(value) == [("/spec/minReplicas", "is more than the maximum of 10")]
@@ -109,7 +109,7 @@ def test_a_reference_names_a_kind_and_a_name(field: str) -> None:
     assert (growth_of(value).target.kind, growth_of(value).target.name) == ("", "")
 
 
-def test_what_is_not_there_is_unknown_where_it_should_be() -> None:
+def test_a_missing_field_is_unknown_at_its_expected_place() -> None:
     no_target = builders.custom("autoscaling/v2", "HorizontalPodAutoscaler", {"maxReplicas": 3})
 
     assert unknowns(no_target) == [("/spec", "scaleTargetRef must give the kind and the name of what is scaled")]
@@ -166,7 +166,7 @@ def test_an_idle_target_may_have_fewer_than_the_minimum() -> None:
     assert bounds(readable_growth(scaled_object({"minReplicaCount": 2, "idleReplicaCount": 5}))) == (2, 100)
 
 
-def test_a_minimum_above_kedas_default_maximum_is_no_range() -> None:
+def test_a_minimum_above_the_default_maximum_of_keda_is_unknown() -> None:
     assert unknowns(scaled_object({"minReplicaCount": 101})) == [
         ("/spec/minReplicaCount", "is more than the maximum of 100")
     ]
@@ -224,7 +224,7 @@ def test_a_scale_sets_the_number_of_an_object_of_its_name() -> None:
     assert (growth.maximum_path, growth.target_path) == ("/spec/replicas", "/metadata/name")
 
 
-def test_a_scale_without_a_number_means_none() -> None:
+def test_a_scale_without_a_number_means_zero_replicas() -> None:
     assert bounds(readable_growth(scale())) == (0, 0)
     assert bounds(readable_growth({"apiVersion": "autoscaling/v1", "kind": "Scale"})) == (0, 0)
 
@@ -241,7 +241,7 @@ def test_a_role_scaler_sets_the_number_of_one_role() -> None:
 
 
 @pytest.mark.parametrize(("set_name", "role"), [("", "decode"), ("llm", "")])
-def test_a_role_scaler_that_lacks_a_label_scales_nobody_knows_what(set_name: str, role: str) -> None:
+def test_a_role_scaler_that_lacks_a_label_has_an_unknown_target(set_name: str, role: str) -> None:
     value = role_scaler(4, set_name=set_name, role=role)
 
     assert unknowns(value) == [
@@ -282,7 +282,7 @@ def test_other_kinds_let_nothing_grow(value: paths.Object) -> None:
     assert growths.growth_of(value) is None
 
 
-def test_a_namespace_is_assumed_where_the_object_names_none() -> None:
+def test_an_object_without_a_namespace_gets_the_assumed_one() -> None:
     growth = growth_of(horizontal_pod_autoscaler(namespace=None), namespace="staging")
 
     assert (growth.source.namespace, growth.target.namespace) == ("staging", "staging")

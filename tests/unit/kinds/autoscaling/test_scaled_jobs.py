@@ -58,13 +58,13 @@ def test_while_it_is_paused_there_may_be_no_job_at_all(paused: str, expected: tu
     assert jobs(scaled_job(paused=paused, minReplicaCount=2, maxReplicaCount=10)) == expected
 
 
-def test_a_pause_is_the_reason_why_there_may_be_none() -> None:
+def test_a_pause_is_the_reason_for_a_minimum_of_zero() -> None:
     found = pod_set(scaled_job(paused="true", maxReplicaCount=10))
 
     assert found.count.reason == "it is paused; up to 10 Jobs at one time when it is not"
 
 
-def test_a_number_of_jobs_that_is_none_is_unknown() -> None:
+def test_a_maximum_of_jobs_that_is_not_a_number_is_unknown() -> None:
     assert unknowns(scaled_job(maxReplicaCount="ten")) == [
         ("/spec/maxReplicaCount", "expected a whole number, found a string")
     ]
@@ -112,7 +112,7 @@ def test_other_strategies_heed_the_most_jobs(strategy: builders.JsonValue, most:
     assert jobs(scaled_job(maxReplicaCount=10, scalingStrategy=strategy)) == (0, most)
 
 
-def test_a_job_of_no_pods_makes_none_under_any_strategy() -> None:
+def test_a_job_with_zero_pods_makes_zero_jobs_under_any_strategy() -> None:
     strategy = {"strategy": "custom", "customScalingRunningJobPercentage": "0"}
 
     assert jobs(scaled_job(builders.job_spec(parallelism=0), scalingStrategy=strategy)) == (0, 0)

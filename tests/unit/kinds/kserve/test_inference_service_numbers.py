@@ -27,7 +27,7 @@ def test_nothing_bounds_a_component_in_knative_mode_without_max_replicas(annotat
     assert "maxReplicas" in found.reason
 
 
-def test_knative_is_told_to_be_the_default_where_nobody_says_the_mode() -> None:
+def test_a_service_without_a_mode_names_knative_as_the_default() -> None:
     assert "KServe's default mode" in predictor_of(service()).count.reason
     assert "default" not in predictor_of(service(annotations={MODE: "Knative"})).count.reason
 

@@ -25,7 +25,7 @@ def test_a_runtime_that_is_not_known_is_unknown_at_its_name() -> None:
 
 
 @pytest.mark.parametrize("kind", ["ServingRuntime", "ClusterServingRuntime"])
-def test_the_gpus_of_the_runtime_count_where_the_service_shows_none(kind: str) -> None:
+def test_the_gpus_of_the_runtime_count_if_the_service_asks_for_no_gpu(kind: str) -> None:
     found = predictor_of(service(served()), runtime(builders.container("kserve-container", gpus=4), kind=kind))
 
     assert {name: str(quantity) for name, quantity in found.accelerators.items()} == {builders.GPU: "4"}
@@ -130,7 +130,7 @@ def test_what_a_runtime_says_that_never_reaches_a_pod_is_not_read() -> None:
     assert (found.priority_class_name, dict(found.accelerators)) == ("", {})
 
 
-def test_what_is_wrong_in_a_runtime_is_told_at_its_name() -> None:
+def test_an_error_in_a_runtime_is_reported_at_its_name() -> None:
     known = runtime(builders.container("kserve-container", limits={builders.GPU: "many"}), tolerations="all")
 
     found = unknowns(service(served()), objects=Objects([known]))
@@ -156,7 +156,7 @@ def test_labels_and_annotations_of_all_three_reach_the_pods_and_the_component_wi
     assert [(request.name, str(request.maximum)) for request in found.requests] == [("gpu-fraction", "500m")]
 
 
-def test_an_inherited_annotation_that_cannot_be_read_is_told_where_it_stands() -> None:
+def test_an_unreadable_inherited_annotation_is_reported_at_its_place() -> None:
     assert unknowns(service(annotations={"gpu-fraction": "half"}))[0][0] == "/metadata/annotations/gpu-fraction"
 
 
@@ -164,7 +164,7 @@ def test_an_inherited_annotation_that_cannot_be_read_is_told_where_it_stands() -
 
 
 @pytest.mark.parametrize("kind", ["ServingRuntime", "ClusterServingRuntime"])
-def test_a_runtime_is_a_template_of_which_one_use_is_one_pod(kind: str) -> None:
+def test_one_use_of_a_runtime_is_one_pod(kind: str) -> None:
     value = runtime(
         builders.container("kserve-container", gpus=2),
         kind=kind,

@@ -109,7 +109,7 @@ def test_a_service_is_for_inference_and_kueue_sees_its_labels_on_what_it_makes()
     assert not found.gang.wanted
 
 
-def test_the_version_that_nobody_serves_is_named_and_not_judged() -> None:
+def test_an_unserved_version_is_named_and_not_judged() -> None:
     value = builders.replaced(service(), "/apiVersion", "serving.kserve.io/v1alpha2")
 
     assert unknowns(value) == [("/spec/predictor", "InferenceService is known in v1beta1, not in v1alpha2: not judged")]

@@ -108,7 +108,7 @@ def test_a_configuration_that_is_not_known_is_unknown_at_its_name() -> None:
     assert not workload(value).pod_sets[0].changeable
 
 
-def test_what_is_wrong_in_a_configuration_is_told_at_its_name() -> None:
+def test_an_error_in_a_configuration_is_reported_at_its_name() -> None:
     known = Objects([config(replicas="two", template=pod_spec(tolerations="all"))])
 
     assert unknowns(based("base"), objects=known) == [

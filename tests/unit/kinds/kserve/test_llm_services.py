@@ -81,7 +81,7 @@ def test_the_parallelism_is_the_size_of_a_group_with_a_leader(parallelism: dict[
     ]
 
 
-def test_groups_surge_only_where_they_are_told_to() -> None:
+def test_groups_surge_only_with_a_rollout_strategy() -> None:
     value = service(
         template=pod_spec(), worker=pod_spec(), parallelism={"pipeline": 4}, rolloutStrategy={"maxSurge": 1}
     )
@@ -132,7 +132,7 @@ def test_a_scheduler_may_have_a_pod_spec_of_its_own_and_replicas() -> None:
     assert str(found.accelerators[builders.GPU]) == "1"
 
 
-def test_there_is_no_scheduler_for_the_pool_of_somebody_else() -> None:
+def test_a_service_with_an_existing_pool_makes_no_scheduler() -> None:
     value = service(template=pod_spec(), router={"scheduler": {"pool": {"ref": {"name": "shared"}}}})
 
     assert [name for name, *_ in counts(value)] == [""]
@@ -153,7 +153,7 @@ def test_plugins_that_need_tokens_have_a_pod_that_makes_them(scheduler: dict[str
 
 
 @pytest.mark.parametrize("inline", ["plugins: []", {"plugins": [{"type": "queue-scorer"}]}, {"plugins": 7}, None])
-def test_other_configurations_of_a_scheduler_have_none(inline: JsonValue) -> None:
+def test_other_scheduler_configurations_have_no_tokenizer_pod(inline: JsonValue) -> None:
     value = service(template=pod_spec(), router={"scheduler": {"config": {"inline": inline}}})
 
     assert [name for name, *_ in counts(value)] == ["", "scheduler"]
@@ -227,7 +227,7 @@ def test_prefill_and_workers_get_devices_of_their_own() -> None:
     assert totals(value) == {"gpu.nvidia.com": ("5", "6")}
 
 
-def test_a_claim_of_that_name_that_is_there_already_is_left_alone() -> None:
+def test_an_existing_claim_of_the_same_name_is_kept() -> None:
     claim: dict[str, JsonValue] = {"name": "managed-device", "resourceClaimName": "mine"}
     value = service(annotations={DRA + "device-class": "gpu.nvidia.com"}, template=pod_spec(resourceClaims=[claim]))
 
@@ -235,7 +235,7 @@ def test_a_claim_of_that_name_that_is_there_already_is_left_alone() -> None:
     assert workload(value).pod_sets[0].requests == ()
 
 
-def test_devices_that_are_no_accelerators_do_not_count_and_others_are_unknown() -> None:
+def test_other_devices_do_not_count_and_unknown_classes_are_unknown() -> None:
     known = service(annotations={DRA + "device-class": "compute-domain-default-channel.nvidia.com"})
     strange = service(annotations={DRA + "device-class": "strange.example.com"})
 
@@ -244,7 +244,7 @@ def test_devices_that_are_no_accelerators_do_not_count_and_others_are_unknown() 
 
 
 @pytest.mark.parametrize("text", ["two", "0", "-1", "1.5"])
-def test_what_is_no_number_of_devices_is_unknown(text: str) -> None:
+def test_an_invalid_number_of_devices_is_unknown(text: str) -> None:
     value = service(annotations={DRA + "device-class": "gpu.nvidia.com", DRA + "device-count": text})
 
     assert unknowns(value) == [

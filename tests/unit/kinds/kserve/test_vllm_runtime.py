@@ -39,7 +39,7 @@ def test_without_a_name_the_gpus_are_those_of_nvidia(gpu_type: str | None) -> No
     assert totals(runtime(resources={"gpu": "2", "gpuType": gpu_type})) == {builders.GPU: ("2", "2")}
 
 
-def test_without_an_amount_there_are_none() -> None:
+def test_without_an_amount_a_runtime_asks_for_no_gpu() -> None:
     assert totals(runtime(resources={"gpuType": "nvidia.com/gpu", "gpu": ""})) == {}
 
 
@@ -54,7 +54,7 @@ def test_requests_and_limits_are_the_same() -> None:
     assert container.limits == container.requests
 
 
-def test_an_amount_that_is_none_is_unknown_where_it_stands() -> None:
+def test_an_invalid_amount_is_unknown_at_its_place() -> None:
     assert unknowns(runtime(resources={"gpu": "two"})) == [
         (f"{DEPLOYMENT}/resources/gpu", "'two' is not a quantity; write a number, for example 1, 500m or 16Gi")
     ]

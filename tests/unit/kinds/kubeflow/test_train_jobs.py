@@ -200,7 +200,7 @@ def test_what_the_train_job_asks_is_given_to_a_few_jobs_and_not_to_any_number_of
     ]
 
 
-def test_without_its_runtime_a_train_job_still_asks_for_what_it_says_itself() -> None:
+def test_without_its_runtime_a_train_job_asks_for_its_own_resources() -> None:
     job = train_job(
         trainer={
             "numNodes": 2,
@@ -223,7 +223,7 @@ def test_without_its_runtime_a_train_job_still_asks_for_what_it_says_itself() ->
     ]
 
 
-def test_a_train_job_that_says_nothing_of_its_nodes_has_one_at_least() -> None:
+def test_a_train_job_without_a_number_of_nodes_has_at_least_one() -> None:
     (found,) = workload(train_job()).pod_sets
 
     assert (found.path, found.count.minimum, found.containers) == ("/spec/runtimeRef", 1, ())
@@ -249,13 +249,13 @@ def test_a_reference_that_leads_nowhere_is_unknown(ref: paths.Json, path: str, r
     assert unknowns(job, objects=Objects([runtime()])) == [(path, reason)]
 
 
-def test_without_any_reference_that_is_told_at_the_spec() -> None:
+def test_a_missing_runtime_reference_is_reported_at_the_spec() -> None:
     assert unknowns(builders.custom(API, "TrainJob", {"suspend": True})) == [
         ("/spec", "it names no runtime: its pods are not known")
     ]
 
 
-def test_what_is_wrong_in_the_runtime_is_told_at_its_name() -> None:
+def test_an_error_in_the_runtime_is_reported_at_its_name() -> None:
     pod_spec = "/spec/template/spec/replicatedJobs/0/template/spec/template/spec"
     known = builders.replaced(runtime(), f"{pod_spec}/tolerations", "gpu")
 

@@ -55,7 +55,7 @@ def test_the_reason_of_a_range_is_the_policy() -> None:
     assert workload(builders.pytorch_job(workers=4, elastic_policy=policy)).pod_sets[0].count.reason == "elasticPolicy"
 
 
-def test_elastic_workers_without_any_replicas_are_none() -> None:
+def test_elastic_workers_with_zero_replicas_make_no_pods() -> None:
     assert counts(builders.pytorch_job(workers=0, elastic_policy={"nProcPerNode": 8})) == [("Worker", WORKER, 0, 0)]
 
 
@@ -75,7 +75,7 @@ def test_the_name_of_a_replica_type_is_escaped_in_its_path() -> None:
     assert counts(job) == [("a/b", "/spec/pytorchReplicaSpecs/a~1b/template", 1, 1)]
 
 
-def test_a_replica_type_that_is_no_object_is_unknown_and_makes_no_pods() -> None:
+def test_a_replica_type_that_is_not_an_object_is_unknown_and_makes_no_pods() -> None:
     job = builders.replaced(builders.pytorch_job(), "/spec/pytorchReplicaSpecs", {"Worker": None, "Master": 4})
 
     assert unknowns(job) == [

@@ -118,7 +118,7 @@ def test_nothing_but_its_limit_bounds_a_loop_over_an_input(iterator: dict[str, b
     assert limited.count == model.Count(minimum=0, maximum=4, reason=reason)
 
 
-def test_items_that_are_no_list_are_unknown() -> None:
+def test_items_that_are_not_a_list_are_unknown() -> None:
     value = pipeline(dag(each=task(parameterIterator={"items": {"raw": "{"}})))
 
     assert unknowns(value) == [(f"{TASKS}/each/parameterIterator/items/raw", "expected a list as JSON")]
@@ -182,13 +182,13 @@ def test_a_component_that_calls_itself_is_unknown() -> None:
     assert found.count == model.Count(minimum=2, maximum=2)
 
 
-def test_a_component_that_is_not_there_is_unknown() -> None:
+def test_a_missing_component_is_unknown() -> None:
     assert unknowns(pipeline(dag(top=task("absent")))) == [
         (f"{TASKS}/top/componentRef/name", "no component of this name is there: its pods are not counted")
     ]
 
 
-def test_an_executor_that_is_not_there_is_unknown() -> None:
+def test_a_missing_executor_is_unknown() -> None:
     value = pipeline(dag(top=task("eval")), eval={"executorLabel": "exec-eval"})
 
     assert unknowns(value) == [
@@ -204,7 +204,7 @@ def test_a_pipeline_that_lacks_half_of_itself_is_unknown(missing: str) -> None:
     assert len(unknowns(value)) == 1
 
 
-def test_the_import_of_an_artifact_is_a_pod_that_asks_for_nothing() -> None:
+def test_the_import_of_an_artifact_is_a_pod_without_requests() -> None:
     found = pod_set(pipeline(train={"importer": {"artifactUri": {"constant": "s3://data"}}}))
 
     assert found.count == model.Count(minimum=1, maximum=1)
@@ -244,7 +244,7 @@ def test_an_accelerator_stands_in_new_fields_or_in_deprecated_ones(accelerator: 
 
 
 @pytest.mark.parametrize("count", ["0", None])
-def test_none_of_an_accelerator_is_nothing(count: str | None) -> None:
+def test_zero_accelerators_count_as_no_request(count: str | None) -> None:
     accelerator = {"resourceType": "nvidia.com/gpu", "resourceCount": count}
 
     assert not readable_workload(pipeline(train=executor({"accelerator": accelerator}))).asks_accelerators
@@ -277,7 +277,7 @@ def test_cpu_and_memory_are_quantities_or_numbers_of_cores_and_gigabytes(
 
 
 @pytest.mark.parametrize("number", ["-1", "many"])
-def test_an_amount_that_is_none_is_unknown(number: str) -> None:
+def test_an_invalid_amount_is_unknown(number: str) -> None:
     assert [path for path, _ in unknowns(pipeline(train=executor(gpus(number))))] == [
         f"{RESOURCES}/accelerator/resourceCount"
     ]

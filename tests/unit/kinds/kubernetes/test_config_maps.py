@@ -88,5 +88,5 @@ def test_one_of_absurd_length_is_not_read() -> None:
     ]
 
 
-def test_data_that_are_no_texts_are_for_the_api_server_to_refuse() -> None:
+def test_data_that_are_not_texts_are_skipped() -> None:
     assert configurations(number=4, nothing=None, any=TIME_SLICES) == {"any": READ}

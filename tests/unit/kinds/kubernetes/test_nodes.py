@@ -41,7 +41,7 @@ def test_of_the_capacity_only_accelerators_are_read() -> None:
     assert unknowns == []
 
 
-def test_what_cannot_be_read_is_told_at_its_place() -> None:
+def test_an_unreadable_value_is_reported_at_its_place() -> None:
     assert read({"metadata": {"labels": ["a"]}, "status": {"capacity": {"nvidia.com/gpu": "many"}}}) == (
         {"metadata": {}, "status": {"capacity": {}}},
         [

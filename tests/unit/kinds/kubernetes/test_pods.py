@@ -90,7 +90,7 @@ def test_preferred_node_affinity_requires_nothing() -> None:
     assert not pod_set(builders.pod(affinity={"nodeAffinity": affinity})).has_required_affinity
 
 
-def test_required_node_affinity_without_terms_is_not_the_same_as_none() -> None:
+def test_required_node_affinity_without_terms_differs_from_a_missing_one() -> None:
     empty: paths.Object = {"requiredDuringSchedulingIgnoredDuringExecution": {}}
     found = pod_set(builders.pod(affinity={"nodeAffinity": empty}))
 

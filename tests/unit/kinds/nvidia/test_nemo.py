@@ -30,7 +30,7 @@ def gpus(number: int) -> builders.JsonValue:
 
 
 @pytest.mark.parametrize("kind", NEMO)
-def test_the_container_asks_for_what_stands_at_the_top(kind: str) -> None:
+def test_the_container_gets_the_settings_of_the_spec(kind: str) -> None:
     value = service(kind, resources=gpus(1), replicas=2, tolerations=[{"key": "gpu"}], runtimeClass="nvidia")
     found = pod_set(value)
 
@@ -62,7 +62,7 @@ def test_an_autoscaler_that_is_enabled_sets_the_replicas(
     assert pod_set(service(**spec)).count == expected
 
 
-def test_a_build_asks_for_what_it_says() -> None:
+def test_a_build_asks_for_its_own_resources() -> None:
     value = build(resources=gpus(4))
 
     assert totals(value) == {builders.GPU: ("4", "4")}

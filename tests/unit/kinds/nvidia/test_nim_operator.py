@@ -24,7 +24,7 @@ def gpus(number: int) -> builders.JsonValue:
     return {"limits": {builders.GPU: number}}
 
 
-def test_the_container_asks_for_what_stands_at_the_top() -> None:
+def test_the_container_gets_the_settings_of_the_spec() -> None:
     value = service(resources=gpus(2), env=[{"name": "NCCL_DEBUG", "value": "INFO"}], replicas=3)
     found = pod_set(value)
 
@@ -88,7 +88,7 @@ def test_several_nodes_serve_together_without_the_affinity() -> None:
     assert not found.has_required_affinity
 
 
-def test_other_containers_are_named_but_ask_for_nothing() -> None:
+def test_other_containers_have_a_name_and_no_requests() -> None:
     found = pod_set(service(initContainers=[{"name": "fetch"}], sidecarContainers=[{"name": "proxy"}]))
 
     assert [(container.name, container.type.value) for container in found.containers] == [
@@ -146,7 +146,7 @@ PROFILES: list[paths.Json] = [{"name": "slow", "config": {}}, {"name": "fast", "
         ({"storage": {"nimCache": {"name": "llama"}}}, None),
     ],
 )
-def test_the_operator_adds_the_gpus_that_a_named_profile_needs_where_none_are_asked_for(
+def test_the_operator_adds_the_gpus_of_a_named_profile_if_the_service_asks_for_no_gpu(
     spec: dict[str, builders.JsonValue], expected: tuple[str, str] | None
 ) -> None:
     value = service(**{"storage": CACHED, **spec})
@@ -154,7 +154,7 @@ def test_the_operator_adds_the_gpus_that_a_named_profile_needs_where_none_are_as
     assert totals(value, objects=Objects([cache(PROFILES)])).get(builders.GPU) == expected
 
 
-def test_what_is_added_stands_beside_what_is_asked_for() -> None:
+def test_added_gpus_stand_beside_the_requests_of_the_service() -> None:
     value = service(storage=CACHED, resources={"limits": {"cpu": "8"}})
     (container,) = pod_set(value, objects=Objects([cache(PROFILES)])).containers
 
@@ -163,7 +163,7 @@ def test_what_is_added_stands_beside_what_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("source", [{"hf": {}}, {"ngc": {"modelEndpoint": "https://example.com"}}])
-def test_for_models_of_any_gpu_none_are_added(source: dict[str, builders.JsonValue]) -> None:
+def test_the_operator_adds_no_gpus_for_models_that_run_on_any_gpu(source: dict[str, builders.JsonValue]) -> None:
     assert totals(service(storage=CACHED), objects=Objects([cache(PROFILES, source=source)])) == {}
 
 

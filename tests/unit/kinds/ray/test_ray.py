@@ -97,7 +97,7 @@ def test_a_job_is_submitted_by_a_pod_of_its_own(mode: str | None) -> None:
     assert totals(job) == {builders.GPU: ("1", "1")}
 
 
-def test_a_submitter_without_a_template_asks_for_nothing_and_is_left_as_it_is() -> None:
+def test_a_submitter_without_a_template_has_no_requests_and_cannot_be_changed() -> None:
     submitter = readable_workload(builders.ray_job()).pod_sets[-1]
     (container,) = submitter.containers
 
@@ -213,7 +213,7 @@ def test_without_autoscaling_nothing_runs_beside_the_head() -> None:
     assert totals(value) == {}
 
 
-def test_an_autoscaler_that_is_told_nothing_of_resources_has_those_of_kuberay() -> None:
+def test_an_autoscaler_without_resources_gets_the_defaults_of_kuberay() -> None:
     value = builders.replaced(builders.ray_cluster(autoscaling=True), "/spec/autoscalerOptions", {"version": "v2"})
     autoscaler = readable_workload(value).pod_sets[0].containers[1]
 

@@ -8,7 +8,7 @@ from unit.workloads.normalised import totals, unknowns
 from usher import model, paths
 
 
-def test_scheduling_is_told_by_the_operators_own_fields() -> None:
+def test_the_operators_own_fields_set_the_scheduling() -> None:
     toleration = builders.toleration("gpu", operator="Exists")
     affinity = builders.node_affinity(builders.term(builders.expression("pool", "In", "h100")))
     executor = executor_of(
@@ -87,7 +87,7 @@ def test_tolerations_are_written_into_a_pod_template_where_there_is_one() -> Non
     assert executor_of({}).places["tolerations"] == "/spec/executor/tolerations"
 
 
-def test_what_stands_beside_a_pod_template_wins_and_lists_are_appended() -> None:
+def test_fields_beside_a_pod_template_win_and_lists_are_appended() -> None:
     one, other = builders.toleration("one", operator="Exists"), builders.toleration("other", operator="Exists")
     template = builders.template(
         tolerations=[one],

@@ -33,7 +33,7 @@ def test_an_application_is_a_driver_and_its_executors() -> None:
     ]
 
 
-def test_in_client_mode_the_driver_is_no_pod() -> None:
+def test_in_client_mode_the_driver_makes_no_pod() -> None:
     (driver, executor) = pod_sets(application(mode="client"))
 
     assert driver.count == model.Count(minimum=0, maximum=0, reason="in client mode the driver runs with the operator")
@@ -90,7 +90,7 @@ def test_dynamic_allocation_without_a_bound_says_why() -> None:
 
 
 @pytest.mark.parametrize("amount", ["many", "1.5", "-1", "99999999999999999999"])
-def test_a_number_in_spark_conf_that_is_none_is_unknown(amount: str) -> None:
+def test_an_invalid_number_in_spark_conf_is_unknown(amount: str) -> None:
     value = application(sparkConf={"spark.executor.instances": amount})
 
     assert [path for path, _ in unknowns(value)] == ["/spec/sparkConf/spark.executor.instances"]
@@ -109,7 +109,7 @@ def test_the_gpus_of_the_operators_own_field_are_a_limit_of_sparks_container() -
 @pytest.mark.parametrize(
     "gpu", [{"name": "", "quantity": 2}, {"quantity": 2}, {"name": "nvidia.com/gpu", "quantity": 0}]
 )
-def test_the_operator_passes_over_a_gpu_without_a_name_and_none_of_it(gpu: paths.Object) -> None:
+def test_the_operator_ignores_a_gpu_without_a_name_or_with_a_quantity_of_zero(gpu: paths.Object) -> None:
     assert totals(application(executor={"gpu": gpu})) == {}
 
 
@@ -214,7 +214,7 @@ def test_cores_and_memory_become_requests_and_limits(
         ({"memoryOverheadFactor": "0.2", "sparkConf": {"spark.kubernetes.memoryOverheadFactor": "0.3"}}, "13Gi"),
     ],
 )
-def test_what_is_not_written_for_the_jvm_has_more_memory_beside_the_heap(spec: paths.Object, memory: str) -> None:
+def test_languages_outside_the_jvm_have_more_memory_beside_the_heap(spec: paths.Object, memory: str) -> None:
     container = spark_container(executor_of({"memory": "10g"}, **spec))
 
     assert container.requests["memory"] == quantities.parse(memory)
@@ -252,14 +252,14 @@ def test_the_server_is_the_pod_of_its_template_whatever_the_properties_say() -> 
     assert not pod_sets(connect())[0].changeable
 
 
-def test_a_server_without_a_template_has_a_container_that_asks_for_nothing() -> None:
+def test_a_server_without_a_template_has_a_container_without_requests() -> None:
     (container,) = pod_sets(connect())[0].containers
 
     assert (container.name, container.path) == ("spark-kubernetes-driver", "/spec/server")
     assert container.limits == {}
 
 
-def test_executors_of_spark_connect_have_none_of_the_operators_other_fields() -> None:
+def test_executors_of_spark_connect_ignore_the_other_fields_of_the_operator() -> None:
     gpu: paths.Object = {"name": "nvidia.com/gpu", "quantity": 1}
 
     assert totals(connect(executor={"gpu": gpu})) == {}

@@ -217,7 +217,7 @@ def test_a_run_of_an_unknown_task_still_says_what_it_asks_for_itself() -> None:
 
 
 @pytest.mark.parametrize("field", ["resolver", "bundle"])
-def test_what_is_fetched_from_elsewhere_is_unknown(field: str) -> None:
+def test_a_task_from_a_resolver_or_bundle_is_unknown(field: str) -> None:
     value = builders.custom(V1, "TaskRun", {"taskRef": {field: "git", "params": []}})
 
     assert unknowns(value) == [

@@ -8,7 +8,7 @@ from usher import model, paths
 from usher.reading.lookup import Objects
 
 
-def test_every_task_makes_its_replicas_and_none_where_it_names_no_number() -> None:
+def test_every_task_makes_its_replicas_and_zero_without_a_number() -> None:
     job = builders.volcano_job(
         builders.volcano_task("master", replicas=1),
         builders.volcano_task("worker", replicas=4),
@@ -40,7 +40,7 @@ def job_with(**fields: paths.Json) -> model.PodSet:
     return found
 
 
-def test_the_job_names_the_scheduler_of_templates_that_name_none() -> None:
+def test_the_job_names_the_scheduler_of_templates_without_one() -> None:
     assert job_with().scheduler == model.Scheduler(name="volcano", reason="Volcano's own default for its Jobs")
     assert job_with(schedulerName="agent").scheduler == model.Scheduler(name="agent", reason="schedulerName of the Job")
     assert job_with(schedulerName="agent").scheduler_name == ""
@@ -54,7 +54,9 @@ def test_a_template_names_its_own_scheduler() -> None:
 
 
 @pytest.mark.parametrize(("own", "priority"), [(None, "high"), ("", "high"), ("low", "low")])
-def test_pods_take_the_priority_class_of_the_job_where_their_template_has_none(own: str | None, priority: str) -> None:
+def test_pods_take_the_priority_class_of_the_job_if_their_template_names_no_class(
+    own: str | None, priority: str
+) -> None:
     task = builders.volcano_task("worker", builders.template(priorityClassName=own), replicas=2)
     job = builders.replaced(builders.volcano_job(task), "/spec/priorityClassName", "high")
 
@@ -192,7 +194,7 @@ def test_a_template_that_is_not_known_is_unknown_at_its_name() -> None:
     )
 
 
-def test_what_is_wrong_in_a_template_is_told_at_its_name() -> None:
+def test_an_error_in_a_template_is_reported_at_its_name() -> None:
     broken = builders.replaced(job_template("train", gpu_task(2)), "/spec/tasks/0/replicas", "many")
     found = workload(job_flow({"name": "train"}), objects=Objects([broken]))
 
