@@ -69,11 +69,11 @@ def test_a_variable_is_known_again_as_the_api_server_writes_it() -> None:
     assert refusals(with_environment([{**written, "value": "ours"}], NAMESPACE)) == [skip_reasons.USER_DECIDES]
 
 
-def test_entries_that_are_no_variables_are_passed_over() -> None:
+def test_entries_that_are_not_variables_are_skipped() -> None:
     assert at(with_environment(["text", None, {}]), CONTAINER + "/env") == ["text", None, {}, DEBUG]
 
 
-def test_variables_that_are_no_list_are_left_alone() -> None:
+def test_variables_that_are_not_a_list_are_not_changed() -> None:
     assert refusals(with_environment({"NCCL_DEBUG": "INFO"})) == [f"{IN_THE_WAY}{CONTAINER}/env"]
 
 
@@ -114,7 +114,7 @@ def sourced(field: str, *sources: Any) -> merge.Merged:
         "text",
     ],
 )
-def test_what_env_from_may_bring_is_not_overruled_and_the_user_is_told(source: Any) -> None:
+def test_usher_does_not_override_env_from_and_tells_the_user(source: Any) -> None:
     result = sourced("environment", source)
 
     assert refusals(result) == [containers.OPAQUE]
@@ -127,11 +127,11 @@ def test_what_env_from_cannot_bring_for_its_prefix_is_added() -> None:
     assert at(sourced("environment", source), CONTAINER + "/env") == [DEBUG]
 
 
-def test_what_is_enforced_is_set_over_env_from() -> None:
+def test_enforced_variables_override_env_from() -> None:
     assert at(sourced("enforcedEnvironment", {"secretRef": {"name": "settings"}}), CONTAINER + "/env") == [DEBUG]
 
 
-def test_an_env_from_that_is_no_list_brings_nothing() -> None:
+def test_an_env_from_that_is_not_a_list_brings_no_variables() -> None:
     value = pod(containers=[container(envFrom="text")])
 
     assert at(merged(value, intent("environment", DEBUG, at=CONTAINER)), CONTAINER + "/env") == [DEBUG]
@@ -172,7 +172,7 @@ def test_another_amount_stays_as_the_user_wrote_it(amount: Any) -> None:
 
 @pytest.mark.parametrize("field", ["resource", "request"])
 @pytest.mark.parametrize("there", ["text", [1], 7])
-def test_resources_of_a_wrong_type_are_left_alone(field: str, there: Any) -> None:
+def test_resources_of_a_wrong_type_are_not_changed(field: str, there: Any) -> None:
     value = pod(containers=[container(resources=there)])
 
     assert refusals(merged(value, intent(field, DEVICE, at=CONTAINER)))[0].startswith(IN_THE_WAY)
@@ -240,5 +240,5 @@ def test_a_capability_that_the_user_drops_by_name_is_not_given_back(dropped: str
     "context",
     ["text", {"capabilities": ["IPC_LOCK"]}, {"capabilities": {"add": "IPC_LOCK"}}, {"capabilities": {"drop": {}}}],
 )
-def test_a_security_context_with_a_wrong_type_is_left_alone(context: Any) -> None:
+def test_a_security_context_with_a_wrong_type_is_not_changed(context: Any) -> None:
     assert refusals(capable(context))[0].startswith(IN_THE_WAY)

@@ -84,7 +84,7 @@ def test_items_of_lists_are_reached_by_number() -> None:
     assert replayed(original, edit) == edit.value
 
 
-def test_what_is_added_later_does_not_change_an_earlier_operation() -> None:
+def test_a_later_addition_does_not_change_an_earlier_operation() -> None:
     edit = Edit({})
 
     edit.append("/terms", {"expressions": []})
@@ -112,7 +112,7 @@ def test_one_value_in_two_places_stays_two_values() -> None:
     assert shared == {"values": []}
 
 
-def test_the_original_is_left_alone() -> None:
+def test_the_original_is_not_changed() -> None:
     original: paths.Object = {"spec": {"tolerations": [{"key": "a"}]}}
     edit = Edit(original)
 
@@ -123,7 +123,7 @@ def test_the_original_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("in_the_way", ["text", 7, True, ["item"], [None]])
-def test_nothing_is_put_into_what_is_no_object(in_the_way: paths.Json) -> None:
+def test_nothing_is_added_to_a_value_that_is_not_an_object(in_the_way: paths.Json) -> None:
     edit = Edit({"spec": in_the_way})
 
     with pytest.raises(LookupError):
@@ -136,7 +136,7 @@ def test_nothing_is_put_into_what_is_no_object(in_the_way: paths.Json) -> None:
 
 
 @pytest.mark.parametrize("in_the_way", ["text", "", 0, False, {}, {"0": 1}])
-def test_nothing_is_appended_to_what_is_no_list(in_the_way: paths.Json) -> None:
+def test_nothing_is_appended_to_a_value_that_is_not_a_list(in_the_way: paths.Json) -> None:
     edit = Edit({"list": in_the_way})
 
     with pytest.raises(LookupError):
@@ -147,7 +147,7 @@ def test_nothing_is_appended_to_what_is_no_list(in_the_way: paths.Json) -> None:
 
 
 @pytest.mark.parametrize("pointer", ["/absent", "/list/7", "/list/x", "/text/deeper", "/null/deeper", "/null"])
-def test_what_is_not_there_reads_as_none(pointer: str) -> None:
+def test_a_missing_value_reads_as_null(pointer: str) -> None:
     assert Edit({"list": [1], "text": "t", "null": None}).get(pointer) is None
 
 
@@ -164,7 +164,7 @@ def test_a_field_is_taken_away() -> None:
 
 
 @pytest.mark.parametrize("pointer", ["/spec/absent", "/absent/field", "/list/0", "/text/field"])
-def test_what_is_no_field_is_not_taken_away(pointer: str) -> None:
+def test_only_an_existing_field_can_be_removed(pointer: str) -> None:
     original: paths.Object = {"spec": {}, "list": [1], "text": "t"}
     edit = Edit(original)
 
@@ -207,7 +207,7 @@ def test_the_way_of_a_field_alone_needs_nothing_made() -> None:
 
 
 @pytest.mark.parametrize("patches", ["text", {}, {"manager": "us"}, 7])
-def test_what_is_no_list_has_no_elements(patches: paths.Json) -> None:
+def test_a_value_that_is_not_a_list_has_no_elements(patches: paths.Json) -> None:
     edit = Edit({"spec": {"patches": patches}})
 
     with pytest.raises(LookupError):

@@ -114,7 +114,7 @@ def identify(value: object) -> str:
     ],
     ids=identify,
 )
-def test_what_is_routed_to_volcano_is_a_gang_to_every_check(value: paths.Object) -> None:
+def test_every_check_sees_a_workload_on_volcano_as_a_gang(value: paths.Object) -> None:
     result = routed(value, ON_VOLCANO)
 
     assert applied(result) == {"gang/volcano_routing"}
@@ -139,7 +139,7 @@ def test_what_is_routed_to_volcano_is_a_gang_to_every_check(value: paths.Object)
     ],
     ids=identify,
 )
-def test_what_is_routed_to_kai_is_a_gang_to_every_check(value: paths.Object) -> None:
+def test_every_check_sees_a_workload_on_kai_as_a_gang(value: paths.Object) -> None:
     result = routed(value, ON_KAI)
 
     assert applied(result) == {"gang/kai_routing"}

@@ -55,7 +55,7 @@ def test_it_is_written_with_those_of_the_runtime_because_a_list_takes_the_place_
     ]
 
 
-def test_the_patch_of_kueue_stays_as_it_is_and_what_it_says_is_kept() -> None:
+def test_the_patch_of_kueue_and_its_values_are_kept() -> None:
     kueue = patch(KUEUE, tolerations=[THEIRS])
 
     assert patches(tolerating(train_job(runtimePatches=[kueue]))) == [
@@ -130,7 +130,7 @@ def test_a_requirement_that_a_later_patch_drops_is_not_written_again_and_again()
     assert refusals(requiring(train_job(runtimePatches=[ours, theirs]))) == [mutation_pods.TAKEN_OVER]
 
 
-def test_an_affinity_that_matches_no_node_goes_on_matching_none() -> None:
+def test_an_affinity_that_matches_no_node_still_matches_no_node() -> None:
     assert refusals(requiring(train_job(), known=runtime(affinity=affinity()))) == [skip_reasons.MATCHES_NOTHING]
 
 
@@ -161,7 +161,7 @@ def test_no_patch_has_a_place_for_a_scheduler_or_a_priority_class(field: str) ->
     ],
     ids=["version 2.1", "version 2.0", "full"],
 )
-def test_where_there_is_no_room_for_a_patch_none_is_written(spec: dict[str, Any]) -> None:
+def test_no_patch_is_written_without_a_place_for_it(spec: dict[str, Any]) -> None:
     for result in (tolerating(train_job(**spec)), requiring(train_job(**spec)), annotated(train_job(**spec))):
         assert refusals(result) == [skip_reasons.NOT_CHANGEABLE]
 
@@ -186,7 +186,7 @@ def test_a_patch_of_our_own_is_room_enough() -> None:
         [patch(OURS, tolerations="text", affinity="text")],
     ],
 )
-def test_a_patch_with_a_wrong_type_is_left_alone(broken: Any) -> None:
+def test_a_patch_with_a_wrong_type_is_not_changed(broken: Any) -> None:
     job = train_job(runtimePatches=broken)
 
     for result in (tolerating(job), requiring(job)):
@@ -265,7 +265,7 @@ def test_without_its_runtime_a_train_job_takes_variables_and_resources_all_the_s
 
 
 @pytest.mark.parametrize("name", ["PET_NNODES", "DMLC_ROLE", "OMPI_MCA_plm_rsh_args", "JAX_PROCESS_ID"])
-def test_it_may_be_a_runtime_of_any_framework_so_the_variables_of_none_are_touched(name: str) -> None:
+def test_usher_sets_no_variable_of_any_framework_under_an_unknown_runtime(name: str) -> None:
     wanted = intent("environment", {"name": name, "value": "1"}, at=UNKNOWN_NODE)
 
     assert refusals(merged(train_job(trainer={}), wanted)) == [f"the operator sets {name} itself"]
@@ -281,7 +281,7 @@ def test_it_may_be_a_runtime_of_any_framework_so_the_variables_of_none_are_touch
         ("schedulerName", {"name": "volcano"}),
     ],
 )
-def test_over_what_nobody_knows_nothing_is_laid(field: str, value: paths.Object) -> None:
+def test_nothing_is_patched_over_an_unknown_runtime(field: str, value: paths.Object) -> None:
     """A list would take the place of what the runtime holds."""
     assert refusals(merged(train_job(trainer={}), intent(field, value, at=UNKNOWN_NODE))) == [
         skip_reasons.NOT_CHANGEABLE

@@ -60,7 +60,7 @@ def test_what_cannot_be_recorded_is_not_done(metadata: paths.Object) -> None:
     assert [skipped.reason for skipped in result.skipped] == [merge.NO_RECORD]
 
 
-def test_two_mutations_that_agree_are_no_conflict() -> None:
+def test_two_mutations_that_agree_do_not_conflict() -> None:
     result = merged(
         pod(), intent("toleration", TOLERATION, mutation="a/one"), intent("toleration", TOLERATION, mutation="b/two")
     )
@@ -69,7 +69,7 @@ def test_two_mutations_that_agree_are_no_conflict() -> None:
     assert paths.resolve(result.value, "/spec/tolerations") == [TOLERATION]
 
 
-def test_what_is_refused_is_left_out_and_the_rest_is_done() -> None:
+def test_a_refused_intent_is_skipped_and_the_others_are_applied() -> None:
     refused, wanted = intent("toleration", TOLERATION, mutation="a/one"), intent("environment", DEBUG, at=CONTAINER)
     value = pod()
     result = merge.merge(
@@ -84,7 +84,7 @@ def test_what_is_refused_is_left_out_and_the_rest_is_done() -> None:
     assert result.skipped == (merge.Skipped(intent=refused, reason="no", told=True),)
 
 
-def test_what_is_refused_conflicts_with_nothing() -> None:
+def test_a_refused_intent_conflicts_with_no_other() -> None:
     other = intent("environment", {**DEBUG, "value": "INFO"}, at=CONTAINER, mutation="a/one")
     wanted = intent("environment", DEBUG, at=CONTAINER)
     value = pod()
@@ -100,7 +100,7 @@ def test_what_is_refused_conflicts_with_nothing() -> None:
     assert result.applied == (wanted,)
 
 
-def test_of_what_a_mutation_asks_for_it_is_known_what_is_there() -> None:
+def test_already_there_finds_the_intents_that_the_object_already_meets() -> None:
     value = pod(containers=[container(env=[DEBUG])])
     there = intent("environment", DEBUG, at=CONTAINER)
     others = [
@@ -135,7 +135,7 @@ def replica_set(owner: paths.Object | None) -> paths.Object:
     }
 
 
-def test_a_replica_set_of_a_deployment_is_left_alone_because_the_deployment_would_replace_it_for_ever() -> None:
+def test_a_replica_set_of_a_deployment_is_not_changed_because_the_deployment_would_replace_it_for_ever() -> None:
     value = replica_set({"apiVersion": "apps/v1", "kind": "Deployment", "name": "llm", "controller": True})
     result = merged(value, intent("toleration", TOLERATION, at="/spec/template"))
 
@@ -185,7 +185,7 @@ class Cluster:
         return Absence.MISSING if found is Absence.NOT_KNOWN else found
 
 
-def test_what_is_there_will_do() -> None:
+def test_existing_objects_meet_a_need() -> None:
     assert (
         mutation_merge.unmet_need(
             [QUEUE, FILE], Cluster(volcano_queue(), custom("v1", "ConfigMap", {}, name="topology"))
@@ -203,7 +203,7 @@ def test_the_first_that_is_missing_is_named() -> None:
 
 
 @pytest.mark.parametrize("objects", [NOTHING, Objects([])])
-def test_what_nobody_knows_is_not_missing(objects: Lookup) -> None:
+def test_an_unknown_object_does_not_count_as_missing(objects: Lookup) -> None:
     assert mutation_merge.unmet_need([QUEUE, FILE], objects) == ""
 
 
@@ -223,7 +223,7 @@ def test_a_label_of_another_value_will_not_do() -> None:
 
 
 @pytest.mark.parametrize("metadata", [None, "text", {"labels": ["text"]}, {"labels": {"example.com/state": 7}}])
-def test_labels_of_a_wrong_type_are_none(metadata: Any) -> None:
+def test_labels_of_a_wrong_type_count_as_empty(metadata: Any) -> None:
     class Odd:
         def find(self, reference: Reference) -> paths.Object | Absence:  # noqa: ARG002 - knows one object
             return {"metadata": metadata}
@@ -238,7 +238,7 @@ def given(value: paths.Object) -> merge.Merged:
     return merged(value, intent("environment", DEBUG, at=CONTAINER, needs=(QUEUE,)), objects=Cluster())
 
 
-def test_what_needs_something_that_is_missing_is_not_given_and_the_user_is_told() -> None:
+def test_an_intent_that_needs_a_missing_object_is_skipped_and_the_user_learns_why() -> None:
     result = given(pod())
 
     assert refusals(result) == ["Queue research does not exist"]
@@ -254,7 +254,7 @@ def test_what_needs_something_that_is_missing_is_not_given_and_the_user_is_told(
         ({"envFrom": [{"secretRef": {"name": "a"}}]}, containers.OPAQUE, True),
     ],
 )
-def test_nobody_hears_of_it_where_nothing_would_be_given_anyway(
+def test_a_missing_object_causes_no_warning_if_the_intent_would_not_apply(
     fields: dict[str, Any], reason: str, *, told: bool
 ) -> None:
     result = given(pod(containers=[container(**fields)]))

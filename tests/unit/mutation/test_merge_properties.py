@@ -157,7 +157,7 @@ def test_nothing_that_the_user_set_is_changed_or_removed(
 
 @thoroughly
 @given(value=generated.any_manifests())
-def test_of_the_variables_of_a_container_none_is_named_twice_by_us(mutate: Mutate, value: paths.Object) -> None:
+def test_usher_never_adds_a_variable_that_a_container_already_has(mutate: Mutate, value: paths.Object) -> None:
     for added in mutate(value).applied:
         if added.field in ("environment", "enforcedEnvironment"):
             assert isinstance(added.value, dict)

@@ -66,11 +66,11 @@ def test_a_volume_may_come_without_a_variable() -> None:
 COMPLETE = with_mounts(MOUNT, volumes=[VOLUME], env=[VARIABLE])
 
 
-def test_what_is_complete_is_left_as_it_is() -> None:
+def test_a_complete_mount_is_not_changed() -> None:
     assert refusals(mounting(COMPLETE)) == [skip_reasons.ALREADY_THERE]
 
 
-def test_what_is_complete_is_known_again_as_the_api_server_writes_it() -> None:
+def test_a_complete_mount_is_recognised_in_the_form_of_the_api_server() -> None:
     written: paths.Object = {"name": "usher-topology", "configMap": {"name": "topology", "defaultMode": 420}}
     memory: paths.Object = {"name": "usher-shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1024Mi"}}
     shown: paths.Object = {"name": "usher-shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
@@ -112,7 +112,7 @@ def test_another_volume_of_the_name_stays(theirs: paths.Object) -> None:
     assert refusals(mounting(pod(volumes=[theirs]))) == ["the pod has another volume named usher-topology"]
 
 
-def test_a_size_that_is_none_is_another_size() -> None:
+def test_an_invalid_size_counts_as_another_size() -> None:
     memory: paths.Object = {"name": "usher-shm", "emptyDir": {"sizeLimit": "1Gi"}}
     theirs: paths.Object = {"name": "usher-shm", "emptyDir": {"sizeLimit": "much"}}
 
@@ -122,7 +122,7 @@ def test_a_size_that_is_none_is_another_size() -> None:
 
 
 @pytest.mark.parametrize("place", ["/etc/nccl-topo.xml", "/etc//nccl-topo.xml/", "/etc/", "/etc/./", "/"])
-def test_a_place_that_is_taken_by_whichever_spelling_or_from_above_is_left_alone(place: str) -> None:
+def test_a_mount_path_that_is_taken_in_any_spelling_or_by_a_parent_is_kept(place: str) -> None:
     """Nothing can be mounted inside a ConfigMap, and inside other volumes are the user's files."""
     assert refusals(mounting(with_mounts({"name": "settings", "mountPath": place}))) == [containers.MOUNTED]
 
@@ -153,7 +153,7 @@ def test_so_does_what_env_from_may_bring() -> None:
 
 
 @pytest.mark.parametrize("broken", [{"volumes": "text"}, {"volumes": {}}])
-def test_volumes_of_a_wrong_type_are_left_alone(broken: dict[str, Any]) -> None:
+def test_volumes_of_a_wrong_type_are_not_changed(broken: dict[str, Any]) -> None:
     assert refusals(mounting(pod(**broken))) == [f"{IN_THE_WAY}/spec/volumes"]
 
 
@@ -162,6 +162,6 @@ def test_nothing_is_half_done_where_a_list_of_the_container_has_a_wrong_type(fie
     assert refusals(mounting(pod(containers=[container(**{field: "text"})]))) == [f"{IN_THE_WAY}{CONTAINER}/{field}"]
 
 
-def test_a_volume_that_is_none_is_an_error_of_the_policies() -> None:
+def test_an_invalid_volume_is_an_error_of_the_policies() -> None:
     with pytest.raises(errors.MutationError, match="a volume was expected"):
         mounting(pod(), {"volume": "usher-topology", "mountPath": "/etc"})

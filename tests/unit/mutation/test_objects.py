@@ -27,7 +27,7 @@ def labelled(field: str, metadata: paths.Object) -> merge.Merged:
 
 
 @pytest.mark.parametrize("metadata", [{"name": "a"}, {"name": "a", "labels": None}, {"name": "a", "labels": {}}])
-def test_labels_are_made_where_there_are_none(field: str, metadata: paths.Object) -> None:
+def test_labels_are_created_if_the_object_has_no_labels(field: str, metadata: paths.Object) -> None:
     assert at(labelled(field, metadata), "/metadata/labels") == {QUEUE_LABEL: "research"}
 
 
@@ -42,12 +42,12 @@ def test_a_label_that_the_user_set_stays(field: str) -> None:
     assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "research"}})) == [skip_reasons.ALREADY_THERE]
 
 
-def test_an_empty_queue_name_is_none(field: str) -> None:
+def test_an_empty_queue_name_counts_as_missing(field: str) -> None:
     assert at(labelled(field, {"labels": {QUEUE_LABEL: ""}}), "/metadata/labels") == {QUEUE_LABEL: "research"}
 
 
 @pytest.mark.parametrize("labels", [["a"], "text", 7])
-def test_labels_of_a_wrong_type_are_left_alone(field: str, labels: paths.Json) -> None:
+def test_labels_of_a_wrong_type_are_not_changed(field: str, labels: paths.Json) -> None:
     assert refusals(labelled(field, {"labels": labels})) == [f"{IN_THE_WAY}/metadata/labels/kueue.x-k8s.io~1queue-name"]
 
 
@@ -77,7 +77,7 @@ def gang(run_policy: Any) -> merge.Merged:
 
 
 @pytest.mark.parametrize("run_policy", [None, {}, {"schedulingPolicy": None}, {"schedulingPolicy": {}}])
-def test_settings_of_a_gang_are_made_where_there_are_none(run_policy: Any) -> None:
+def test_settings_of_a_gang_are_created_if_the_job_has_no_settings(run_policy: Any) -> None:
     assert at(gang(run_policy), POLICY) == {"queue": "research", "minAvailable": 4}
 
 
@@ -96,7 +96,7 @@ def test_settings_that_the_user_filled_in_stay(number: int) -> None:
 
 
 @pytest.mark.parametrize("run_policy", ["text", [1], {"schedulingPolicy": []}, {"schedulingPolicy": "text"}])
-def test_settings_in_something_of_a_wrong_type_are_left_alone(run_policy: Any) -> None:
+def test_settings_inside_a_value_of_a_wrong_type_are_not_changed(run_policy: Any) -> None:
     assert all(reason.startswith(IN_THE_WAY) for reason in refusals(gang(run_policy)))
 
 

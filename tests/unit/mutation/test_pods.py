@@ -57,7 +57,7 @@ def test_a_pod_without_tolerations_gets_a_list_of_one() -> None:
         {"operator": "Exists"},
     ],
 )
-def test_what_is_tolerated_already_is_not_tolerated_again(present: paths.Json) -> None:
+def test_a_toleration_that_exists_is_not_added_again(present: paths.Json) -> None:
     assert refusals(tolerating(present)) == [skip_reasons.ALREADY_THERE]
 
 
@@ -90,7 +90,7 @@ def test_a_toleration_by_comparison_is_added_once() -> None:
     assert refusals(tolerating(wanted, wanted=wanted)) == [skip_reasons.ALREADY_THERE]
 
 
-def test_tolerations_that_are_no_list_are_left_alone() -> None:
+def test_tolerations_that_are_not_a_list_are_not_changed() -> None:
     result = merged(pod(tolerations={"key": "team"}), intent("toleration", ANY_GPU_TAINT))
 
     assert refusals(result) == [f"{IN_THE_WAY}/spec/tolerations"]
@@ -135,7 +135,7 @@ def test_a_term_by_node_name_alone_gets_it_too(expressions: paths.Object) -> Non
 
 
 @pytest.mark.parametrize("empty", [{}, {"matchExpressions": []}, {"matchFields": []}, None, "text"])
-def test_an_empty_term_matches_no_node_and_goes_on_matching_none(empty: paths.Json) -> None:
+def test_an_empty_term_matches_no_node_and_is_kept_empty(empty: paths.Json) -> None:
     result = requiring(pod(affinity=affinity(empty, {"matchExpressions": [IN_ZONE]})))
 
     assert at(result, TERMS) == [empty, {"matchExpressions": [IN_ZONE, ON_H100]}]
@@ -175,7 +175,7 @@ def test_another_requirement_of_the_same_key_stays_beside_it() -> None:
         "text",
     ],
 )
-def test_an_affinity_with_a_wrong_type_anywhere_is_left_alone_as_a_whole(broken: paths.Json) -> None:
+def test_an_affinity_with_any_wrong_type_is_not_changed_at_all(broken: paths.Json) -> None:
     value = pod(affinity=broken)
     result = requiring(value)
 
@@ -239,7 +239,7 @@ def test_of_a_template_nothing_is_taken_away() -> None:
     }
 
 
-def test_the_class_that_kubernetes_gives_is_none_only_where_it_is_said_to_be() -> None:
+def test_a_class_of_the_pod_stays_unless_the_intent_names_it_as_the_default() -> None:
     assert refusals(classed(pod(priorityClassName="cluster-default"))) == [skip_reasons.USER_DECIDES]
 
 
@@ -265,7 +265,7 @@ def test_an_annotation_of_the_user_stays() -> None:
     assert refusals(annotated({"karpenter.sh/do-not-disrupt": "true"})) == [skip_reasons.ALREADY_THERE]
 
 
-def test_annotations_of_a_wrong_type_are_left_alone() -> None:
+def test_annotations_of_a_wrong_type_are_not_changed() -> None:
     assert refusals(annotated(["text"])) == [f"{IN_THE_WAY}{WORKER}/metadata/annotations/karpenter.sh~1do-not-disrupt"]
 
 
@@ -318,7 +318,7 @@ def test_a_network_of_another_namespace_is_another(present: str) -> None:
 
 
 @pytest.mark.parametrize("present", ["[", "[1,", '[{"name": ]', 7, ["rail"], {"name": "rail"}])
-def test_networks_that_are_neither_names_nor_json_are_left_alone(present: Any) -> None:
+def test_networks_that_are_neither_names_nor_json_are_not_changed(present: Any) -> None:
     assert refusals(attached(present))[0].startswith(IN_THE_WAY)
 
 
@@ -350,7 +350,7 @@ def test_only_the_template_that_is_meant_is_changed() -> None:
 @pytest.mark.parametrize(
     ("field", "value"), [("annotation", {"key": "a", "value": "b"}), ("network", {"name": "rail-0"})]
 )
-def test_metadata_that_other_pods_have_too_are_left_alone(field: str, value: paths.Json) -> None:
+def test_metadata_that_other_pods_share_are_not_changed(field: str, value: paths.Json) -> None:
     """The pods of all tasks of a PipelineRun carry what the run itself carries."""
     tasks = [
         {"name": name, "taskSpec": {"steps": [{"name": name, "image": "registry.example.com/tools:1"}]}}

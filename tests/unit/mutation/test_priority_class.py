@@ -50,7 +50,7 @@ def test_where_the_cluster_has_a_default_the_patch_takes_its_number_and_policy_a
     assert spec.keys().isdisjoint({"priority", "preemptionPolicy"})
 
 
-def test_where_it_has_none_the_number_that_means_none_goes_as_well() -> None:
+def test_the_default_number_is_removed_if_the_pod_names_no_class() -> None:
     result = mutated(pod(priority=0, preemptionPolicy="PreemptLowerPriority"), CLASSES)
 
     assert about_priority(result) == [
@@ -60,7 +60,7 @@ def test_where_it_has_none_the_number_that_means_none_goes_as_well() -> None:
     ]
 
 
-def test_what_is_not_there_is_not_taken_away() -> None:
+def test_a_missing_field_is_not_removed() -> None:
     assert about_priority(mutated(pod(), CLASSES)) == [("add", "/spec/priorityClassName", "research")]
 
 
@@ -89,7 +89,7 @@ def test_of_a_template_nothing_is_taken_away() -> None:
     ]
 
 
-def test_a_class_that_is_known_to_be_missing_is_given_to_nobody() -> None:
+def test_a_missing_class_is_not_given() -> None:
     def given(cluster: Cluster) -> merge.Merged:
         return evaluator(CLASSES).mutate(Request(value=pod(), objects=cluster))
 

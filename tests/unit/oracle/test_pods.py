@@ -29,7 +29,7 @@ def test_every_pod_asks_for_what_the_scheduler_looks_for_on_a_node() -> None:
     golden.assert_none((ours(case), case) for case in CASES if ours(case) != theirs(case))
 
 
-def test_looking_at_some_resources_alone_changes_none_of_them() -> None:
+def test_a_selection_of_resources_gives_the_same_amounts() -> None:
     only = frozenset({"cpu", "hugepages-1Gi", "nvidia.com/gpu"})
 
     golden.assert_none(
