@@ -92,7 +92,7 @@ def test_an_evaluator_is_refused_with_the_line_of_the_file(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("missing", ["owner", "reason", "ticket", "expires", "checks", "namespaces"])
-def test_an_exception_that_nobody_answers_for_or_never_ends_is_refused(missing: str, tmp_path: Path) -> None:
+def test_an_exception_without_an_owner_or_an_end_is_refused(missing: str, tmp_path: Path) -> None:
     value = yaml.safe_load(EXCEPTION % "USH103")
     del value[missing]
     file = tmp_path / "usher.yaml"

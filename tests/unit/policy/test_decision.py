@@ -203,7 +203,7 @@ def test_a_text_that_is_missing_or_no_text_is_an_error(
 
 
 @pytest.mark.parametrize("name", ["remedy", "assumption"])
-def test_an_optional_text_that_is_no_text_is_an_error(name: str) -> None:
+def test_an_optional_text_of_a_wrong_type_is_an_error(name: str) -> None:
     with pytest.raises(errors.EngineError, match=f"an entry without {name}"):
         decision.findings(result("findings", replaced(found(), name, None)))
 
@@ -280,7 +280,7 @@ def test_judgements_come_worst_first_and_then_by_code() -> None:
     ]
 
 
-def test_what_is_switched_off_here_is_not_judged() -> None:
+def test_a_check_that_is_off_in_this_namespace_does_not_judge() -> None:
     rules = [{"check": "high-check", "namespaces": ["research"], "action": "off"}]
 
     assert judged(finding("high"), finding("medium"), rules=rules) == [("USH300", "warn", "")]
@@ -322,7 +322,7 @@ def test_on_update_what_was_wrong_already_may_have_moved() -> None:
     [(), (finding("critical", message="wrong in another way"),), (finding("high"),)],
     ids=["nothing", "another message", "another check"],
 )
-def test_on_update_what_is_newly_wrong_is_denied(before: tuple[model.Finding, ...]) -> None:
+def test_a_new_finding_on_update_is_denied(before: tuple[model.Finding, ...]) -> None:
     assert judged(finding("critical"), before=before) == [("USH200", "deny", "")]
 
 

@@ -29,7 +29,7 @@ def test_every_check_and_every_mutation_is_accounted_for() -> None:
     assert states(BAD).keys() == {entry.name for entry in entries}
 
 
-def test_what_is_found_is_told_with_its_outcome() -> None:
+def test_a_finding_is_explained_with_its_outcome() -> None:
     explanation = explaining.explain(assembly.embedded(models.Config()), Request(value=BAD))
 
     (first, *_) = [each for each in explanation.entries if each.entry.code == "USH103"]
@@ -37,7 +37,7 @@ def test_what_is_found_is_told_with_its_outcome() -> None:
     assert first.texts[0].startswith("deny: container ")
 
 
-def test_what_is_not_evaluated_is_neither_found_nor_good() -> None:
+def test_an_unevaluated_check_has_its_own_state() -> None:
     assert states(BAD)["gpu-node-affinity-present"] is State.NOT_EVALUATED
 
 
@@ -66,7 +66,7 @@ def test_a_mutation_applies_or_is_not_for_it(value: paths.Object, mutation: str,
     assert states(value)[mutation] is state
 
 
-def test_a_mutation_that_nobody_has_switched_on_is_off() -> None:
+def test_a_mutation_is_off_until_usher_yaml_switches_it_on() -> None:
     rules: paths.Json = [{"mutation": "disruption-protection", "action": "apply"}]
 
     assert states(BAD)["disruption-protection"] is State.OFF
@@ -125,7 +125,7 @@ def test_a_check_about_objects_and_the_cluster_is_asked_about_them_alone_and_not
 
 
 @pytest.mark.parametrize("value", [BAD, CPU, builders.custom("v1", "Secret", {})])
-def test_what_is_said_not_to_be_asked_is_what_the_policies_do_not_ask(value: paths.Object) -> None:
+def test_checks_that_explain_reports_as_not_asked_never_find_anything(value: paths.Object) -> None:
     """dispatch.rego and `why_not_asked` hold the same conditions: whatever speaks was asked."""
     evaluator = assembly.embedded(models.Config())
     decision = evaluator.decide(Request(value=value))

@@ -37,7 +37,7 @@ def test_a_rule_keeps_a_mutation_from_changing_anything(word: str, action: str) 
     assert TOLERATION not in applied(made, GPU_POD)
 
 
-def test_what_a_rule_only_warns_about_is_told() -> None:
+def test_a_rule_that_only_warns_skips_the_mutation_and_gives_the_reason() -> None:
     made = evaluator(rules=[{"mutation": "gpu-toleration", "action": "warn"}])
 
     (skipped,) = [each for each in made.mutate(Request(value=GPU_POD)).skipped if each.intent.mutation == TOLERATION]
@@ -74,7 +74,7 @@ def test_the_author_of_an_object_may_refuse_what_usher_yaml_lets_him(words: str)
         [{"mutations": ["queue-label"], "namespaces": ["*"]}],
     ],
 )
-def test_a_refusal_that_nobody_allows_does_nothing_and_is_told(opt_outs: list[dict[str, Any]]) -> None:
+def test_a_refusal_without_permission_has_no_effect_and_causes_a_warning(opt_outs: list[dict[str, Any]]) -> None:
     merged = evaluator(opt_outs=opt_outs).mutate(Request(value=refusing("gpu-toleration")))
 
     assert TOLERATION in {intent.mutation for intent in merged.applied}
@@ -95,7 +95,7 @@ def test_a_template_refuses_for_itself_alone() -> None:
     assert all(intent.at.startswith("/spec/pytorchReplicaSpecs/Worker/template") for intent in merged.applied)
 
 
-def test_words_for_nothing_refuse_nothing() -> None:
+def test_unknown_names_in_a_refusal_have_no_effect() -> None:
     made = evaluator(opt_outs=[{"mutations": ["*"], "namespaces": ["*"]}])
 
     assert TOLERATION in applied(made, refusing(" , gpu-tolerations,"))

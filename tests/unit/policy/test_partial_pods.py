@@ -44,7 +44,7 @@ def test_a_template_is_warned_about_because_its_users_may_say_the_rest() -> None
     assert outcome(RUNTIME) == (model.Outcome.WARN, because)
 
 
-def test_a_claim_that_nobody_knows_makes_no_pod_partial() -> None:
+def test_an_unknown_claim_makes_no_pod_partial() -> None:
     """Or a name that leads nowhere would turn every denial into a warning."""
     claims: list[paths.Json] = [{"name": "x", "resourceClaimName": "nowhere"}]
 

@@ -117,7 +117,7 @@ def test_pods_that_a_limit_range_refuses_never_start() -> None:
         ("RuntimeClass", "node.k8s.io/v1", "runtimeClassName"),
     ],
 )
-def test_a_class_that_is_not_there_has_to_come_first(kind: str, api_version: str, field: str) -> None:
+def test_a_missing_class_must_be_created_first(kind: str, api_version: str, field: str) -> None:
     def answer(*there: str) -> Outlook:
         classes: list[paths.Object] = [
             {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "value": 1} for name in there
@@ -131,7 +131,7 @@ def test_a_class_that_is_not_there_has_to_come_first(kind: str, api_version: str
     assert answer("wanted").answer is Answer.COULD
 
 
-def test_a_class_of_the_queue_that_is_not_there_has_to_come_first() -> None:
+def test_a_missing_class_of_the_queue_must_be_created_first() -> None:
     job = builders.replaced(bert(2), "/metadata/labels/kueue.x-k8s.io~1priority-class", "wanted")
     others: paths.Object = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
@@ -176,7 +176,7 @@ def test_as_many_pods_are_suggested_as_there_is_room_for_and_no_more(nominal: in
     assert look(bert(most + 1), *facts).answer is Answer.NEVER
 
 
-def test_what_is_suggested_holds_against_all_of_them_together() -> None:
+def test_a_remedy_satisfies_all_quotas_together() -> None:
     facts = whole(local_queue("small"), queue("small", 56), gpu_quota(48, charged=0), resource_quota(40, used=0))
 
     (remedy, *_) = look(bert(8), *facts).remedies
@@ -218,7 +218,9 @@ def test_a_queue_that_gpu_usher_gives_is_said_to_be_given() -> None:
         ({}, {"namespaceSelector": None}, "ClusterQueue small does not select namespace research"),
     ],
 )
-def test_a_queue_that_takes_nothing_now_is_no_never(local: paths.Object, cluster: paths.Object, reason: str) -> None:
+def test_a_stopped_queue_answers_not_now_instead_of_never(
+    local: paths.Object, cluster: paths.Object, reason: str
+) -> None:
     named, behind = local_queue("small"), queue("small", 16)
     for value, fields in ((named, local), (behind, cluster)):
         assert isinstance(value["spec"], dict)
@@ -229,7 +231,7 @@ def test_a_queue_that_takes_nothing_now_is_no_never(local: paths.Object, cluster
     assert reason in section(outlook, "Kueue").reasons
 
 
-def test_a_quota_says_what_it_would_charge_and_what_is_left() -> None:
+def test_a_quota_gives_the_charge_and_the_free_amount() -> None:
     facts = whole(local_queue("small"), queue("small", 64), gpu_quota(40, charged=16))
     outlook = look(bert(4), *facts)
 
@@ -305,7 +307,7 @@ def test_a_pod_that_no_node_can_hold_says_what_the_nearest_would_take() -> None:
     ("kind", "authority"),
     [("Node", "nodes"), ("ResourceQuota", "ResourceQuota"), ("GPUQuota", "GPUQuota"), ("LocalQueue", "Kueue")],
 )
-def test_a_kind_of_which_nothing_is_known_is_no_consent(kind: str, authority: str) -> None:
+def test_missing_facts_about_a_kind_make_the_answer_unknown(kind: str, authority: str) -> None:
     facts = [each for each in whole(local_queue("small"), queue("small", 64)) if each["kind"] != kind]
     outlook = look(bert(1), *facts)
 

@@ -27,7 +27,7 @@ CONFIG = models.Config.model_validate(
         ("system:kube-scheduler-of-mine", [], ()),
     ],
 )
-def test_without_a_word_in_usher_yaml_the_usual_ones_are_known(
+def test_the_usual_identities_are_known_without_configuration(
     user: str, groups: list[str], names: tuple[str, ...]
 ) -> None:
     assert Identities(models.Config()).of(User(name=user, groups=tuple(groups))) == names

@@ -39,7 +39,7 @@ def test_an_exception_before_a_rule_is_good() -> None:
     assert warnings(text) == []
 
 
-def test_a_kind_that_nobody_knows_is_a_problem() -> None:
+def test_an_unknown_kind_is_a_problem() -> None:
     assert problems("routing: [{kinds: [PyTorchJobs, batch/Job, kubeflow.org/PyTorchJob]}]") == [
         ("/routing/0/kinds/0", "PyTorchJobs is no kind of workload that gpu-usher knows")
     ]
@@ -66,7 +66,7 @@ def test_a_pattern_for_exempt_namespaces_alone_is_without_effect() -> None:
     ]
 
 
-def test_a_pattern_that_fits_no_namespace_is_told_where_they_are_known() -> None:
+def test_a_pattern_that_fits_no_known_namespace_causes_a_warning() -> None:
     text = "priorities: {classes: [{namespaces: [reserch-*, web], priorityClass: low}]}"
 
     assert warnings(text) == []
@@ -102,7 +102,7 @@ def test_quotas_that_choose_by_labels_are_warned_about_unless_labels_keep_them_a
         assert warnings(text) == ([] if selector in apart else told)
 
 
-def test_a_quota_assumes_no_board_that_nobody_knows() -> None:
+def test_a_quota_that_assumes_an_unknown_board_is_a_problem() -> None:
     found = problems(f"quotas: [{{name: a, namespaces: [x], assumes: {{board: A9000}}, {LIMITS}}}]")
 
     assert found[0][0] == "/quotas/0/assumes/board"

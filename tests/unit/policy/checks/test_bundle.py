@@ -110,7 +110,7 @@ def test_a_catalogue_that_cannot_be_read_is_named(policies: Path, text: bytes) -
         bundle.load(policies)
 
 
-def test_tests_and_manifests_are_no_part_of_it(policies: Path) -> None:
+def test_tests_and_manifests_are_not_part_of_the_bundle(policies: Path) -> None:
     before = bundle.load(policies)
 
     (policies / "usher/main/main_test.rego").write_text("package usher.main_test\n")

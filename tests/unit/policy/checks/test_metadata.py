@@ -67,7 +67,7 @@ def test_a_code_belongs_to_one_rule(tmp_path: Path) -> None:
     assert str(caught.value).startswith(tuple(f"{file}:8: " for file in files))
 
 
-def test_a_check_needs_a_severity_and_a_mutation_has_none(tmp_path: Path) -> None:
+def test_a_check_needs_a_severity_and_a_mutation_has_no_severity(tmp_path: Path) -> None:
     write(tmp_path, METADATA.replace("#   severity: high\n", ""))
 
     with pytest.raises(errors.BundleError, match="checks are USHnnn with a severity"):

@@ -38,7 +38,7 @@ def test_the_same_document_is_evaluated_once() -> None:
     assert answers == [{"version": 1, "call": 1}] * 3
 
 
-def test_documents_and_entry_points_are_told_apart() -> None:
+def test_the_cache_distinguishes_documents_and_entry_points() -> None:
     engine = CountingEngine()
     cached = CachedEngine(engine)
 

@@ -169,7 +169,7 @@ def test_tls_is_verified_by_the_given_authority(tmp_path: Path, policy: Path) ->
                 ask(engine, "echo")
 
 
-def test_the_token_is_read_anew_for_every_call_and_never_shown(tmp_path: Path, policy: Path) -> None:
+def test_the_token_is_read_again_for_every_call_and_never_shown(tmp_path: Path, policy: Path) -> None:
     authorization, token = tmp_path / "authz.rego", tmp_path / "token"
     authorization.write_text(AUTHORIZATION)
     token.write_text("let-me-in\n")

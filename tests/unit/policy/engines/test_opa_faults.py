@@ -76,7 +76,7 @@ def test_the_hostile_server_could_be_an_honest_one() -> None:
         ),
     ],
 )
-def test_an_answer_that_is_none_is_an_error(data: bytes, message: str) -> None:
+def test_an_invalid_answer_is_an_error(data: bytes, message: str) -> None:
     refused = pytest.raises(errors.EngineError, match=message)
 
     with serving(says(data)) as server, connected(server.url) as engine, refused as caught:
@@ -104,7 +104,7 @@ def test_a_connection_that_ends_early_is_an_error_and_is_not_tried_again(data: b
         assert len(server.heads) == 1
 
 
-def test_nobody_there_is_an_error() -> None:
+def test_a_port_without_a_server_is_an_error() -> None:
     (port,) = processes.free_ports(1)
 
     with connected(f"http://127.0.0.1:{port}") as engine, pytest.raises(errors.EngineError, match="no usable answer"):
@@ -213,7 +213,7 @@ def test_a_server_that_never_begins_tls_is_left_at_the_deadline() -> None:
             ask(engine)
 
 
-def test_a_name_that_nobody_resolves_is_left_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_name_resolution_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     answered = threading.Event()
 
     def look_up(*_: object, **__: object) -> list[object]:
@@ -269,7 +269,7 @@ def test_a_call_that_goes_on_after_its_deadline_ends_by_itself(monkeypatch: pyte
 # One URL
 
 
-def test_what_is_asked_is_fixed_and_no_input_can_change_it() -> None:
+def test_no_input_can_change_the_requested_path_or_method() -> None:
     document = orjson.dumps({"../../v1/policies": "]; x := data", "path": "usher%2fmain/../../system"})
     bodies = []
 
@@ -337,7 +337,7 @@ class Clock:
         return self.now
 
 
-def test_a_server_that_keeps_failing_is_left_alone_for_a_while_and_then_tried_once() -> None:
+def test_the_engine_pauses_after_repeated_failures_and_then_tries_once() -> None:
     clock = Clock()
     healthy = False
 

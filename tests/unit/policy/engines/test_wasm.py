@@ -101,7 +101,7 @@ def test_a_policy_that_loops_is_stopped_at_the_deadline_and_the_next_call_works(
     assert hasty.evaluate(Entrypoint.INTENTS, b"{}") == {"version": 1, "intents": []}
 
 
-def test_many_loops_at_once_are_all_stopped_and_hold_nobody_else_up(
+def test_many_loops_at_once_are_all_stopped_and_delay_no_other_call(
     hasty: engines_wasm.WasmEngine, engine: engines_wasm.WasmEngine
 ) -> None:
     def loop() -> bool:
@@ -249,7 +249,7 @@ def test_an_undefined_entry_point_is_an_error(engine: engines_wasm.WasmEngine, d
 
 
 @pytest.mark.parametrize("value", [None, True, 1, "text", [], [{"version": 1}]], ids=orjson.dumps)
-def test_a_result_that_is_no_object_is_an_error(engine: engines_wasm.WasmEngine, value: paths.Json) -> None:
+def test_a_result_that_is_not_an_object_is_an_error(engine: engines_wasm.WasmEngine, value: paths.Json) -> None:
     with pytest.raises(errors.EngineError, match="answered with no object"):
         ask(engine, "answer", value)
 
@@ -260,7 +260,7 @@ def test_a_result_of_another_version_is_an_error(engine: engines_wasm.WasmEngine
         ask(engine, "answer", value)
 
 
-def test_fields_that_nobody_knows_do_no_harm(engine: engines_wasm.WasmEngine) -> None:
+def test_unknown_fields_do_no_harm(engine: engines_wasm.WasmEngine) -> None:
     assert ask(engine, "answer", {"version": 1, "new": True}) == {"version": 1, "new": True}
 
 
@@ -313,7 +313,7 @@ def test_the_instance_of_a_thread_that_ended_is_collected_in_another(engine: eng
     assert echo(engine, "still here") == "still here"
 
 
-def test_a_forked_process_is_told_to_make_an_engine_of_its_own(module: bytes, tmp_path: Path) -> None:
+def test_a_forked_process_gets_an_error_that_asks_for_its_own_engine(module: bytes, tmp_path: Path) -> None:
     file = tmp_path / "policy.wasm"
     file.write_bytes(module)
     program = f"""

@@ -14,7 +14,7 @@ pytestmark = opa_server.needs_opa
 
 
 @pytest.mark.parametrize("module", [b"", b"\x00asm", b"#!/bin/sh\n", b"\x00asm\x01\x00\x00\x00\xff"], ids=repr)
-def test_what_is_no_webassembly_is_refused_at_once(module: bytes) -> None:
+def test_a_file_that_is_not_webassembly_is_refused_at_once(module: bytes) -> None:
     with pytest.raises(errors.EngineError, match="not a usable WebAssembly module"):
         engines_wasm.WasmEngine(module)
 
@@ -42,7 +42,7 @@ def test_a_module_that_needs_a_built_in_of_the_host_is_refused_at_once(tmp_path:
         "io.jwt.decode(input.token)",
     ],
 )
-def test_the_capabilities_keep_such_policies_from_being_built(tmp_path: Path, rule: str) -> None:
+def test_the_capabilities_refuse_to_build_policies_with_forbidden_functions(tmp_path: Path, rule: str) -> None:
     policy = f"package usher.main\nfindings := value if {{ value := {rule} }}\nintents := 1\nskips := 1\n"
 
     with pytest.raises(ValueError, match=r"undefined function|is unsafe"):

@@ -41,7 +41,7 @@ def training(workers: int, **policy: str) -> paths.Object:
     return builders.pytorch_job(worker, workers=workers, run_policy={"schedulingPolicy": policy} if policy else None)
 
 
-def test_where_nothing_stands_in_the_way_nothing_is_told() -> None:
+def test_a_workload_that_fits_its_quotas_has_no_slice() -> None:
     fits = training(1)
 
     assert quotas_of(fits) is None
@@ -53,7 +53,7 @@ def test_a_slice_is_the_same_whatever_is_used_while_there_is_room() -> None:
     assert quotas_of(training(1), quota(gpu="32", used="8")) == quotas_of(training(1), quota(gpu="32", used="24"))
 
 
-def test_what_is_in_the_cluster_already_is_told_beside_the_room_that_there_is_now() -> None:
+def test_the_slice_says_whether_the_workload_already_exists() -> None:
     new, there = training(4), builders.replaced(training(4), "/metadata/uid", "1")
     told = [quotas_of(each, quota(gpu="32", used="8")) for each in (new, there)]
 
@@ -86,7 +86,7 @@ def test_a_quota_that_cannot_be_read_is_named_and_never_in_the_way(spec: paths.J
     assert [each["of"] for each in found["unreadable"]] == ["ResourceQuota quota"]
 
 
-def test_a_workload_that_names_no_class_has_none_that_is_not_known() -> None:
+def test_a_workload_without_a_class_names_no_unknown_class() -> None:
     assert priority_slice.of(case(training(1)), knowing(Store())) is None
     found = priority_slice.of(case(training(1)), knowing(Store.of([priority_class("a", 5)])))
     assert found == {"classes": {}, "default": {"name": "", "value": 0, "preempts": True}, "notAbove": []}
@@ -103,7 +103,7 @@ def test_a_class_of_kueue_is_read_from_its_own_kind() -> None:
     assert found["inQueue"] == {"exists": False}
 
 
-def test_runtime_classes_are_told_by_name() -> None:
+def test_the_slice_says_whether_the_runtime_class_exists() -> None:
     named = case(builders.pod(runtimeClassName="kata"))
     other: paths.Object = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}}
 
@@ -133,7 +133,7 @@ def test_a_queue_in_which_nothing_stands_in_the_way_is_left_out() -> None:
     assert queues_of(job, Store.of([volcano_queue(gpu=8)])) == [("research", "usable")]
 
 
-def test_what_a_controller_made_is_told_of_its_owner() -> None:
+def test_an_object_of_a_controller_has_no_volcano_slice() -> None:
     owned = workload(builders.volcano_job(queue="gone", owner_kind="CronJob"))
 
     assert volcano_slice.of(Case(workload=owned), knowing(Store.of([volcano_queue(gpu=8)]))) is None
@@ -171,20 +171,20 @@ def test_a_gpu_quota_of_other_units_other_classes_or_other_namespaces_bounds_not
     assert uncounted(training(1), gpu_quota({"gpus": 8}, namespaces=["web"])) == [GPU]
 
 
-def test_pods_of_which_nothing_bounds_the_number_are_charged_one_by_one_and_so_bounded() -> None:
+def test_unbounded_pods_count_as_bounded_if_a_gpu_quota_charges_each_of_them() -> None:
     everywhere = builders.daemon_set(builders.template(builders.container(gpus=1)))
 
     assert uncounted(everywhere) == [GPU]
     assert uncounted(everywhere, gpu_quota({"gpus": 8})) == []
 
 
-def test_where_nobody_can_say_which_gpu_quota_holds_nothing_is_said_to_be_unbounded() -> None:
+def test_undecided_gpu_quotas_leave_no_resource_unbounded() -> None:
     second = builders.replaced(gpu_quota({"gpus": 4}), "/metadata/name", "second")
 
     assert uncounted(training(1), gpu_quota({"gpus": 8}), second) == []
 
 
-def test_where_a_quota_cannot_be_read_nothing_is_said_to_be_unbounded() -> None:
+def test_an_unreadable_quota_leaves_no_resource_unbounded() -> None:
     too_long = quota(**{f"count/kind-{number}": "1" for number in range(256)}, gpu="8")
 
     assert uncounted(training(1), quota(pods="8")) == [GPU]
@@ -204,7 +204,7 @@ def pod_group(**spec: paths.Json) -> paths.Object:
     return builders.custom("scheduling.volcano.sh/v1beta1", "PodGroup", {"minMember": 2, **spec}, name="group")
 
 
-def test_the_queue_of_a_pod_group_is_told_only_where_something_is_wrong_with_it() -> None:
+def test_a_pod_group_has_a_queue_slice_only_if_its_queue_has_a_problem() -> None:
     known = knowing(Store.of([volcano_queue(gpu=8)]))
 
     assert volcano_slice.of_group(case(pod_group(queue="research")), known) is None

@@ -69,7 +69,7 @@ def test_what_the_user_set_is_for_a_check_to_judge(evaluator: Evaluator) -> None
     assert debugged(evaluator, running(container("shell", env=ALL)), running()).operations == ()
 
 
-def test_a_container_that_was_mutated_is_left_alone_when_asked_about_again(evaluator: Evaluator) -> None:
+def test_a_mutated_container_is_not_changed_by_a_second_review(evaluator: Evaluator) -> None:
     once = debugged(evaluator, running(container("shell")), running())
 
     assert debugged(evaluator, once.value, running()).operations == ()
@@ -83,7 +83,9 @@ def test_where_devices_may_be_chosen_nothing_is_changed(evaluator: Evaluator) ->
 
 
 @pytest.mark.parametrize(("namespace", "refusing"), [("off", ""), ("ml-research", "visible-devices-void")])
-def test_whoever_may_refuse_the_mutation_may_do_so_here(evaluator: Evaluator, namespace: str, refusing: str) -> None:
+def test_opt_outs_of_the_mutation_hold_for_debug_containers(
+    evaluator: Evaluator, namespace: str, refusing: str
+) -> None:
     new = running(container("shell"), namespace=namespace, refusing=refusing)
 
     assert debugged(evaluator, new, running(namespace=namespace, refusing=refusing)).operations == ()
@@ -96,5 +98,5 @@ def test_of_other_sub_resources_nothing_is_changed(evaluator: Evaluator, sub_res
     assert debugged(evaluator, new, old, sub_resource=sub_resource).operations == ()
 
 
-def test_without_the_pod_as_it_was_nobody_knows_what_is_new(evaluator: Evaluator) -> None:
+def test_without_the_old_pod_no_container_counts_as_new(evaluator: Evaluator) -> None:
     assert debugged(evaluator, running(container("shell")), None).operations == ()

@@ -58,7 +58,7 @@ def test_lists_of_their_own_are_there_to_override_each_other() -> None:
     assert found["environment"] == {"NCCL_DEBUG": {"path": "/spec/driver/env/0", "value": "WARN"}}
 
 
-def test_variables_of_the_operator_are_told_by_their_names_alone() -> None:
+def test_variables_of_the_operator_are_listed_by_name_without_values() -> None:
     container: paths.Object = {"name": "jax", "env": [{"name": "PROCESS_ID", "value": "0"}]}
     job: paths.Object = {
         "apiVersion": "kubeflow.org/v1",

@@ -38,7 +38,7 @@ def fabrics_of(product: str | None) -> paths.Json:
     return found.get("fabrics")
 
 
-def test_a_profile_is_told_with_all_that_its_base_says() -> None:
+def test_a_profile_includes_all_settings_of_its_base() -> None:
     assert input_site.fabrics(CONFIG)["rails"] == {
         "env": {"NCCL_DEBUG": "WARN", "NCCL_SOCKET_IFNAME": "=eth0", "NCCL_IB_HCA": "=mlx5_0:1"},
         "resources": {"rdma/ib": 1},

@@ -16,9 +16,9 @@ def test_nothing_is_a_size_too() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "large", "14 GB", "-1Gi", "1" * 65])
-def test_what_is_no_quantity_is_no_size(text: str) -> None:
+def test_a_text_that_is_not_a_quantity_gives_no_size(text: str) -> None:
     assert model_size({"gpu-usher.io/model-size": text}) is None
 
 
-def test_other_annotations_hold_none() -> None:
+def test_other_annotations_give_no_size() -> None:
     assert model_size({"gpu-usher.io/role": "1", "model-size": "4096"}) is None
