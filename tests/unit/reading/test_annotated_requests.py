@@ -57,7 +57,7 @@ def test_the_annotations_of_a_template_count_for_each_of_its_pods() -> None:
     assert totals(builders.job(annotations={"gpu-fraction": "0.5"}, parallelism=3)) == {}
 
 
-def test_the_first_container_gets_the_fraction_where_none_is_named() -> None:
+def test_the_first_container_gets_the_fraction_if_no_container_is_named() -> None:
     containers = builders.container("a"), builders.container("b")
 
     assert asking(pod(*containers, init=builders.container("i"), gpu_fraction="0.5")) == ["a"]
@@ -121,7 +121,7 @@ def test_a_fraction_beside_whole_gpus_counts_as_well_though_kai_refuses_it() -> 
 
 
 @pytest.mark.parametrize("key", [DEVICES, CONTAINER, "gpu-fractions", "example.com/gpu-fraction"])
-def test_other_annotations_ask_for_nothing(key: str) -> None:
+def test_other_annotations_request_no_accelerators(key: str) -> None:
     assert not readable_workload(builders.pod(annotations={key: "2"})).asks_accelerators
 
 
@@ -157,7 +157,7 @@ def test_gpus_that_gke_mounts_are_counted_under_a_name_of_their_own() -> None:
         "junk",
     ],
 )
-def test_other_devices_are_no_gpus(devices: str) -> None:
+def test_other_devices_are_not_gpus(devices: str) -> None:
     assert not readable_workload(builders.pod(annotations={GKE + "main": devices})).asks_accelerators
 
 

@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_unknown_at_its_place_in_the_whole() -> None:
         ("batch/v1", ["Job"]),
     ],
 )
-def test_an_object_of_an_unknown_kind_or_version_has_none(api_version: paths.Json, kind: paths.Json) -> None:
+def test_an_object_of_an_unknown_kind_or_version_has_no_templates(api_version: paths.Json, kind: paths.Json) -> None:
     value = builders.replaced(builders.replaced(builders.job(), "/apiVersion", api_version), "/kind", kind)
     of = reading()
 
@@ -163,7 +163,7 @@ def test_every_part_of_a_template_that_has_a_place_is_moved() -> None:
     assert moved.count(f"'{PREFIX}/spec/thing'") == repr(every_part()).count("'/spec/thing'")
 
 
-def test_what_stands_nowhere_stays_nowhere() -> None:
+def test_a_part_without_a_place_stays_without_a_place() -> None:
     template = Template(name="", path="/spec", spec=Place({}, "/spec"))
 
     assert of_thing(template).metadata == NOWHERE
@@ -197,7 +197,7 @@ def test_the_least_and_the_most_are_multiplied(
     assert (found.minimum, found.maximum) == product
 
 
-def test_each_reason_is_told_once() -> None:
+def test_each_reason_appears_once() -> None:
     both = model.Count(minimum=0, maximum=None, reason="runs overlap; autoscaling")
 
     assert times(model.Count(minimum=0, maximum=1, reason="autoscaling"), both).reason == "autoscaling; runs overlap"

@@ -59,7 +59,7 @@ def test_a_variable_has_the_value_that_the_kubelet_would_give_it(entry: paths.Ob
         ("NAME=value", "", "expected an object, found a string"),
     ],
 )
-def test_an_entry_that_is_none_is_unknown(entry: paths.Json, path: str, reason: str) -> None:
+def test_an_invalid_entry_is_unknown(entry: paths.Json, path: str, reason: str) -> None:
     assert unknowns(pod_with(entry)) == [("/spec/containers/0/env/0" + path, reason)]
 
 
@@ -93,7 +93,7 @@ def test_of_two_entries_of_one_name_both_are_kept_in_their_order() -> None:
     ]
 
 
-def test_an_environment_that_is_no_list_is_unknown() -> None:
+def test_an_environment_that_is_not_a_list_is_unknown() -> None:
     value = builders.replaced(builders.pod(), "/spec/containers/0/env", {NAME: "all"})
 
     assert unknowns(value) == [("/spec/containers/0/env", "expected a list, found an object")]
@@ -156,14 +156,14 @@ def test_without_variables_of_the_operator_there_is_nothing_to_tell() -> None:
 
 
 @pytest.mark.parametrize("entry", [None, "MASTER_ADDR=a", {"name": 5}, {"value": "a"}])
-def test_an_entry_that_is_none_is_no_variable_of_the_operator(entry: paths.Json) -> None:
+def test_an_invalid_entry_does_not_count_as_a_variable_of_the_operator(entry: paths.Json) -> None:
     (found,) = workload(pytorch_job(entry, {"name": "RANK"})).pod_sets
 
     place = "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/env/1"
     assert found.containers[0].operator_variables == {"RANK": place}
 
 
-def test_an_environment_that_is_no_list_has_no_variable_of_the_operator() -> None:
+def test_an_environment_that_is_not_a_list_makes_the_operator_variables_unknown() -> None:
     value = builders.replaced(
         pytorch_job(), "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/env", {"RANK": "0"}
     )

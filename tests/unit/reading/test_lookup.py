@@ -60,7 +60,7 @@ def test_an_object_without_a_namespace_stands_in_the_one_to_assume() -> None:
     assert Objects([value]).find(of_claim()) is Absence.NOT_KNOWN
 
 
-def test_an_empty_namespace_is_none() -> None:
+def test_an_empty_namespace_counts_as_missing() -> None:
     value = claim(namespace="")
 
     assert Objects([value], namespace="ml-research").find(of_claim()) is value
@@ -68,20 +68,20 @@ def test_an_empty_namespace_is_none() -> None:
 
 @pytest.mark.parametrize("namespace", [None, "", "ml-research"])
 @pytest.mark.parametrize("assumed", ["", "default"])
-def test_what_is_cluster_scoped_is_found_whatever_namespace_its_file_gives(namespace: str | None, assumed: str) -> None:
+def test_a_cluster_scoped_object_is_found_under_any_namespace_of_its_file(namespace: str | None, assumed: str) -> None:
     value = device_class(namespace=namespace)
 
     assert Objects([value], namespace=assumed).find(OF_CLASS) is value
 
 
-def test_without_a_namespace_none_of_several_namespaces_is_guessed() -> None:
+def test_a_reference_without_a_namespace_does_not_guess_between_several() -> None:
     objects = Objects([claim(1), claim(2, namespace="ml-prod")])
 
     assert objects.find(of_claim("")) is Absence.NOT_KNOWN
     assert objects.find(of_claim("ml-prod")) == claim(2, namespace="ml-prod")
 
 
-def test_without_a_namespace_the_object_that_names_none_either_is_found_first() -> None:
+def test_a_reference_without_a_namespace_prefers_the_object_without_one() -> None:
     value = claim(namespace=None)
 
     assert Objects([claim(), value]).find(of_claim("")) is value
@@ -98,7 +98,7 @@ def test_without_a_namespace_the_object_that_names_none_either_is_found_first() 
         {"kind": "ResourceClaim", "metadata": {"name": "gpus", "namespace": 5}, "apiVersion": 5},
     ],
 )
-def test_an_object_that_is_none_is_not_found(value: paths.Object) -> None:
+def test_an_invalid_object_is_not_found(value: paths.Object) -> None:
     assert Objects([value]).find(of_claim()) is Absence.NOT_KNOWN
 
 
@@ -145,7 +145,7 @@ def test_the_claim_template_that_a_compute_domain_makes_is_known_to_ask_for_chan
         builders.replaced(compute_domain(), "/apiVersion", None),
     ],
 )
-def test_another_compute_domain_makes_another_template_or_none(domain: paths.Object) -> None:
+def test_another_compute_domain_does_not_make_this_template(domain: paths.Object) -> None:
     assert [path for path, _ in unknowns(CLAIMING, objects=Objects([domain]))] == [
         "/spec/resourceClaims/0/resourceClaimTemplateName"
     ]

@@ -19,7 +19,7 @@ def test_an_object_may_be_a_pod_spec_itself() -> None:
     assert search.pod_specs(dict(POD_SPEC)) == [""]
 
 
-def test_what_is_inside_a_pod_spec_is_not_found_once_more() -> None:
+def test_a_pod_spec_inside_a_pod_spec_is_not_found_again() -> None:
     assert search.pod_specs({"spec": {**POD_SPEC, "extension": {"spec": POD_SPEC}}}) == ["/spec"]
 
 
@@ -62,7 +62,7 @@ def test_an_unknown_kind_that_asks_for_accelerators_without_any_container_is_nam
     ]
 
 
-def test_an_unknown_kind_that_asks_for_storage_is_none_of_our_business() -> None:
+def test_usher_ignores_an_unknown_kind_that_asks_for_storage() -> None:
     value = builders.custom("v1", "PersistentVolumeClaim", {"resources": {"requests": {"storage": "1Ti"}}})
 
     assert normalise(value, vocabulary=VOCABULARY) is None

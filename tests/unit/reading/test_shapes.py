@@ -21,7 +21,7 @@ def read(value: object, adapter: TypeAdapter[Any] = pod_shapes.POD_SPEC) -> tupl
     return found, told
 
 
-def test_what_is_in_the_shape_is_read_and_nothing_else() -> None:
+def test_only_the_fields_of_the_shape_are_read() -> None:
     assert read({"hostPID": True, "volumes": [{"name": "a", "secret": {}}], "nodeName": "n"}) == (
         {"hostPID": True, "volumes": [{"name": "a"}]},
         [],
@@ -50,7 +50,7 @@ def test_null_is_the_same_as_missing() -> None:
         ),
     ],
 )
-def test_what_has_a_wrong_type_is_told_at_its_place_and_the_rest_is_read(
+def test_a_wrong_type_is_reported_at_its_place_and_the_other_fields_are_read(
     value: paths.Object, rest: paths.Object, told: tuple[str, str]
 ) -> None:
     assert read({"hostIPC": True, **value}) == ({"hostIPC": True, **rest}, [told])
@@ -77,7 +77,7 @@ def test_a_quantity_is_read_as_the_number_that_it_is() -> None:
 
 
 @pytest.mark.parametrize("value", [[], {}, 0.5, True, {"int": 1}, {"str": "1"}])
-def test_a_field_of_several_types_is_told_once(value: paths.Json) -> None:
+def test_a_field_of_several_types_is_reported_once(value: paths.Json) -> None:
     adapter = registry.SHAPES["apps", "Deployment"].adapter
     update: paths.Json = {"rollingUpdate": {"maxUnavailable": value}}
 
@@ -86,7 +86,7 @@ def test_a_field_of_several_types_is_told_once(value: paths.Json) -> None:
     assert [path for path, _ in told] == ["/spec/spec/strategy/rollingUpdate/maxUnavailable"]
 
 
-def test_what_is_given_is_not_changed() -> None:
+def test_reading_does_not_change_the_input() -> None:
     value: paths.Object = {"volumes": [None, {"name": 1}], "hostPID": None}
 
     read(value)

@@ -65,7 +65,7 @@ def test_resources_that_count_memory_have_a_unit(name: str, unit: str) -> None:
     assert amounts.unit(name, VOCABULARY) == unit
 
 
-def test_the_unit_of_a_resource_that_usher_yaml_describes_is_what_it_says() -> None:
+def test_usher_yaml_sets_the_unit_of_a_resource() -> None:
     resource = models.Resource(unit="memory", size=256 * 2**20)
     vocabulary = Vocabulary(models.Accelerators(resources={"example.com/gpu-memory": resource}))
 

@@ -19,7 +19,7 @@ def gpus(number: int) -> scan_devices.Devices:
     return {made.GPU: scan_devices.Amount(number=number)}
 
 
-def test_one_mistake_in_a_thousand_workloads_is_told_once() -> None:
+def test_one_mistake_in_a_thousand_workloads_is_reported_once() -> None:
     lines = rendered(*(made.result(made.finding(at=None), name=f"job-{number}") for number in range(1000)))
 
     assert len([line for line in lines if "nvidia.com/gpu requests 8, limits 4" in line]) == 1
@@ -63,7 +63,7 @@ def test_checks_of_one_outcome_come_in_the_order_of_their_numbers() -> None:
     assert [line.split()[0] for line in lines if line.startswith("  USH")] == paragraphs
 
 
-def test_an_object_that_makes_no_pods_is_no_workload_and_hangs_on_nothing() -> None:
+def test_an_object_that_makes_no_pods_is_counted_as_an_object_without_devices() -> None:
     namespace = dataclasses.replace(
         made.result(made.finding(at=None, path=""), accelerators={}),
         identity=findings.Identity(api_version="v1", kind="Namespace", namespace="team", name="team"),
@@ -78,7 +78,7 @@ def test_an_object_that_makes_no_pods_is_no_workload_and_hangs_on_nothing() -> N
     assert "error  USH103 gpu-requests-equal-limits  2 objects, 8 GPUs" in mixed
 
 
-def test_what_nobody_could_read_is_told_by_its_reason() -> None:
+def test_unjudged_parts_are_grouped_by_reason() -> None:
     strange = made.not_judged("unrecognised kind Trainer", path="/spec")
 
     lines = rendered(*(made.result(unknowns=[strange], name=f"job-{number}") for number in range(30)))

@@ -31,7 +31,7 @@ def test_a_line_that_fits_is_shown_whole() -> None:
     assert fitted(excerpt("  gpu: 8  # why", "8"), width=40) == ("  gpu: ", "8", "  # why")
 
 
-def test_a_long_line_is_cut_around_what_is_underlined() -> None:
+def test_a_long_line_is_cut_around_the_underlined_part() -> None:
     line = "a" * 50 + "MARKED" + "b" * 50
 
     before, marked, after = fitted(excerpt(line, "MARKED"), width=40)
@@ -110,7 +110,7 @@ def test_colour_is_written_only_when_it_is_asked_for() -> None:
     assert stream.getvalue() == "x\n\x1b[1;31mx\x1b[0m\n"
 
 
-def test_findings_of_one_check_are_told_under_one_heading_with_every_place() -> None:
+def test_findings_of_one_check_share_one_heading_and_show_every_place() -> None:
     anchored = made.LIMIT
     other = made.place(57, "    nvidia.com/gpu: 2", "2")
     found = made.made(

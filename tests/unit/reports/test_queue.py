@@ -82,13 +82,13 @@ def test_the_text_holds_nothing_that_a_terminal_or_a_ci_system_obeys(name: str, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_prose_is_no_wider_than_the_terminal(name: str) -> None:
+def test_prose_fits_the_width_of_the_terminal(name: str) -> None:
     prose = [line for line in as_text(name, width=80).splitlines() if "  " not in line.strip()]
 
     assert max(map(cell_len, prose)) <= 80
 
 
-def test_the_documentation_shows_what_is_really_said() -> None:
+def test_the_documentation_shows_the_real_output() -> None:
     documented = (QUEUE.parents[2] / "docs" / "queue.md").read_text()
 
     assert as_text("never").partition("\n")[2] in documented

@@ -47,7 +47,7 @@ def test_what_a_terminal_would_obey_is_shown_instead(text: str, shown: str) -> N
         ("## heading", "## heading"),
     ],
 )
-def test_what_a_ci_system_would_take_for_a_command_is_none(line: str, shown: str) -> None:
+def test_lines_that_a_ci_system_would_run_as_commands_are_made_harmless(line: str, shown: str) -> None:
     assert wording.harmless(line) == shown
 
 

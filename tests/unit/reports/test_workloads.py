@@ -111,7 +111,7 @@ def test_every_path_in_the_json_leads_to_something_in_the_object(name: str) -> N
         assert [place for place in places if not is_there(value, place)] == []
 
 
-def test_what_is_not_said_in_the_text_is_not_there() -> None:
+def test_the_text_leaves_out_missing_values() -> None:
     (plain,) = (each for each in as_text("sharing").split("\n\n") if "by-memory" in each)
 
     assert plain.splitlines()[2:] == [
@@ -152,7 +152,7 @@ def test_every_word_that_the_json_may_hold_is_documented(word: str) -> None:
     assert word in DOCUMENTATION.read_text()
 
 
-def test_the_example_of_the_documentation_is_what_is_shown() -> None:
+def test_the_documentation_shows_the_real_example() -> None:
     web = builders.deployment(builders.template(builders.container("vllm", gpus=8)), name="web", namespace="serving")
     scaler = horizontal_pod_autoscaler(target="web", name="web", namespace="serving")
     batch = Batch(source="web.yaml:1", items=(Item(value=web), Item(value=scaler)))
