@@ -73,7 +73,7 @@ def test_sixty_warnings_of_hostile_names_are_passed_on_by_the_api_server(evaluat
 
 @pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
 @pytest.mark.parametrize("endpoint", [review_validate.validate, review_mutate.mutate])
-def test_what_is_deleted_or_connected_to_is_allowed_as_it_is(
+def test_deletions_and_connections_are_allowed_without_changes(
     evaluator: Evaluator, operation: str, endpoint: Any
 ) -> None:
     exec_options = {"apiVersion": "v1", "kind": "PodExecOptions", "stdin": True, "container": "main"}
@@ -98,7 +98,7 @@ def test_an_object_without_any_name_is_called_so(evaluator: Evaluator) -> None:
     assert status["message"].startswith("PyTorchJob ml-research/(unnamed) breaks 1 rule:")
 
 
-def test_the_namespace_of_the_request_counts_where_the_object_names_none() -> None:
+def test_the_namespace_of_the_request_counts_if_the_object_has_no_namespace() -> None:
     rule = {"check": "*", "namespaces": ["sandbox-*"], "action": "warn"}
     lenient = configured(enforcement={"rules": [rule]}, exemptNamespaces=["exempt"])
     job = bad_job(namespace=None, name="bert")
@@ -120,13 +120,13 @@ def test_hostile_names_in_a_denial_move_no_cursor(evaluator: Evaluator) -> None:
     assert len(message.split("\n")) == 3
 
 
-def test_a_namespace_that_usher_yaml_exempts_is_left_alone(evaluator: Evaluator) -> None:
+def test_the_webhook_skips_a_namespace_that_usher_yaml_exempts(evaluator: Evaluator) -> None:
     nothing = {"uid": UID, "allowed": True}
     assert validated(evaluator, bad_job(namespace="kube-system")) == nothing
     assert mutated(evaluator, pod(namespace="kube-system")) == nothing
 
 
-def test_what_was_wrong_before_a_change_is_no_reason_to_refuse_it(evaluator: Evaluator) -> None:
+def test_an_old_finding_does_not_deny_an_update(evaluator: Evaluator) -> None:
     before = bad_job(labels={"team": "a"})
     after = bad_job(labels={"team": "b"})
 
@@ -143,7 +143,7 @@ def test_what_a_change_makes_wrong_is_refused(evaluator: Evaluator) -> None:
     assert validated(evaluator, bad_job(), operation="UPDATE")["allowed"] is False
 
 
-def test_at_creation_nobody_can_claim_that_it_was_so_before(evaluator: Evaluator) -> None:
+def test_an_old_object_in_a_creation_excuses_nothing(evaluator: Evaluator) -> None:
     assert validated(evaluator, bad_job(), operation="CREATE", old_value=bad_job())["allowed"] is False
 
 

@@ -77,7 +77,7 @@ def test_what_was_patched_needs_no_other_patch(evaluator: Evaluator) -> None:
         assert mutated(evaluator, patched(value, mutated(evaluator, value))) == {"uid": UID, "allowed": True}
 
 
-def test_fields_that_nobody_knows_yet_survive_a_patch(evaluator: Evaluator) -> None:
+def test_unknown_fields_survive_a_patch(evaluator: Evaluator) -> None:
     future = replaced(pod(futureField={"a": [1, 2**53 + 1]}), "/metadata/future", "yes")
 
     after = patched(future, mutated(evaluator, future))
@@ -130,7 +130,7 @@ def test_mutations_are_applied_in_their_order_whatever_their_names() -> None:
     assert [each.field for each in merged.applied] == ["kueueLabel", "annotation"]
 
 
-def test_more_mutations_than_fit_into_a_warning_are_told_in_several() -> None:
+def test_mutations_that_do_not_fit_into_one_warning_fill_several() -> None:
     keys = [f"category/mutation_with_a_long_name_{number}" for number in range(5)]
     wanted: list[paths.Json] = [
         {
@@ -180,7 +180,7 @@ def test_mutations_that_disagree_change_nothing_and_it_is_said() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["Pod", "Seat"])
-def test_nesting_as_deep_as_is_read_harms_nobody(evaluator: Evaluator, endpoint: Any, place: str, kind: str) -> None:
+def test_the_deepest_accepted_nesting_is_answered(evaluator: Evaluator, endpoint: Any, place: str, kind: str) -> None:
     for level in ({"a": None}, [None]):
         deep: paths.Json = None
         for _ in range(240):
@@ -199,13 +199,13 @@ def test_nesting_as_deep_as_is_read_harms_nobody(evaluator: Evaluator, endpoint:
         {"version": 1, "findings": "", "unknown": [], "intents": ""},
     ],
 )
-def test_an_answer_of_the_engine_that_is_none_is_no_verdict(endpoint: Any, result: paths.Object) -> None:
+def test_an_invalid_answer_of_the_engine_is_an_error_instead_of_a_verdict(endpoint: Any, result: paths.Object) -> None:
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: result))
     with pytest.raises(errors.EngineError):
         endpoint(body(pod()), evaluator)
 
 
-def test_an_intent_that_cannot_be_applied_is_no_verdict() -> None:
+def test_an_intent_that_cannot_be_applied_is_an_error_instead_of_a_verdict() -> None:
     astray: list[paths.Json] = [
         {"mutation": "a/b", "intent": {"at": "/spec/nowhere", "field": "environment", "value": {}, "reason": ""}}
     ]
@@ -222,7 +222,7 @@ def test_the_largest_update_that_an_api_server_sends_is_decided(evaluator: Evalu
     assert validated(evaluator, after, operation="UPDATE", old_value=before)["allowed"] is True
 
 
-def test_what_is_logged_names_the_worst_outcome_of_each_check() -> None:
+def test_the_log_names_the_worst_outcome_of_each_check() -> None:
     found: list[paths.Json] = [
         {"check": "resources/whole_gpus_only", "finding": {"path": "/spec", "message": message, "assumption": why}}
         for message, why in (("surely", ""), ("maybe", "we guess"))
@@ -232,7 +232,7 @@ def test_what_is_logged_names_the_worst_outcome_of_each_check() -> None:
     assert review_validate.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
 
 
-def test_what_is_done_to_nearly_every_pod_is_recorded_without_a_warning(evaluator: Evaluator) -> None:
+def test_a_mutation_of_nearly_every_pod_is_recorded_without_a_warning(evaluator: Evaluator) -> None:
     """Kubectl would print it for each pod without a GPU."""
     response = mutated(evaluator, pod(container()))
 

@@ -115,7 +115,7 @@ NOT_A_REVIEW: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("raw", "message"), NOT_A_REVIEW.values(), ids=NOT_A_REVIEW)
-def test_what_is_no_review_is_refused(raw: bytes, message: str) -> None:
+def test_a_body_that_is_not_a_review_is_refused(raw: bytes, message: str) -> None:
     with pytest.raises(ReviewError, match=message):
         parse(raw)
 
@@ -192,12 +192,12 @@ def test_what_only_some_parsers_take_is_refused(text: str | bytes) -> None:
 
 @pytest.mark.parametrize("depth", [300, 1_000, 100_000])
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")], ids=["lists", "objects"])
-def test_what_is_nested_too_deeply_is_refused(depth: int, opening: str, closing: str) -> None:
+def test_an_object_that_is_nested_too_deeply_is_refused(depth: int, opening: str, closing: str) -> None:
     with pytest.raises(ReviewError, match=r"nested too deeply|depth limit exceeded"):
         parse(with_object('{"a":' + opening * depth + "1" + closing * depth + "}"))
 
 
-def test_what_is_nested_as_deeply_as_any_schema_is_read() -> None:
+def test_an_object_that_is_nested_as_deeply_as_any_schema_is_read() -> None:
     value = parse(with_object('{"a":' + "[" * 200 + "]" * 200 + "}")).value
     assert value is not None
     assert json.dumps(value) == '{"a": ' + "[" * 200 + "]" * 200 + "}"

@@ -25,11 +25,11 @@ def known(tmp_path: Path) -> Lookup:
     return from_files([str(tmp_path)])
 
 
-def test_what_is_among_the_objects_is_there(known: Lookup) -> None:
+def test_an_object_of_the_files_exists(known: Lookup) -> None:
     assert known.find(reference("research")) == QUEUE
 
 
-def test_what_is_not_among_those_of_its_kind_is_missing(known: Lookup) -> None:
+def test_an_object_that_the_files_lack_is_missing_if_they_hold_its_kind(known: Lookup) -> None:
     assert known.find(reference("reserch")) is Absence.MISSING
     assert known.find(reference("research", namespace="web")) is Absence.MISSING
 

@@ -64,14 +64,14 @@ def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Ev
     assert found.denies
 
 
-def test_slices_are_counted_by_their_own_name_and_are_no_gpus(evaluator: Evaluator) -> None:
+def test_slices_are_counted_by_their_own_name_and_not_as_gpus(evaluator: Evaluator) -> None:
     found = run(evaluator, [batch(builders.pod(builders.container(limits={MIG: 2})))])
 
     assert found.totals.accelerators == {MIG: scan_devices.Amount(number=2)}
     assert scan_devices.gpus(found.totals.accelerators) == scan_devices.Amount()
 
 
-def test_shares_of_gpus_are_no_gpus_and_fractions_stay_fractions(evaluator: Evaluator) -> None:
+def test_shares_of_gpus_are_not_counted_as_gpus_and_fractions_stay_fractions(evaluator: Evaluator) -> None:
     share = builders.pod(builders.container(limits={builders.GPU: 1, "nvidia.com/gpumem": 3000}))
     fraction = builders.pod(annotations={"gpu-fraction": "0.5"})
 
@@ -147,7 +147,7 @@ def test_an_exempt_workload_is_counted_with_its_reason(evaluator: Evaluator) -> 
     assert found.results[0].exemption == "usher.yaml exempts namespace kube-system"
 
 
-def test_a_kind_that_nobody_knows_is_not_passed_in_silence(evaluator: Evaluator) -> None:
+def test_an_unknown_kind_with_a_pod_spec_is_reported_as_not_judged(evaluator: Evaluator) -> None:
     strange = builders.custom("example.com/v1", "Trainer", {"template": {"spec": builders.pod_spec()}})
 
     (result,) = run(evaluator, [batch(strange)]).results
@@ -165,7 +165,7 @@ def test_checks_that_could_not_be_evaluated_are_summed_up_by_reason(evaluator: E
     assert entry.workloads == 2
 
 
-def test_what_the_webhook_would_change_is_told_when_asked_for(evaluator: Evaluator) -> None:
+def test_the_result_holds_the_changes_of_the_webhook_on_request(evaluator: Evaluator) -> None:
     pod = builders.pod(builders.container(gpus=1))
 
     (asked,) = run(evaluator, [batch(pod)], changes=True).results
@@ -225,7 +225,7 @@ def test_a_failure_of_the_engine_costs_one_object_and_marks_the_run(evaluator: E
     assert not found.denies
 
 
-def test_a_failure_is_told_even_of_an_object_that_is_none(evaluator: Evaluator) -> None:
+def test_a_failure_is_reported_even_if_the_object_has_invalid_metadata(evaluator: Evaluator) -> None:
     engine = FailingFor(evaluator, b"")
     failing = Evaluator(engine=engine, entries=evaluator.catalogue, config=evaluator.config)
     odd = builders.replaced(builders.pod(builders.container(gpus=1)), "/metadata", ["no", "mapping"])
@@ -235,7 +235,7 @@ def test_a_failure_is_told_even_of_an_object_that_is_none(evaluator: Evaluator) 
     assert failure.identity == findings.Identity(api_version="v1", kind="Pod", namespace="", name="")
 
 
-def test_numbers_that_nobody_means_are_counted_all_the_same(evaluator: Evaluator) -> None:
+def test_absurdly_large_numbers_are_counted(evaluator: Evaluator) -> None:
     job = builders.job(builders.template(builders.container(gpus=10**18)), parallelism=10**18)
 
     found = run(evaluator, [batch(job)])

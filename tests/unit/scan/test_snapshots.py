@@ -41,7 +41,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_snapshot_tells_what_is_there_what_is_missing_and_what_nobody_knows(file: Path) -> None:
+def test_a_snapshot_distinguishes_existing_missing_and_unknown_objects(file: Path) -> None:
     store = fact_files.from_files([str(file)])
 
     assert not isinstance(store.find(class_named("a")), Absence)
@@ -61,7 +61,7 @@ def test_files_add_to_a_snapshot(file: Path, tmp_path: Path) -> None:
     assert set(store.names("scheduling.k8s.io", "PriorityClass") or ()) == {"a", "b"}
 
 
-def test_a_damaged_snapshot_is_no_empty_cluster(file: Path) -> None:
+def test_a_damaged_snapshot_is_an_error_and_not_an_empty_cluster(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:40])
 
     with pytest.raises(errors.InputError, match="damaged"):

@@ -81,13 +81,13 @@ def test_symbolic_links_to_files_are_followed_as_a_mounted_config_map_has_them(t
     assert names(read(tmp_path)) == ["mounted"]
 
 
-def test_what_is_met_twice_is_counted_once(tmp_path: Path) -> None:
+def test_a_file_that_is_found_twice_is_read_once(tmp_path: Path) -> None:
     file = written(tmp_path / "pod.yaml", builders.pod(name="once"))
 
     assert names(read(tmp_path, file, file, tmp_path)) == ["once"]
 
 
-def test_a_dangling_link_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_a_dangling_link_is_reported_and_the_other_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "gone.yaml").symlink_to("nothing.yaml")
     written(tmp_path / "pod.yaml", builders.pod(name="there"))
 
@@ -97,7 +97,7 @@ def test_a_dangling_link_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     assert names(found) == ["there"]
 
 
-def test_a_path_that_does_not_exist_is_told_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_path_that_does_not_exist_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     file = written(tmp_path / "pod.yaml", builders.pod(name="there"))
 
     found = read(tmp_path / "nothing", file)
@@ -107,7 +107,7 @@ def test_a_path_that_does_not_exist_is_told_and_the_others_are_read(tmp_path: Pa
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_without_read_permission_is_reported(tmp_path: Path) -> None:
     written(tmp_path / "pod.yaml", builders.pod()).chmod(0)
 
     assert problems(read(tmp_path)) == [(f"{tmp_path}/pod.yaml", "cannot be read: permission denied")]
@@ -169,7 +169,7 @@ def test_items_of_a_typed_list_take_kind_and_version_from_it(tmp_path: Path) -> 
     assert (item.value["apiVersion"], item.value["kind"]) == ("v1", "Pod")
 
 
-def test_an_item_of_a_list_that_is_no_object_is_named_by_its_place(tmp_path: Path) -> None:
+def test_an_item_of_a_list_that_is_not_an_object_is_named_by_its_place(tmp_path: Path) -> None:
     file = written(tmp_path / "list.yaml", {"apiVersion": "v1", "kind": "List", "items": [builders.pod(), "text"]})
 
     assert notes(read(file)) == [
@@ -201,7 +201,7 @@ def test_other_yaml_in_a_directory_is_counted_and_not_talked_about(tmp_path: Pat
         (["a"], "no mapping with apiVersion and kind"),
     ],
 )
-def test_a_named_file_without_an_object_is_told_what_is_missing(
+def test_the_note_on_a_named_file_without_an_object_says_which_field_is_missing(
     tmp_path: Path, value: paths.Json, missing: str
 ) -> None:
     file = written(tmp_path / "file.yaml", value)
@@ -209,7 +209,7 @@ def test_a_named_file_without_an_object_is_told_what_is_missing(
     assert notes(read(file)) == [(f"{file}:1", f"not a Kubernetes object: {missing}")]
 
 
-def test_a_workload_whose_author_forgot_the_api_version_is_told_even_in_a_directory(tmp_path: Path) -> None:
+def test_a_workload_without_an_api_version_is_reported_even_in_a_directory(tmp_path: Path) -> None:
     pod = builders.pod()
     del pod["apiVersion"]
     written(tmp_path / "pod.yaml", pod)
@@ -253,7 +253,7 @@ def test_a_helm_chart_is_named_once_with_the_way_to_render_it(tmp_path: Path) ->
     assert problems(found) == []
 
 
-def test_a_file_in_a_directory_that_is_no_yaml_and_names_no_api_version_is_none_of_ours(tmp_path: Path) -> None:
+def test_a_file_of_a_directory_that_is_not_yaml_and_names_no_api_version_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "tsconfig.json").write_text('{ // comments are allowed here\n "strict": true }')
 
     (batch,) = read(tmp_path)
@@ -276,7 +276,7 @@ def test_a_file_that_might_hold_an_object_is_never_passed_over(tmp_path: Path, c
     assert len(problems(read(tmp_path))) == 1
 
 
-def test_a_file_name_that_is_no_utf8_can_still_be_reported(tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_utf8_can_still_be_reported(tmp_path: Path) -> None:
     file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.yaml"))
     file.write_text("a: [")
 
@@ -304,7 +304,7 @@ def test_the_settings_behind_a_pipeline_belong_to_it(tmp_path: Path) -> None:
     assert found.ignored == 0
 
 
-def test_settings_behind_anything_else_are_no_object(tmp_path: Path) -> None:
+def test_settings_behind_another_document_do_not_count_as_a_pipeline(tmp_path: Path) -> None:
     found = read(written(tmp_path / "pod.yaml", builders.pod(), SETTINGS))
 
     assert [reason for _, reason in notes(found)] == ["not a Kubernetes object: no apiVersion and no kind"]
@@ -318,13 +318,13 @@ def test_settings_behind_anything_else_are_no_object(tmp_path: Path) -> None:
         {**PIPELINE, "kind": "Pipeline"},
     ],
 )
-def test_what_only_looks_a_little_like_a_pipeline_is_no_object(tmp_path: Path, value: paths.Object) -> None:
+def test_a_document_that_only_resembles_a_pipeline_is_ignored(tmp_path: Path, value: paths.Object) -> None:
     (found,) = read(written(tmp_path / "pipeline.yaml", value))
 
     assert (found.items, found.ignored) == ((), 1)
 
 
-def test_a_broken_pipeline_in_a_directory_is_told_of(tmp_path: Path) -> None:
+def test_a_broken_pipeline_in_a_directory_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pipeline.yaml").write_text("pipelineInfo: {name: nightly\n")
 
     assert len(problems(read(tmp_path))) == 1

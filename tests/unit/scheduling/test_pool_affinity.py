@@ -45,7 +45,7 @@ def test_every_term_is_a_way_of_its_own_together_with_the_node_selector() -> Non
     ]
 
 
-def test_a_term_without_anything_in_it_matches_no_node_and_is_no_way() -> None:
+def test_an_empty_term_matches_no_node_and_gives_no_alternative() -> None:
     here = term(expression("zone", "Exists"))
 
     assert pool_affinity.alternatives(pod_set(term(), here)) == [({}, [expression("zone", "Exists")])]
@@ -67,7 +67,7 @@ def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None
         expression("metadata.name", "In"),
     ],
 )
-def test_a_term_of_fields_that_kubernetes_cannot_parse_matches_no_node_and_is_no_way(field: paths.Object) -> None:
+def test_a_term_of_fields_that_kubernetes_cannot_parse_gives_no_alternative(field: paths.Object) -> None:
     assert pool_affinity.alternatives(pod_set(term(expression("zone", "Exists"), fields=[field]))) == []
 
 

@@ -105,7 +105,7 @@ def test_without_pools_the_labels_by_which_people_pick_gpu_nodes_count() -> None
     assert where(gpu_pod(node_selector={"zone": "a"}), []).selected == (False,)
 
 
-def test_with_pools_a_well_known_label_is_no_better_than_any_other() -> None:
+def test_with_declared_pools_a_well_known_label_selects_no_pool() -> None:
     assert where(gpu_pod(node_selector={"nvidia.com/gpu.present": "true"})).selected == (False,)
 
 
@@ -120,5 +120,5 @@ def test_labels_by_which_people_pick_any_node_pick_no_accelerator_node_for_a_pod
     assert selected("karpenter.k8s.aws/instance-category") == (False,)
 
 
-def test_numbers_that_all_allowed_nodes_have_are_told() -> None:
+def test_numbers_of_all_allowed_nodes_are_given() -> None:
     assert where(gpu_pod(node_selector={"nvidia.com/gpu.count": "8"})).numbers == {"nvidia.com/gpu.count": {8}}

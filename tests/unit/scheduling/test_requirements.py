@@ -45,5 +45,5 @@ def test_all_conditions_must_hold(selector: paths.Json, expected: bool) -> None:
         {"matchExpressions": [expression("team", "Like", "r*")]},
     ],
 )
-def test_what_is_no_selector_says_nothing(selector: paths.Json) -> None:
+def test_an_invalid_selector_gives_no_answer(selector: paths.Json) -> None:
     assert matches(selector, LABELS) is None

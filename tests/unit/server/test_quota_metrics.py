@@ -46,7 +46,7 @@ def test_what_comes_of_charges_is_counted() -> None:
     assert found["usher_quota_charge_seconds_count",] == 2
 
 
-def test_limits_are_shown_with_what_is_used_of_them() -> None:
+def test_limits_are_shown_with_their_used_amounts() -> None:
     of_class = {"hard": {"gpus": 4}, "priorityClasses": ["high"]}
     limit = {"hard": {"gpus": 16, "slices": "3500m"}}
 
