@@ -32,7 +32,7 @@ def test_the_keys_of_a_pointer_are_those_that_it_was_joined_of(keys: list[str]) 
 
 
 @given(DOCUMENTS)
-def test_every_place_of_a_document_resolves_to_what_is_there(document: paths.Json) -> None:
+def test_every_place_of_a_document_resolves_to_its_value(document: paths.Json) -> None:
     for pointer, value in places(document):
         assert paths.resolve(document, pointer) is value
 
@@ -86,7 +86,7 @@ def test_joining_goes_on_from_a_pointer() -> None:
         "/",
     ],
 )
-def test_what_is_not_there_is_a_lookup_error(pointer: str) -> None:
+def test_a_missing_place_is_a_lookup_error(pointer: str) -> None:
     with pytest.raises(LookupError):
         paths.resolve({"list": ["a", "b"], "map": {"a": None}}, pointer)
 

@@ -71,7 +71,7 @@ def test_all_spellings_of_one_are_one_and_the_same(spelling: str | float) -> Non
         ("1e-30", 1),
     ],
 )
-def test_what_is_finer_than_a_nano_is_rounded_away_from_zero(text: str, nanos: int) -> None:
+def test_an_amount_finer_than_a_nano_is_rounded_away_from_zero(text: str, nanos: int) -> None:
     assert parse(text).nanos == nanos
 
 
@@ -81,7 +81,7 @@ def test_binary_numbers_are_capped_at_64_bits(text: str) -> None:
     assert number(parse("-" + text)) == -MAX_INT64
 
 
-def test_decimal_numbers_are_not_capped_but_what_is_handed_on_as_an_integer_is() -> None:
+def test_decimal_numbers_are_not_capped_but_their_integer_values_are() -> None:
     hundred_exa = parse("100E")
 
     assert number(hundred_exa) == 10**20
@@ -241,7 +241,7 @@ def test_what_the_api_server_refuses_is_refused(text: str) -> None:
         "1" + " " * 5000,
     ],
 )
-def test_what_go_takes_but_nobody_means_is_refused(text: str) -> None:
+def test_texts_that_go_accepts_but_no_author_means_are_refused(text: str) -> None:
     with pytest.raises(errors.QuantityError):
         parse(text)
 
@@ -267,7 +267,7 @@ def test_what_go_takes_but_nobody_means_is_refused(text: str) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_json_values_that_are_no_quantity_are_refused(value: object) -> None:
+def test_json_values_that_are_not_quantities_are_refused(value: object) -> None:
     with pytest.raises(errors.QuantityError):
         parse(value)
 

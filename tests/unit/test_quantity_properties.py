@@ -103,7 +103,7 @@ ANY_JSON = st.recursive(
 
 
 @given(ANY_JSON)
-def test_any_json_value_is_a_quantity_or_refused_as_none(value: object) -> None:
+def test_any_json_value_is_either_a_quantity_or_refused(value: object) -> None:
     try:
         quantity = parse(value)
     except errors.QuantityError:

@@ -101,7 +101,7 @@ NAMED = re.compile(
 
 
 @given(st.data())
-def test_a_field_that_nobody_reads_changes_nothing(data: st.DataObject) -> None:
+def test_an_unread_field_changes_nothing(data: st.DataObject) -> None:
     original = FULL_OBJECTS[data.draw(st.sampled_from(sorted(FULL_OBJECTS)))]
     holders = [
         pointer for pointer, found in places(original) if isinstance(found, dict) and not NAMED.fullmatch(pointer)

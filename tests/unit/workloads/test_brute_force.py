@@ -114,7 +114,7 @@ def test_nothing_that_the_walk_finds_was_missed(corpus: Corpus) -> None:
 
 @every_corpus
 @pytest.mark.parametrize("kind", sorted(NOT_WORKLOADS))
-def test_what_is_said_to_be_no_workload_is_none(corpus: Corpus, kind: str) -> None:
+def test_kinds_that_are_listed_as_no_workload_make_no_pods(corpus: Corpus, kind: str) -> None:
     documents = (each for each in indexed_manifests.documents(corpus) if each.kind == kind)
     found = [indexed_manifests.workload(document) for document in documents]
 

@@ -39,7 +39,7 @@ def reason_of(*values: paths.Object) -> str:
     return unknown.reason
 
 
-def test_a_class_that_nobody_describes_is_unknown_and_the_remedy_is_told() -> None:
+def test_an_undescribed_class_is_unknown_and_comes_with_a_remedy() -> None:
     assert reason_of() == f"DeviceClass {SITE} is not known here: {REMEDY}"
     assert reason_of(device_class()) == f"DeviceClass {SITE}: {REMEDY}"
 

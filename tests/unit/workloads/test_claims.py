@@ -38,7 +38,7 @@ def test_several_requests_of_one_class_are_added_up_also_in_one_claim() -> None:
     assert of_requests(request(), request(MIG, name="mig", count=2)) == {GPU: ("1", "1"), MIG: ("2", "2")}
 
 
-def test_all_devices_are_at_least_one_and_nobody_knows_how_many() -> None:
+def test_all_devices_means_at_least_one_and_has_no_maximum() -> None:
     (total,) = readable_workload(pod(by_name()), objects=Objects([claim(request(allocationMode="All"))])).totals
 
     assert (str(total.minimum), total.maximum) == ("1", None)
@@ -69,7 +69,7 @@ def test_constraints_take_nothing() -> None:
 # Alternatives
 
 
-def test_of_alternatives_of_one_class_the_least_and_the_most_are_told() -> None:
+def test_alternatives_of_one_class_give_a_minimum_and_a_maximum() -> None:
     alternatives = first_available(
         {"name": "eight", "deviceClassName": GPU, "count": 8}, {"name": "two", "deviceClassName": GPU, "count": 2}
     )
@@ -79,7 +79,7 @@ def test_of_alternatives_of_one_class_the_least_and_the_most_are_told() -> None:
     assert total.reason == "one of 2 alternatives"
 
 
-def test_of_alternatives_of_several_classes_none_is_sure() -> None:
+def test_alternatives_of_several_classes_have_a_minimum_of_zero() -> None:
     alternatives = first_available(
         {"name": "gpu", "deviceClassName": GPU},
         {"name": "mig", "deviceClassName": MIG, "count": 4},
@@ -89,7 +89,7 @@ def test_of_alternatives_of_several_classes_none_is_sure() -> None:
     assert of_requests(alternatives) == {GPU: ("0", "1"), MIG: ("0", "4")}
 
 
-def test_an_alternative_that_is_no_accelerator_makes_the_others_unsure() -> None:
+def test_an_alternative_without_accelerators_makes_the_minimum_zero() -> None:
     alternatives = first_available(
         {"name": "gpu", "deviceClassName": GPU}, {"name": "cpu", "deviceClassName": "dra.cpu"}
     )
@@ -160,6 +160,6 @@ def test_a_claim_of_the_first_api_is_unknown() -> None:
 # Network channels
 
 
-def test_channels_between_gpus_are_no_accelerators() -> None:
+def test_channels_between_gpus_are_not_accelerators() -> None:
     assert of_requests(request(CHANNEL)) == {}
     assert not workload(pod(by_name()), objects=Objects([claim(request(CHANNEL))])).asks_accelerators

@@ -76,7 +76,7 @@ def test_known_kinds_ask_for_accelerators_where_the_index_says_so(corpus: Corpus
 
 
 @every_corpus
-def test_no_document_that_asks_for_accelerators_passes_as_none_but_of_the_kinds_that_are_listed(corpus: Corpus) -> None:
+def test_every_document_that_asks_for_accelerators_is_a_workload_unless_its_kind_is_listed(corpus: Corpus) -> None:
     passing = set()
     for document in documents(corpus):
         found = workload(document)
@@ -87,7 +87,7 @@ def test_no_document_that_asks_for_accelerators_passes_as_none_but_of_the_kinds_
 
 
 @every_corpus
-def test_what_stands_for_a_number_until_it_is_filled_in_is_unknown(corpus: Corpus) -> None:
+def test_a_placeholder_for_a_number_is_unknown(corpus: Corpus) -> None:
     (found,) = (workload(each) for each in documents(corpus) if each.place.endswith(FILLED_IN_LATER[corpus]))
 
     assert found is not None

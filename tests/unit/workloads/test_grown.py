@@ -102,7 +102,7 @@ def test_a_maximum_that_could_not_be_read_bounds_nothing_that_grows() -> None:
     assert totals(found) == {"nvidia.com/gpu": ("8", None)}
 
 
-def test_what_is_held_has_the_number_that_it_has() -> None:
+def test_a_held_workload_keeps_its_number() -> None:
     assert workload(WEB, replace(scaler(5, 10), held=True)) == read(WEB)
 
 

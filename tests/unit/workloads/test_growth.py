@@ -200,7 +200,7 @@ def test_a_role_scaler_settles_the_number_of_its_role() -> None:
 
 
 @pytest.mark.parametrize("spec", [None, [], 3])
-def test_a_role_with_a_spec_that_is_none_cannot_be_set(spec: paths.Json) -> None:
+def test_a_role_with_an_invalid_spec_cannot_be_set(spec: paths.Json) -> None:
     value = disaggregated_set(EXTERNAL | {"spec": spec})
 
     assert grown_workloads.applied(value, readable_growth(role_scaler(4)), replicas=4) is value

@@ -48,7 +48,7 @@ def test_notebooks_say_what_they_are_by_their_labels(labels: dict[str, str]) -> 
     assert role(builders.pod(labels={**labels, ROLE_LABEL: "batch"})) is model.Role.BATCH
 
 
-def test_another_component_is_no_notebook() -> None:
+def test_another_component_is_not_a_notebook() -> None:
     assert role(builders.pod(labels={"component": "hub"})) is model.Role.UNKNOWN
 
 
@@ -73,7 +73,7 @@ def test_an_owner_says_less_than_a_label_and_less_than_the_kind() -> None:
 
 
 @pytest.mark.parametrize("label", ["infernce", "Training", "training ", "system-node"])
-def test_a_role_that_there_is_not_is_unknown_and_the_kind_tells_it(label: str) -> None:
+def test_an_invalid_role_is_unknown_and_the_kind_gives_the_role(label: str) -> None:
     value = builders.pytorch_job(labels={ROLE_LABEL: label})
 
     ((path, reason),) = unknowns(value)
@@ -116,7 +116,7 @@ def test_only_the_controller_is_the_owner_and_of_two_the_first() -> None:
         ({**controller("Job"), "apiVersion": ["v1"]}, "/apiVersion", "expected a string, found a list"),
     ],
 )
-def test_an_owner_that_is_none_is_unknown(wrong: paths.Json, path: str, reason: str) -> None:
+def test_an_invalid_owner_is_unknown(wrong: paths.Json, path: str, reason: str) -> None:
     assert unknowns(owned_by(wrong)) == [("/metadata/ownerReferences/0" + path, reason)]
 
 
@@ -190,7 +190,7 @@ def test_a_label_of_the_object_or_of_its_pods_forms_a_gang(key: str, formed_by: 
 
 
 @pytest.mark.parametrize("least", ["0", "1"])
-def test_a_group_of_which_one_pod_is_enough_is_no_gang(least: str) -> None:
+def test_a_group_that_needs_one_pod_is_not_a_gang(least: str) -> None:
     assert gang(builders.job(annotations={"scheduling.volcano.sh/group-min-member": least})) == model.Gang(wanted=False)
 
 
@@ -201,7 +201,7 @@ def test_an_in_tree_pod_group_forms_a_gang() -> None:
     assert not gang(builders.job(builders.template(schedulingGroup={}))).wanted
 
 
-def test_the_label_of_a_scheduler_is_no_annotation() -> None:
+def test_a_label_does_not_replace_the_annotation_of_a_scheduler() -> None:
     assert not gang(builders.pod(labels={"scheduling.k8s.io/group-name": "group"})).wanted
     assert not gang(builders.pod(annotations={"scheduling.x-k8s.io/pod-group": "group"})).wanted
 
@@ -209,7 +209,7 @@ def test_the_label_of_a_scheduler_is_no_annotation() -> None:
 # What holds pods back
 
 
-def test_what_is_suspended_says_so_where_its_kind_keeps_it() -> None:
+def test_suspension_is_read_from_the_field_of_the_kind() -> None:
     assert readable_workload(builders.job(suspend=True)).suspended
     assert readable_workload(builders.pytorch_job(run_policy={"suspend": True})).suspended
     assert not readable_workload(builders.job(suspend=False)).suspended
@@ -217,7 +217,7 @@ def test_what_is_suspended_says_so_where_its_kind_keeps_it() -> None:
     assert not readable_workload(builders.pod(suspend=True)).suspended
 
 
-def test_what_is_neither_suspended_nor_not_is_unknown() -> None:
+def test_an_invalid_suspension_is_unknown() -> None:
     value = builders.job(suspend="yes")
 
     assert unknowns(value) == [("/spec/suspend", "expected true or false, found a string")]

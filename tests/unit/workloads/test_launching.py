@@ -47,7 +47,9 @@ def idle_command(**fields: paths.Json) -> str:
         (["bash", "-c", "torchrun --nproc_per_node=$(nvidia-smi -L | wc -l) train.py"], None),
     ],
 )
-def test_the_launcher_is_told_a_number_by_its_flag(command: list[paths.Json], processes: Processes | None) -> None:
+def test_the_flag_of_the_launcher_gives_the_number_of_processes(
+    command: list[paths.Json], processes: Processes | None
+) -> None:
     assert launched(command=command) == processes
 
 
@@ -215,7 +217,7 @@ def test_commands_are_read_of_containers_with_accelerators_alone() -> None:
         ({"command": ["torchrun"], "args": [None]}, ("args/0", "expected a string, found null")),
     ],
 )
-def test_a_command_that_is_none_is_unknown(fields: paths.Object, known: tuple[str, str]) -> None:
+def test_an_invalid_command_is_unknown(fields: paths.Object, known: tuple[str, str]) -> None:
     place, reason = known
 
     assert unknowns(builders.pod({**builders.container(gpus=8), **fields})) == [(f"/spec/containers/0/{place}", reason)]

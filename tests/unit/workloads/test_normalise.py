@@ -151,7 +151,7 @@ def test_an_object_without_a_proper_kind_is_named_too(api_version: paths.Json, k
         {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics", "containers": [{"name": "a", "usage": {}}]},
     ],
 )
-def test_an_object_that_makes_no_pods_is_no_workload(value: paths.Object) -> None:
+def test_an_object_that_makes_no_pods_is_not_a_workload(value: paths.Object) -> None:
     assert normalise(value, vocabulary=VOCABULARY) is None
 
 
@@ -176,7 +176,7 @@ def test_a_label_says_what_a_workload_is_for() -> None:
     assert readable_workload(builders.job(labels={"role": "inference"})).role is model.Role.BATCH
 
 
-def test_a_role_that_there_is_not_is_unknown_instead_of_silently_another() -> None:
+def test_an_invalid_role_is_reported_and_the_role_of_the_kind_is_used() -> None:
     value = builders.job(labels={ROLE_LABEL: "infernce"})
 
     assert unknowns(value) == [
@@ -258,7 +258,7 @@ def test_a_pod_spec_under_a_wrong_key_is_named_and_not_judged(value: paths.Objec
     assert unknowns(value) == [(path, f"{kind} has no pod spec here, so it is not judged")]
 
 
-def test_what_lies_inside_a_template_is_no_misplaced_pod_spec() -> None:
+def test_a_pod_spec_inside_a_template_is_not_misplaced() -> None:
     nested = builders.replaced(
         builders.deployment(), "/spec/template/spec", {"containers": [], "other": builders.pod_spec()}
     )
@@ -272,7 +272,7 @@ def namespace_of(value: paths.Object) -> str:
     return found.namespace
 
 
-def test_a_namespace_is_judged_by_what_is_said_of_it() -> None:
+def test_a_namespace_is_judged_by_its_own_name() -> None:
     assert namespace_of(builders.custom("v1", "Namespace", {}, name="ml-research", namespace=None)) == "ml-research"
 
 
@@ -285,7 +285,7 @@ def test_a_namespace_is_judged_by_what_is_said_of_it() -> None:
         ("kueue.x-k8s.io/v1beta2", "ClusterQueue", ""),
     ],
 )
-def test_what_belongs_to_no_namespace_is_judged_in_none(api_version: str, kind: str, namespace: str) -> None:
+def test_a_cluster_scoped_object_is_judged_without_a_namespace(api_version: str, kind: str, namespace: str) -> None:
     assert namespace_of(builders.custom(api_version, kind, {}, name="one", namespace=None)) == namespace
 
 

@@ -187,7 +187,7 @@ def test_a_fraction_stays_one() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_no_quantity_of_a_resource_is_unknown_and_left_out(quantity: paths.Json, reason: str) -> None:
+def test_an_invalid_quantity_of_a_resource_is_unknown_and_left_out(quantity: paths.Json, reason: str) -> None:
     place = "/spec/containers/0/resources/limits/nvidia.com~1gpu"
     pod = builders.replaced(builders.pod(CONTAINER(gpus=1)), place, quantity)
 

@@ -114,7 +114,7 @@ def test_a_pod_group_of_another_group_of_kinds_has_no_claims() -> None:
     ] == ["/spec/template/spec/schedulingGroup/podGroupName"]
 
 
-def test_what_is_wrong_in_a_pod_group_is_told_where_it_is_named() -> None:
+def test_an_error_in_a_pod_group_is_reported_where_the_pod_names_it() -> None:
     crowded = pod_group(*(by_template(name=f"claim-{index}") for index in range(5)))
 
     assert unknowns(grouped(by_template()), objects=Objects([claim_template(request()), crowded])) == [

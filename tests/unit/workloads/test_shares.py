@@ -86,6 +86,6 @@ def test_a_request_stands_where_its_name_is_found_first() -> None:
     }
 
 
-def test_a_resource_asked_for_with_0_asks_for_nothing() -> None:
+def test_a_request_of_zero_counts_as_no_request() -> None:
     assert routes(CONTAINER(gpus=0)) == {}
     assert not readable_workload(builders.pod(CONTAINER(gpus=0))).asks_accelerators

@@ -90,11 +90,11 @@ def test_the_least_and_the_most_are_multiplied_each_by_its_number_of_pods(
 @pytest.mark.parametrize(
     ("count", "each"), [((0, 0), (4, 4)), ((0, 0), (4, None)), ((2, 2), (0, 0)), ((0, None), (0, 0))]
 )
-def test_none_at_all_are_no_total(count: tuple[int, int | None], each: tuple[int, int | None]) -> None:
+def test_zero_pods_or_zero_devices_give_no_total(count: tuple[int, int | None], each: tuple[int, int | None]) -> None:
     assert numbers(pods(*count, asked(*each))) == {}
 
 
-def test_what_has_no_bound_in_one_template_has_none_at_all() -> None:
+def test_one_unbounded_template_makes_the_total_unbounded() -> None:
     assert of_gpus(pods(1, 1, asked()), pods(0, None, asked()), pods(2, 2, asked())) == (3, None)
 
 
@@ -118,7 +118,7 @@ def test_totals_come_in_the_order_of_their_names() -> None:
 # Reasons
 
 
-def test_each_reason_why_the_numbers_differ_is_told_once() -> None:
+def test_each_reason_for_different_numbers_appears_once() -> None:
     autoscaled = [pods(1, 4, asked(), reason="autoscaling") for _ in range(3)]
 
     assert reason_of(*autoscaled, pods(0, 2, asked(), reason="a surge")) == "autoscaling; a surge"
@@ -165,7 +165,7 @@ def test_a_shared_claim_is_sure_as_soon_as_one_template_surely_makes_a_pod() -> 
     assert numbers(pods(0, 0, shared())) == {}
 
 
-def test_why_a_shared_claim_is_not_sure_is_told() -> None:
+def test_a_shared_claim_gives_the_reason_for_an_uncertain_number() -> None:
     assert reason_of(pods(0, 2, shared(), reason="autoscaling")) == "autoscaling"
     assert reason_of(pods(1, 2, shared(1, None), reason="autoscaling")) == ""
 

@@ -62,7 +62,7 @@ def test_a_claim_of_another_namespace_is_another_claim() -> None:
     ]
 
 
-def test_a_claim_is_no_template_of_claims() -> None:
+def test_a_claim_is_not_a_template_of_claims() -> None:
     assert unknowns(pod(by_template()), objects=Objects([claim(request())]))
     assert unknowns(pod(by_name()), objects=Objects([claim_template(request())]))
 
@@ -80,7 +80,7 @@ def test_a_claim_is_no_template_of_claims() -> None:
         ({"name": "gpu", "firstAvailable": "gpu"}, "firstAvailable", "expected a list, found a string"),
     ],
 )
-def test_what_is_wrong_in_a_claim_is_told_where_it_is_named(wrong: paths.Object, place: str, reason: str) -> None:
+def test_an_error_in_a_claim_is_reported_where_the_pod_names_it(wrong: paths.Object, place: str, reason: str) -> None:
     assert wrong_in_claim(wrong) == [
         (
             "/spec/resourceClaims/0/resourceClaimName",
@@ -97,7 +97,7 @@ def test_a_request_in_two_forms_is_unknown() -> None:
     assert reason.endswith("requests[0]: it has exactly and firstAvailable, of which Kubernetes takes one")
 
 
-def test_what_is_wrong_in_a_template_is_told_at_its_place_in_the_template() -> None:
+def test_an_error_in_a_claim_template_names_its_place_in_the_template() -> None:
     ((path, reason),) = unknowns(pod(by_template()), objects=Objects([claim_template(request(None))]))
 
     assert path == "/spec/resourceClaims/0/resourceClaimTemplateName"
