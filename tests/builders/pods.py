@@ -1,4 +1,4 @@
-"""Pods and what is in them, and the nodes that they run on."""
+"""Pods with their parts, and the nodes that they run on."""
 
 from collections.abc import Mapping, Sequence
 

@@ -13,7 +13,7 @@ _CHUNK = 64 * 1024
 
 @contextlib.contextmanager
 def balancing(ports: Sequence[int]) -> Iterator[int]:
-    """A port whose connections go to these ports in turn, and past those that nobody listens on."""
+    """A port whose connections go to these ports in turn. It skips ports without a listener."""
     listener = socket.create_server((LOOPBACK, 0), backlog=256)
     turns = itertools.cycle(range(len(ports)))
 

@@ -55,7 +55,7 @@ class Response:
 class Cluster:
     """A running API server, with an administrator's rights.
 
-    Methods that reach the server raise `ApiError` when it refuses and `OSError` when it is not there. They may be
+    Methods that reach the server raise `ApiError` when it refuses and `OSError` when it does not answer. They may be
     called from several threads at once.
     """
 
@@ -220,7 +220,7 @@ class Cluster:
         prefix = f"/api/{api_version}" if "/" not in api_version else f"/apis/{api_version}"
         if (prefix, kind) not in self._resources:
             served = self.request("GET", prefix).body["resources"]
-            # A subresource such as pods/eviction may have a kind of its own.
+            # A subresource may have a kind of its own, for example pods/eviction.
             self._resources.update({(prefix, each["kind"]): each for each in served if "/" not in each["name"]})
         if (prefix, kind) not in self._resources:
             raise ApiError(f"no kind {kind} in {api_version}", status=404, reason="NotFound")
@@ -252,7 +252,7 @@ def wait_until(predicate: Callable[[], T | None], *, description: str, timeout: 
 
 
 def condition(of: Object, name: str) -> Object:
-    """The condition of that type in an object's status; empty while it has none."""
+    """The condition of that type in an object's status; empty while the status lacks it."""
     conditions = of.get("status", {}).get("conditions") or []
     return next((each for each in conditions if each["type"] == name), {})
 

@@ -52,7 +52,7 @@ def control_plane(directory: Path, *, tools: Path = TOOLS) -> Iterator[Cluster]:
         components.kwok(kwok, credentials=credentials),
     ]
     with contextlib.ExitStack() as stack:
-        # What etcd stores takes 128 MiB, and nobody reads it afterwards.
+        # The store of etcd takes 128 MiB, and no test reads it afterwards.
         stack.callback(shutil.rmtree, directory / "etcd", ignore_errors=True)
         running: list[processes.Running] = []
         for together in (first, second):

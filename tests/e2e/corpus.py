@@ -35,7 +35,7 @@ def _files() -> Iterator[Path]:
 
 
 def _read(file: Path) -> list[Object]:
-    """The documents of a file; none of one that is not YAML."""
+    """The documents of a file; no documents if it is not YAML."""
     try:
         return list(indexed_manifests.read(file))
     except yaml.YAMLError:

@@ -34,7 +34,7 @@ def install(cluster: Cluster, names: Iterable[str], *, version: str = "") -> Non
 
 
 def _create(cluster: Cluster, name: str, *, version: str) -> None:
-    # Create, not apply: the largest do not fit into kubectl's annotation, and nobody needs their fields tracked.
+    # Create, not apply: the largest do not fit into kubectl's annotation, and no test needs their fields tracked.
     definition = _file(name).read_text()
     if version:
         parsed = yaml.safe_load(definition)

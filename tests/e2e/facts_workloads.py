@@ -1,4 +1,4 @@
-"""Workloads for the cluster of facts_site.py, of each of which something else is to be said."""
+"""Workloads for the cluster of facts_site.py, each with a different result."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ _TOLERATED: Final = builders.toleration(GPU, operator="Exists", effect="NoSchedu
 
 
 def asked_about() -> Iterator[Object]:
-    """Some that fit, some that never can, some that wait for somebody, and one of which nobody can tell."""
+    """Some fit, some can never fit, some wait for others, and one is unknown."""
     yield job("fits", template(GPU, 8), queue="research", queue_class="nightly")
     yield job("held", template(GPU, 1), queue="held")
     yield job("lost", template(GPU, 1), queue="nowhere")
@@ -43,7 +43,7 @@ def asked_about() -> Iterator[Object]:
 def job(
     name: str, pod_template: Object, *, queue: str = "", queue_class: str = "", namespace: str = NAMESPACE
 ) -> Object:
-    """A Job of one pod, suspended as Kueue would have it, so that nobody starts its pod."""
+    """A Job of one pod, suspended as Kueue would have it, so that no controller starts its pod."""
     labels = {key: value for key, value in ((_QUEUE, queue), (_CLASS, queue_class)) if value}
     once = builders.replaced(pod_template, "/spec/restartPolicy", "Never")
     return builders.job(once, suspend=True, name=name, namespace=namespace, labels=labels)

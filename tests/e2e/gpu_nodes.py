@@ -15,7 +15,7 @@ def gpu_node(
     labels: Mapping[str, str] | None = None,
     resources: Mapping[str, str] | None = None,
 ) -> Object:
-    """A tainted node with `gpus` GPUs; `resources` are more extended resources, such as `{"rdma/ib": "8"}`."""
+    """A tainted node with `gpus` GPUs; `resources` are more extended resources, for example `{"rdma/ib": "8"}`."""
     of_gpus = {
         "nvidia.com/gpu.present": "true",
         "nvidia.com/gpu.product": product,

@@ -19,7 +19,7 @@ LOOPBACK = "127.0.0.1"
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 10.0
-# Below the range that Linux gives to outgoing connections, so that none of them takes a port between choice and use.
+# Below the range that Linux gives to outgoing connections, so that no connection takes a port between choice and use.
 _PORTS = range(20_000, 32_000)
 
 

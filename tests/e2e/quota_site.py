@@ -33,7 +33,7 @@ def account(cluster: Cluster) -> Iterator[Path]:
         yield accounts.kubeconfig(cluster, "quota")
     finally:
         for each in reversed(applied):
-            # What stands in the namespace goes with it.
+            # Objects in the namespace are deleted with it.
             if "namespace" not in each["metadata"]:
                 cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
         cluster.delete_namespace(accounts.NAMESPACE)
@@ -57,7 +57,7 @@ def replica(directory: Path, number: int, account: Path, *, config: Path = CONFI
 
 @contextlib.contextmanager
 def asked(cluster: Cluster, replicas: Sequence[ServerProcess]) -> Iterator[None]:
-    """While the context lasts, the API server asks one of the servers about everything, and goes without none."""
+    """While the context lasts, the API server sends every review to one of the servers and needs its answer."""
     with balancing([replica.port for replica in replicas]) as port:
         printed = command.usher(
             *("manifests", "webhooks", "--url", f"https://{LOOPBACK}:{port}"),
@@ -83,7 +83,7 @@ def quota(cluster: Cluster, namespace: str, *limits: Object) -> Iterator[str]:
 
 
 def wait_until_known(replicas: Sequence[ServerProcess]) -> None:
-    """Until every server has heard of a GPUQuota; what is let in before is charged when it is found."""
+    """Until every server knows a GPUQuota; objects that were admitted before are charged when a server finds them."""
     known = 'usher_facts_objects{kind="gpuquotas.gpu-usher.io"}'
     wait_until(
         lambda: all(replica.metrics().get(known) for replica in replicas), description="all servers know of the quota"
@@ -96,7 +96,7 @@ def status(cluster: Cluster, quota: str) -> Object:
 
 
 def used(cluster: Cluster, quota: str, unit: str = "gpus") -> int:
-    """What is used of the first limit."""
+    """The used amounts of the first limit."""
     return int(status(cluster, quota).get("used", [{}])[0].get(unit, 0))
 
 

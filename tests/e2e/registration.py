@@ -61,7 +61,7 @@ def registered(cluster: Cluster, server: ServerProcess, *, validating: bool = Tr
 
 
 def remove(cluster: Cluster, *, kinds: Sequence[str]) -> None:
-    """Deletes our configurations of these kinds and waits until the API server asks nobody."""
+    """Deletes our configurations of these kinds and waits until the API server sends no more reviews."""
     for kind in kinds:
         cluster.delete(kind, "gpu-usher", api_version=_API_VERSION)
     wait_until(lambda: not _mutates(cluster) and not _validates(cluster), description="the API server asks no webhook")

@@ -38,23 +38,23 @@ _CONDITION: Final = {
 _CONDITIONS: Final[Object] = {"conditions": [_CONDITION]}
 _APP: Final = {"app": NAME}
 _TEAM: Final = {"key": "team", "operator": "Exists"}
-"""With a list of its own in the manifest, every apply writes the whole list anew."""
+"""With a list of its own in the manifest, every apply writes the whole list again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A workload of several pods, most of which ask for accelerators."""
+    """A workload of several pods. Most of them ask for accelerators."""
 
     manifest: Object
     pods: int
     """That ask for accelerators."""
     others: int = 0
     knows_fabric: bool = True
-    """Whether its containers are told about the interconnect: those that train are, and whose ranks would see it."""
+    """Whether its containers get the settings of the interconnect: they must train, and their ranks must see these."""
     status: Object
     """What its controller writes at some time."""
     suspend: str = ""
-    """Where the kind has it; empty where it has none."""
+    """The place in the kind; empty if the kind has no place for it."""
     pod_specs: tuple[str, ...] = ()
     """Pod specs in which Kueue places the pods while the object is suspended."""
 

@@ -1,4 +1,4 @@
-"""What breaks a rule is turned away, and its author is told why."""
+"""The webhook denies an object that breaks a rule and gives its author the reason."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is said of ResourceQuotas and LimitRanges is what the API server does: pod by pod, in both directions."""
+"""Verdicts about ResourceQuotas and LimitRanges match the API server: pod by pod, in both directions."""
 
 import random
 from collections.abc import Iterator
