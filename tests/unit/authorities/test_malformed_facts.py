@@ -1,4 +1,4 @@
-"""What of the cluster cannot be read is told by its name, and makes nothing smaller than it may be."""
+"""Unreadable facts are reported by name, and never make an amount smaller than it may be."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is in the certificates, and what OpenSSL makes of them."""
+"""The contents of the certificates, and how OpenSSL reads them."""
 
 import ipaddress
 import ssl

@@ -1,4 +1,4 @@
-"""A directory of certificates over the years: what is made, kept, renewed, and never touched."""
+"""A directory of certificates over the years: which files usher makes, keeps, renews, and never touches."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""usher.yaml as models: safe without a word in it, and refused where it says what cannot be meant."""
+"""usher.yaml as models: safe when empty, and refused if a value makes no sense."""
 
 from typing import Any
 

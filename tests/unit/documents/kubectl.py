@@ -17,7 +17,7 @@ class RefusedError(Exception):
 
 
 def sent(files: Sequence[Path]) -> list[Any]:
-    """The objects of the files as kubectl would send them: an empty patch changes none. `List` kinds are flattened.
+    """The objects of the files as kubectl would send them: an empty patch changes nothing. `List` kinds are flattened.
 
     Every object needs a `kind`.
     """
@@ -39,7 +39,7 @@ def sent_of(content: str | bytes, directory: Path) -> list[Any]:
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """Equal as JSON: a boolean is no number, and 1 is 1.0."""
+    """Equal as JSON: a boolean is not a number, and 1 equals 1.0."""
     return json.dumps(_as_floats(ours), sort_keys=True) == json.dumps(_as_floats(theirs), sort_keys=True)
 
 

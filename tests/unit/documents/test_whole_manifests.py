@@ -1,4 +1,4 @@
-"""What is read of whole manifests, ours and published ones, is what kubectl and PyYAML read of them."""
+"""usher reads whole manifests, ours and published ones, as kubectl and PyYAML do."""
 
 import datetime as dt
 import math

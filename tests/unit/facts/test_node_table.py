@@ -1,4 +1,4 @@
-"""Thousands of nodes are a few classes; what is their own stands beside these, and heartbeats change nothing."""
+"""Thousands of nodes are a few classes; each node's own values stand beside these, and heartbeats change nothing."""
 
 from typing import Any
 

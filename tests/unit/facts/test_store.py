@@ -1,4 +1,4 @@
-"""What is at hand of a cluster, and what is known to be missing."""
+"""The objects of a cluster that a store holds, and those that are certainly missing."""
 
 from hypothesis import given
 from hypothesis import strategies as st

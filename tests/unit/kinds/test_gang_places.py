@@ -1,4 +1,4 @@
-"""Where each kind says what makes its pods a gang on Volcano (docs/domain/volcano.md#routing), and what it says."""
+"""The fields of each kind that make its pods a gang on Volcano (docs/domain/volcano.md#routing), and their values."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A cluster of which every object is known, so that what is not among them is missing."""
+"""A cluster with only known objects, so that any other object is missing."""
 
 from usher import paths
 from usher.reading.lookup import Absence, Objects, Reference
@@ -14,6 +14,6 @@ class Cluster:
 
 
 def named(api_version: str, kind: str, name: str, namespace: str | None = None) -> paths.Object:
-    """An object of which nothing matters but that it is there."""
+    """An object that only has to exist."""
     metadata: paths.Object = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}

@@ -42,7 +42,7 @@ def tolerations() -> st.SearchStrategy[Any]:
 
 
 def expressions() -> st.SearchStrategy[Any]:
-    """Requirements of which every single one leaves an H100 node possible."""
+    """Requirements. Each of them leaves an H100 node possible."""
     return st.lists(
         st.sampled_from(
             [
@@ -220,7 +220,7 @@ GPU_COUNTS: st.SearchStrategy[Any] = st.sampled_from([0, 1, 8, "8", "0"])
 
 
 def any_manifests() -> Manifests:
-    """Pods, PyTorchJobs and TrainJobs, some of which no API server would take."""
+    """Pods, PyTorchJobs and TrainJobs. An API server would refuse some of them."""
     return st.one_of(
         pods(gpus=GPU_COUNTS, garbage=False),
         pods(gpus=GPU_COUNTS, garbage=True),

@@ -1,4 +1,4 @@
-"""Routing to Volcano and KAI-Scheduler through the real evaluator: what is routed is a gang to every check."""
+"""Routing to Volcano and KAI-Scheduler through the real evaluator: every check sees a routed workload as a gang."""
 
 from typing import Any
 

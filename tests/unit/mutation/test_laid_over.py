@@ -1,4 +1,4 @@
-"""What is given to the pods of a TrainJob: their template stands in its runtime, over which a patch is laid."""
+"""Mutations of the pods of a TrainJob: their template stands in its runtime, and a patch overrides it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Answers of Kubernetes' own code, written down by tools/oracle; scripts/oracle writes them anew."""
+"""Answers of Kubernetes' own code, written down by tools/oracle; scripts/oracle writes them again."""
 
 import json
 from collections.abc import Iterable
@@ -18,4 +18,4 @@ def assert_none(differences: Iterable[object]) -> None:
     """Fails, and shows the first few, if there is a case in which we and Kubernetes differ."""
     found = list(differences)
     shown = "".join(f"\n  {difference}" for difference in found[:_SHOWN])
-    assert not found, f"{len(found)} cases differ from what Kubernetes answers, such as{shown}"
+    assert not found, f"{len(found)} cases differ from what Kubernetes answers, for example{shown}"

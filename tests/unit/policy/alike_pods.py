@@ -1,4 +1,4 @@
-"""Pods of one job, changes of any of their fields, and changes of what is known of the cluster."""
+"""Pods of one job, changes of any of their fields, and changes of the facts about the cluster."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -145,7 +145,7 @@ def pod_group(members: int) -> paths.Object:
 
 
 def everything() -> Store:
-    """What is known of a cluster in which the job runs."""
+    """The facts about a cluster in which the job runs."""
     return Store.of(
         [
             quota(0), limit_range(16), priority_class(7), gpu_quota(100), pod_group(1),

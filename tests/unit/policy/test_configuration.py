@@ -1,4 +1,4 @@
-"""What usher.yaml says of checks, held against the checks that there are."""
+"""The settings of checks in usher.yaml, compared with the existing checks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Pods of which only a part is known are warned about and never denied for what the rest may say."""
+"""Partly known pods get warnings, and are never denied for a value that the unknown part may set."""
 
 import builders
 from usher import model, paths

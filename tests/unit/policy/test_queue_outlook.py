@@ -1,4 +1,4 @@
-"""Where a workload would go: what is told is so, and what is suggested works."""
+"""Where a workload would go: the answers are true, and the remedies work."""
 
 from collections.abc import Sequence
 from functools import cache

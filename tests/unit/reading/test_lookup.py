@@ -1,4 +1,4 @@
-"""What is found of the objects of some files, by name."""
+"""References find objects of some files by name."""
 
 import pytest
 

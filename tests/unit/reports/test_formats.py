@@ -1,6 +1,6 @@
 """The formats as files: tests/data/reports holds what each of them writes.
 
-After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writes them anew; read the diff.
+After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writes them again; read the diff.
 """
 
 import io

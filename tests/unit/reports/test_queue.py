@@ -1,6 +1,6 @@
-"""`usher queue` as files: tests/data/queue holds a cluster, manifests, and what is told of each as text and as JSON.
+"""`usher queue` as files: tests/data/queue holds a cluster, manifests, and the report on each as text and as JSON.
 
-After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writes them anew; read the diff.
+After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writes them again; read the diff.
 """
 
 import io

@@ -1,6 +1,6 @@
-"""`usher workload show` as files: tests/data/workloads holds manifests, and what is shown of each as text and as JSON.
+"""`usher workload show` as files: tests/data/workloads holds manifests, and the output for each as text and as JSON.
 
-After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writes them anew; read the diff. The `input`
+After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` updates them; read the diff. The `input`
 of the policies is left out of these: it changes with the policies and has tests of its own.
 """
 

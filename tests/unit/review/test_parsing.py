@@ -1,4 +1,4 @@
-"""What is read from a body, exactly; and what is refused, in words that say why."""
+"""The exact values that are read from a body, and refusals that give the reason."""
 
 import json
 from collections.abc import Callable

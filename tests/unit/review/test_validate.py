@@ -1,4 +1,4 @@
-"""A validating review that is charged: what is let in, what is refused, and what is no verdict."""
+"""A validating review that is charged: admission, refusal, and errors without a verdict."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which part of which line a finding points at."""
+"""The line, and the part of it, that a finding points at."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""Many objects, one evaluator: what is counted, and what happens when one of them fails."""
+"""Many objects, one evaluator: the totals, and what happens when one of them fails."""
 
 from collections.abc import Iterable
 from decimal import Decimal

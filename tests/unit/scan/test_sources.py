@@ -1,4 +1,4 @@
-"""Which files are read, what in them is an object, and what is said of the rest."""
+"""Which files are read, which documents are objects, and which notes the rest gets."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Random pods, pools and nodes: what is said about pools holds for every node, as a matcher of its own finds."""
+"""Random pods, pools and nodes: answers about pools hold for every node, as an independent matcher confirms."""
 
 from hypothesis import given
 from hypothesis import strategies as st

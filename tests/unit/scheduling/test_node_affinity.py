@@ -1,4 +1,4 @@
-"""A pod set against one node of which everything is known; tests/unit/oracle has the scheduler's own answers."""
+"""A pod set against one completely known node; tests/unit/oracle has the scheduler's own answers."""
 
 import pytest
 

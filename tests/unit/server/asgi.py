@@ -39,7 +39,7 @@ async def call(
     method: str = "POST",
     headers: Sequence[tuple[bytes, bytes]] = (JSON,),
 ) -> Answer:
-    """The answer to one request. Whoever asks for more than the messages that there are finds the client gone."""
+    """The answer to one request. After the last message, the client is gone."""
     waiting = iter(messages)
     sent: list[Message] = []
 

@@ -1,4 +1,4 @@
-"""The hot path as an ASGI application: what is taken, what is refused, and what no fault of ours may become."""
+"""The hot path as an ASGI application: which requests it accepts or refuses, and that a bug never becomes a verdict."""
 
 import asyncio
 import io

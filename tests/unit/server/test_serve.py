@@ -1,4 +1,4 @@
-"""What is decided around the servers: when they are ready, and how their addresses are written."""
+"""Decisions around the servers: when they are ready, and how their addresses are written."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What containers with accelerators are told to start: how many processes, or nothing but to wait."""
+"""What the commands of containers with accelerators start: a number of processes, or only a wait."""
 
 import pytest
 

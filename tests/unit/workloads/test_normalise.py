@@ -1,4 +1,4 @@
-"""What is said about a whole object: which kind it is, its name, its role, its owner, whether it is on its way out."""
+"""The facts about a whole object: its kind, name, role and owner, and whether it is being deleted."""
 
 import pytest
 

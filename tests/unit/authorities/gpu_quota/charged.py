@@ -43,7 +43,7 @@ def texts(of_units: amounts.Amounts) -> dict[str, str]:
 
 
 def total(value: paths.Object | model.Workload, **more: object) -> dict[str, str]:
-    """What is charged for all priority classes together, where nothing of it is unbounded or unclear."""
+    """The charge for all priority classes together, which must be bounded and clear."""
     found = charge(value, **more)  # type: ignore[arg-type]  # the same arguments
     assert (found.unbounded, found.unclear) == ("", ())
     return texts(gpu_quota_charge.of_classes(found.amounts, ()))

@@ -1,4 +1,4 @@
-"""The ledger of a quota: what is charged, refused, settled and released."""
+"""The ledger of a quota: how it charges, refuses, settles and releases."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Kueue's configuration is read from the text of its ConfigMap; what is wrong with it is told."""
+"""Kueue's configuration is read from the text of its ConfigMap, with a problem for each error in it."""
 
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue.configuration import Configuration

@@ -1,4 +1,4 @@
-"""What is known of Kueue in a cluster."""
+"""The facts about Kueue in a cluster."""
 
 from builders.queues import NAMESPACE, local_queue
 from usher.authorities.kueue import read as kueue_read

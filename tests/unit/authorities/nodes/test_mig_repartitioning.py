@@ -1,4 +1,4 @@
-"""What boards could hold if they were divided anew."""
+"""What boards could hold if they were divided again."""
 
 import builders
 from unit.authorities.clusters import cluster, demand

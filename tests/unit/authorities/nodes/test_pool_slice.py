@@ -1,4 +1,4 @@
-"""What rules see of the nodes that a pod may run on: its tolerations, and numbers that such nodes have."""
+"""What rules see of the nodes that a pod may run on: its tolerations, and numbers that all these nodes have."""
 
 from dataclasses import replace
 

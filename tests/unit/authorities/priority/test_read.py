@@ -1,4 +1,4 @@
-"""What priority classes are worth, and which of them pods get that name none."""
+"""The values of priority classes, and the default class of pods."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/fabrics.md: whoever chooses a profile finds all of it there."""
+"""docs/fabrics.md documents every setting of every profile."""
 
 import re
 from pathlib import Path

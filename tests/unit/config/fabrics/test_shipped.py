@@ -1,4 +1,4 @@
-"""The interconnect profiles that come with gpu-usher: none of them says what it should not."""
+"""The interconnect profiles that come with gpu-usher set only safe values."""
 
 import pytest
 

@@ -46,7 +46,7 @@ def library(
 
 
 def pods(value: paths.Object, *others: paths.Object) -> dict[str, tuple[int, int | None]]:
-    """Counts by the names of the pod sets, of which no two are the same."""
+    """Counts by the names of the pod sets, which must be unique."""
     found = counts(value, objects=lookup.Objects(others))
     assert len({name for name, *_ in found}) == len(found)
     return {name: (minimum, maximum) for name, _, minimum, maximum in found}

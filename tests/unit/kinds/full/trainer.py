@@ -32,7 +32,7 @@ def _targeting(job: str, **fields: builders.JsonValue) -> builders.JsonValue:
     return {"targetJobs": [{"name": job}], **fields}
 
 
-# A pod template has one value of each field: what is read of several patches is the last, so each job has one.
+# A pod template has one value of each field: the last of several patches wins, so each job has one patch.
 _TRAIN_JOB: dict[str, builders.JsonValue] = {
     "suspend": False,
     "runtimeRef": {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "three-jobs"},

@@ -38,7 +38,7 @@ OBJECTS: dict[str, paths.Object] = {
 
 REFERENCED: list[paths.Object] = [
     builders.custom("flow.volcano.sh/v1alpha1", "JobTemplate", _job_spec(), name=name)
-    # Also what stands in the place of a name when the tests put anything there.
+    # Also the value of a name when the tests put anything there.
     for name in ("prepare", "train", "junk")
 ]
 """What they refer to by name."""

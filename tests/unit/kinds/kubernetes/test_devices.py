@@ -1,4 +1,4 @@
-"""Device claims, as rules see them: in every version, and with what is known of their device classes."""
+"""Device claims, as rules see them: in every version, and with the facts about their device classes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Volcano Job (docs/domain/kinds.md#volcano-jobs), and the kinds that make such Jobs."""
+"""The Volcano Job (docs/domain/kinds.md#volcano-jobs), and the kinds that make these Jobs."""
 
 import pytest
 

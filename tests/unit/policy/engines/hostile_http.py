@@ -13,7 +13,7 @@ BOUND: Final = 60.0
 """Seconds after which the server gives up being hostile."""
 
 REVISION: Final = "0123456789abcdef"
-"""What it says when it is asked for the revision of its policies."""
+"""The answer to a request for the revision of its policies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ class MemoryApi:
         self.events: defaultdict[tuple[str, str], list[Event]] = defaultdict(list)
         """What watches tell, by group and kind."""
         self.unserved: set[str] = set()
-        """Plurals of kinds that nobody has installed, or that are not known yet."""
+        """Plurals of kinds that are not installed or not known yet."""
         self.trouble: Callable[[str, str], Answer | None] = lambda _method, _path: None
         """Looks at method and path of a request and may answer in the server's place."""
         self.requests: list[tuple[str, str]] = []
@@ -68,7 +68,7 @@ class MemoryApi:
         """How often all streams were ended."""
 
     def apply(self, value: paths.Object) -> paths.Object:
-        """Creates an object, or takes the place of the one of its name, as if nobody had to be asked."""
+        """Creates an object, or replaces the one of its name, without admission."""
         with self._lock:
             value = copy.deepcopy(value)
             before = self.objects.get(_place(value))
@@ -283,7 +283,7 @@ class Replica:
         return ObjectCharges(known=self.knowledge()).of(value)
 
     def watch(self, *kinds: str) -> None:
-        """Sees all that has happened to some kinds; to all, if none is named."""
+        """Sees all events of these kinds; of all kinds, if the list is empty."""
         for key in list(self.api.events):
             if not kinds or key[1] in kinds:
                 self._take(key)
@@ -301,7 +301,7 @@ class Replica:
         self.seen[key] = len(events)
 
     def restart(self) -> None:
-        """Forgets what exists, and sees it anew."""
+        """Forgets all objects, and sees them again."""
         self.holdings.clear()
         self.sinks = {}
         for key in [key for key in self.api.events if key in WORKLOADS]:
@@ -372,5 +372,5 @@ def owned(value: paths.Object, owner: paths.Object) -> paths.Object:
 
 
 def unreachable(_method: str, _path: str) -> Answer | None:
-    """Trouble: nobody answers."""
+    """Trouble: no server answers."""
     raise errors.ClusterError("the test cluster cannot be reached")

@@ -1,4 +1,4 @@
-"""Where the accounts of quotas are kept, and that nobody's writing is lost."""
+"""The store of the quotas' accounts, which loses no write."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Changes to one quota by several writers, none of which is lost and none of which is made on what is old."""
+"""Changes to one quota by several writers: no change is lost, and no change starts from an old state."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is kept of what exists."""
+"""The facts that the observer keeps about existing objects."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Charges follow what exists: what is seen is settled, what is gone is given back, what nobody asked for is adopted."""
+"""Charges follow the objects: settled when seen, released when deleted, adopted when they bypassed admission."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What exists is watched while there is a quota, and read anew where it would be charged otherwise."""
+"""The service watches objects while a quota exists, and reads them again if their charge may change."""
 
 import time
 from collections.abc import Callable, Iterator
