@@ -1,4 +1,4 @@
-"""What the acceptance tests share: manifests, sites, and how a decision is told in one line each."""
+"""What the acceptance tests share: manifests, sites, and the findings of a decision, one line each."""
 
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def mutated(value: paths.Object, site: dict[str, Any] | None = None, *known: pat
 
 
 def found(decision: model.Decision) -> set[str]:
-    """What is found, such as `deny USH301 gpu-toleration-present`."""
+    """The findings of a decision, for example `deny USH301 gpu-toleration-present`."""
     return {f"{judgement.outcome.value} {judgement.code} {judgement.name}" for judgement in decision.judgements}
 
 

@@ -21,7 +21,7 @@ _E2E: Final = "tests/e2e"
 
 
 class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """All tests with a real API server in one process, so that there is one; the tests of any other module in one too.
+    """Runs all tests with a real API server in one process, because they share it; each other module too.
 
     The tests with an API server take longest, so they start first. After them come the modules with the most tests.
     A module is never split: the scheduler looks through all its pieces after each test.

@@ -30,7 +30,7 @@ class ScriptedEngine:
 
 
 def result(**entries: Sequence[paths.Json]) -> paths.Object:
-    """A result of any entry point: of what is not given, the list is empty."""
+    """A result of any entry point; a list that is not given is empty."""
     lists = {name: [*entries.get(name, ())] for name in ("findings", "unknown", "intents", "warnings", "skips")}
     return {"version": RESULT_VERSION, **lists}
 

@@ -36,7 +36,7 @@ def as_json(value: Any) -> paths.Json:
         return [as_json(child) for child in value]
     if isinstance(value, date):
         return value.isoformat()
-    return value  # type: ignore[no-any-return]  # what is left is a scalar of JSON
+    return value  # type: ignore[no-any-return]  # the rest is a scalar of JSON
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What must hold of every mutated object. A property is a function that yields what is wrong with a case."""
+"""What must hold of every mutated object. A property is a function that yields the errors of a case."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class Case:
 
 
 def case(name: str, evaluator: Evaluator, request: Request) -> Case | None:
-    """None of an object that makes no pods, or none that are known."""
+    """`None` for an object that makes no pods, or only unknown ones."""
     workload = _read(evaluator, request)
     if workload is None or not workload.pod_sets:
         return None
@@ -87,7 +87,7 @@ def given_otherwise_by_the_patch(case: Case) -> Iterator[str]:
 
 
 def taken_from_the_user(case: Case) -> Iterator[str]:
-    """Everything that the user set is there as it was, but what is documented; an empty text is none to the API."""
+    """All values of the user are unchanged, except documented ones; to the API, an empty text is a missing value."""
     for pointer, before in _leaves(case.request.value):
         if before in (None, "") or pointer == _OWN:
             continue
@@ -107,7 +107,7 @@ def _is_documented(case: Case, pointer: str, before: paths.Json, now: paths.Json
     if now is None:
         return case.workload.is_pod and pointer in _BESIDE_ITS_CLASS
     values = [intent.value for intent in case.merged.applied if isinstance(intent.value, dict)]
-    # What Kubernetes writes where nobody says anything, and what is wanted instead.
+    # The default of Kubernetes, and the value that replaces it.
     return any(before == value.get("instead") and now in (value.get("name"), value.get("value")) for value in values)
 
 
@@ -135,7 +135,7 @@ def read_otherwise(case: Case) -> Iterator[str]:
     """The same pods in the same number ask for the same, can be changed as before, and nothing more is unknown."""
     now = case.read(case.merged.value)
     if now is None:
-        yield "it is no workload any more"
+        yield "it is not a workload any more"
         return
     yield from _differences(case.workload, now, _OF_WORKLOADS, "")
     if len(now.pod_sets) != len(case.workload.pod_sets):
@@ -143,7 +143,7 @@ def read_otherwise(case: Case) -> Iterator[str]:
         return
     for before, after in zip(case.workload.pod_sets, now.pod_sets, strict=True):
         yield from _differences(before, after, _OF_POD_SETS, before.path)
-        # What is asked for stands in the requests now, where it stood in the limits.
+        # The path of an amount may change from the limits to the requests.
         asked = [[replace(request, path="") for request in one.requests] for one in (before, after)]
         if asked[0] != asked[1]:
             yield f"requests of {before.path!r}: {asked[0]} became {asked[1]}"
@@ -159,7 +159,7 @@ def _differences(before: object, after: object, names: tuple[str, ...], path: st
 
 
 def given_to_others(case: Case) -> Iterator[str]:
-    """Pod sets of which no mutation speaks stay as they are, but for what the whole object is given."""
+    """Pod sets without a mutation stay unchanged, except for changes of the whole object."""
     if case.workload.is_pod:
         return
     now = case.read(case.merged.value)

@@ -63,7 +63,7 @@ def running(
         directory: where it writes its log.
         policies: files and folders to load; tests and manifests in them are left out.
         arguments: further arguments for `opa run`.
-        port: to listen on; a free one where none is given.
+        port: to listen on; a free one by default.
         tls: what trusts the server, where the arguments make it speak TLS.
 
     Raises:

@@ -73,12 +73,12 @@ class ServerProcess:
         return self.running.log.read_text()
 
     def log(self, event: str = "") -> list[dict[str, Any]]:
-        """Its log, or what it says about one kind of event."""
+        """Its log, or the lines about one kind of event."""
         lines = [json.loads(line) for line in self.log_text.splitlines()]
         return [line for line in lines if event in ("", line["event"])]
 
     def decision(self, uid: str) -> dict[str, Any]:
-        """What it says about the review with this uid; it answers first and writes then."""
+        """The log line about the review with this uid; the server answers first and writes then."""
         lines = wait_until(
             lambda: [line for line in self.log("decision") if line["uid"] == uid],
             description=f"the decision about {uid} is in the log",
@@ -166,7 +166,7 @@ def running(
     """A server that is ready, and has ended when the context is left.
 
     Args:
-        directory: where it finds its certificate, which is made if there is none, and writes its log.
+        directory: where it finds its certificate, which is made if it is missing, and writes its log.
         config: its usher.yaml.
         arguments: further ones of `usher serve`.
         awaited: whether to wait until it is ready; else only until it answers at all.

@@ -1,8 +1,8 @@
-"""What tests take of ../shared, and what they take where that folder is not there.
+"""The files that tests take from ../shared, and their replacements if that folder is missing.
 
-../shared stands beside the checkout and is no part of this repository: `crds/` are definitions and `corpus/` manifests,
+../shared stands beside the checkout, not in this repository: `crds/` are definitions and `corpus/` manifests,
 as other projects publish them. In a clone without it the tests use our own definitions (kind_definitions.py), and of
-manifests only our own (tests/data/corpus). With USHER_TEST_SHARED=none they behave as in such a clone.
+manifests only our own (tests/data/corpus). With `USHER_TEST_SHARED=none` they behave as in that clone.
 """
 
 import os
@@ -19,7 +19,7 @@ LEFT_OUT: Final = "needs ../shared, which is not here: "
 _CHOSEN: Final = os.environ.get("USHER_TEST_SHARED", "")
 
 if _CHOSEN not in {"", "none"}:
-    raise pytest.UsageError(f"USHER_TEST_SHARED is {_CHOSEN!r}: it is either none or not set")
+    raise pytest.UsageError(f"USHER_TEST_SHARED is {_CHOSEN!r}: set it to `none` or unset it")
 
 
 def is_there() -> bool:

@@ -31,7 +31,7 @@ def is_defined(value: paths.Object) -> bool:
 
 
 def problems(value: paths.Object) -> list[str]:
-    """What is refused or dropped of an object, each with its path."""
+    """The refused or dropped values of an object, each with its path."""
     schema = _schemas()[str(value["apiVersion"]), str(value["kind"])]
     found = jsonschema.Draft202012Validator(_as_json_schema(schema)).iter_errors(value)
     refused = [f"{paths.join('', *error.absolute_path)}: {error.message[:200]}" for error in found]

@@ -58,7 +58,7 @@ class ApiServer:
             self.objects.setdefault((root, kind.plural), []).append(value)
 
     def serve_kind(self, api_version: str, plural: str) -> None:
-        """Makes a kind known of which there are no objects."""
+        """Makes a kind known that has no objects."""
         self.objects.setdefault((f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}", plural), [])
 
     def trouble(self, path: str, *responses: Response) -> None:

@@ -35,7 +35,7 @@ class Run:
         return orjson.loads(self.out)
 
 
-# The library reads $KUBECONFIG when it is imported: without this, a test could ask the cluster of whoever runs it.
+# The library reads $KUBECONFIG when it is imported: without this, a test could ask the cluster of the user who runs it.
 kube_config.KUBE_CONFIG_DEFAULT_LOCATION = "~/.kube/config"
 
 

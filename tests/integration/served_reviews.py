@@ -1,4 +1,4 @@
-"""What is sent to a server that runs, and how it is read."""
+"""Requests for a running server, and readers of its answers."""
 
 import contextlib
 import ssl

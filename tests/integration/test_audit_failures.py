@@ -1,4 +1,4 @@
-"""`usher audit` against an API server that fails, is busy, forgets, or is not there."""
+"""`usher audit` against an API server that fails, is busy, forgets, or is unreachable."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Facts that are wrong, from the command line: each is named, and none of them makes a verdict."""
+"""Facts that are wrong, from the command line: usher names each, and draws no verdict from it."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command line: what it ends with, and what it says when it cannot go on."""
+"""The command line: exit codes, and messages when it cannot continue."""
 
 import os
 import signal

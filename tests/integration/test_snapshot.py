@@ -1,4 +1,4 @@
-"""`usher snapshot`, and what is judged by what it wrote."""
+"""`usher snapshot`, and decisions that use a written snapshot."""
 
 from collections.abc import Iterator
 from pathlib import Path

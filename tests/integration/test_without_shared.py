@@ -43,4 +43,4 @@ def test_whatever_tests_install_has_a_definition_of_our_own() -> None:
 def test_any_other_choice_is_refused() -> None:
     printed = run("-c", "import shared_files", chosen="nothing")
 
-    assert "USHER_TEST_SHARED is 'nothing': it is either none or not set" in printed
+    assert "USHER_TEST_SHARED is 'nothing': set it to `none` or unset it" in printed

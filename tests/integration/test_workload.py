@@ -1,4 +1,4 @@
-"""`usher workload show`: what it ends with, and what it says when there is nothing to show."""
+"""`usher workload show`: exit codes, and messages when there is nothing to show."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""What is recorded of the example manifests is what everybody says: the webhook, `usher check` and `usher audit`.
+"""The webhook, `usher check` and `usher audit` give the recorded findings of the example manifests.
 
-`scripts/generate` records it anew (tests/data/policies/findings.json); a change of a rule shows there.
+`scripts/generate` records them again (tests/data/policies/findings.json); a change of a rule shows there.
 """
 
 from collections.abc import Iterator

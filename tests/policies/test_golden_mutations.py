@@ -1,6 +1,6 @@
-"""What is recorded of a manifest of every kind is what every mutation makes of it, whoever asks.
+"""Every mutation changes a manifest of every kind as recorded, for the webhook and for the commands.
 
-`scripts/generate` records it anew (tests/data/mutations/expected) and writes docs/mutations.md from it; a change of a
+`scripts/generate` records it again (tests/data/mutations/expected) and writes docs/mutations.md from it; a change of a
 mutation, of a strategy or of an adapter shows there.
 """
 

@@ -1,4 +1,4 @@
-"""`scripts/mutants` on a library: who judges it, and what it says of conditions that nobody would miss."""
+"""`scripts/mutants` on a library: which tests judge it, and how it reports redundant conditions."""
 
 from pathlib import Path
 from typing import Final

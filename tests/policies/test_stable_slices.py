@@ -1,4 +1,4 @@
-"""What is used at the moment is part of an engine's input only where it decides, so that answers can be remembered."""
+"""The current usage is part of an engine's input only where it decides, so that answers can be cached."""
 
 import copy
 from dataclasses import replace
