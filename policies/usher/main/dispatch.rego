@@ -999,6 +999,10 @@ _findings_volcanoPodGroup contains {"check": "gang/pod_group_queue_unusable", "f
 	some finding in data.usher.checks.gang.pod_group_queue_unusable.deny
 }
 
+_findings_volcanoPodGroup contains {"check": "gang/pod_group_never_fits", "finding": finding} if {
+	some finding in data.usher.checks.gang.pod_group_never_fits.deny
+}
+
 _findings_volcanoPodGroup contains {"check": "objects/pod_group_of_one", "finding": finding} if {
 	some finding in data.usher.checks.objects.pod_group_of_one.deny
 }

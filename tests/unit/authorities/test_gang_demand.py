@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import workload
 from usher import paths, quantities
-from usher.authorities import gang_demand
+from usher.authorities import gang_demand, volcano_tasks
 
 EIGHT = builders.template(builders.container(gpus=8))
 
@@ -44,9 +44,52 @@ def test_a_pod_group_that_waits_for_no_pods_starts_with_any_one_of_them(
     assert starts(volcano_job(3), 8, minimum=minimum) == expected
 
 
-def test_the_largest_pod_has_to_fit_even_where_smaller_ones_are_enough_to_start() -> None:
-    assert starts(volcano_job(2, 1), 1, 8, minimum=2) == ("8", False)
+def test_a_gang_starts_without_the_large_pods_that_it_does_not_wait_for() -> None:
+    assert starts(volcano_job(2, 1), 1, 8, minimum=2) == ("2", True)
     assert starts(volcano_job(2, 1), 1, 8, minimum=3) == ("10", True)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "minima", "minimum", "first"),
+    [
+        pytest.param((2, 4), (None, None), None, (2, 4), id="all pods"),
+        pytest.param((2, 4), (None, None), 0, (2, 4), id="zero stands for all pods"),
+        pytest.param((2, 4), (None, None), 3, (2, 1), id="the first pods in the order of the tasks"),
+        pytest.param((2, 4), (1, 2), None, (1, 2), id="the minima of the tasks"),
+        pytest.param((2, 4), (1, 2), 2, (2, 0), id="fewer than the minima: by replicas"),
+        pytest.param((2, 4), (1, 2), 5, (2, 3), id="more than the minima: filled up in order"),
+        pytest.param((2, 4), (0, 4), None, (0, 4), id="a task that is not waited for"),
+    ],
+)
+def test_volcano_waits_for_the_first_pods_of_a_job(
+    replicas: tuple[int, int], minima: tuple[int | None, int | None], minimum: int | None, first: tuple[int, int]
+) -> None:
+    """As calcPGMinResources does, pkg/controllers/job/job_controller_actions.go line 932 of volcano-sh/volcano."""
+    job = volcano_job(*replicas)
+    for index, least in enumerate(minima):
+        if least is not None:
+            job = builders.replaced(job, f"/spec/tasks/{index}/minAvailable", least)
+    if minimum is not None:
+        job = builders.replaced(job, "/spec/minAvailable", minimum)
+
+    assert tuple(volcano_tasks.first_pods(workload(job)) or ()) == first
+
+
+def test_partitions_set_the_minimum_of_a_task() -> None:
+    """pkg/webhooks/admission/jobs/mutate/mutate_job.go line 205 of volcano-sh/volcano."""
+    policy: paths.Json = {"minPartitions": 2, "partitionSize": 3, "totalPartitions": 4}
+    job = builders.replaced(volcano_job(12), "/spec/tasks/0/partitionPolicy", policy)
+
+    assert volcano_tasks.first_pods(workload(job)) == [6]
+
+
+def test_priority_classes_may_change_the_order_of_the_tasks() -> None:
+    job = builders.replaced(volcano_job(1, 1), "/spec/minAvailable", 1)
+    urgent = builders.replaced(job, "/spec/tasks/1/template/spec/priorityClassName", "urgent")
+
+    assert volcano_tasks.first_pods(workload(urgent)) is None
+    assert starts(job, 8, 1) == ("8", False)
+    assert starts(urgent, 8, 1) == ("1", True)
 
 
 def test_pods_that_may_come_later_do_not_count_as_existing_pods() -> None:

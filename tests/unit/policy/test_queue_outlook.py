@@ -288,6 +288,19 @@ def test_a_queue_of_volcano_says_what_its_pods_have(
     )
 
 
+def test_a_volcano_job_that_waits_for_more_pods_than_it_has_never_starts() -> None:
+    job = builders.replaced(volcano_job(8), "/spec/minAvailable", 3)
+    sections = [
+        section(look(job, *whole(volcano_queue(16))), "Volcano"),
+        section(look(job), "Volcano"),
+    ]
+
+    assert [(each.answer, each.reasons[0]) for each in sections] == [
+        (Answer.NEVER, "it waits for 3 pods, but there are never more than 1"),
+        (Answer.NEVER, "it waits for 3 pods, but there are never more than 1"),
+    ]
+
+
 def test_of_what_a_queue_of_volcano_can_never_give_nothing_is_waited_for() -> None:
     found = section(look(volcano_job(32), *whole(volcano_queue(16, allocated={GPU: "8"}))), "Volcano")
 

@@ -1,10 +1,11 @@
 """The amount of a resource that the pods of a workload need together: to start, and when all of them run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from usher import model, quantities
+from usher.authorities import volcano_tasks
 from usher.authorities.verdict import Part
 from usher.kinds import registry
 from usher.kinds.kind import Starts
@@ -18,7 +19,7 @@ class GangDemand:
     """What pods need together. A pod set with unknown requests counts as 0."""
 
     starts: quantities.Quantity
-    """What must be free for a start: the sum of all pods of a gang, else the largest pod."""
+    """What must be free for a start: what the first pods of a gang take, else the largest pod."""
     all: quantities.Quantity
     """What all pods need, at the smallest pod counts."""
     largest: quantities.Quantity | None
@@ -58,11 +59,10 @@ def of_workload(
     most = quantities.Quantity(sum(amount.nanos * (pod_set.count.maximum or 0) for pod_set, amount in taking))
     starts, is_gang = alone, False
     if workload.gang.wanted and whole:
-        needed = minimum_of(workload) if minimum is None else minimum
-        starts = max(alone, whole if needed is None else _cheapest(pairs, needed))
-        is_gang = starts > alone
+        starts = _starts(workload, pairs, minimum)
+        is_gang = starts != alone
     waits = len(parts) > 1 and (
-        starts_of_kind is Starts.MAY_WAIT or any("dependsOn" in task for task in _tasks(workload.view))
+        starts_of_kind is Starts.MAY_WAIT or any("dependsOn" in task for task in volcano_tasks.of(workload))
     )
     return GangDemand(
         starts=starts,
@@ -82,23 +82,19 @@ def minimum_of(workload: model.Workload) -> int | None:
     if kind is not None and kind.minimum_from:
         written = workload.annotations.get(kind.minimum_from, "")
         return int(written) if written.isdecimal() and written.isascii() and len(written) < _DIGITS else None
-    if workload.gang_native:
-        return _of_tasks(workload.view)
-    return None
+    return volcano_tasks.minimum(workload) if workload.gang_native else None
 
 
-def _of_tasks(view: Mapping[str, Any]) -> int | None:
-    """The sum over the tasks of a Volcano Job that sets no minimum itself."""
-    tasks = _tasks(view)
-    if not any("minAvailable" in task for task in tasks):
-        return None
-    total: int = sum(task.get("minAvailable", task.get("replicas", 0)) for task in tasks)
-    return total
-
-
-def _tasks(view: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    tasks: Sequence[Mapping[str, Any]] = view.get("volcanoJob", {}).get("spec", {}).get("tasks", [])
-    return tasks
+def _starts(
+    workload: model.Workload, pairs: Sequence[tuple[model.PodSet, quantities.Quantity]], minimum: int | None
+) -> quantities.Quantity:
+    """What the pods take that start together. Other pods of the gang, even larger ones, may come later."""
+    first = volcano_tasks.first_pods(workload) if minimum is None else None
+    if first is not None:
+        return quantities.Quantity(sum(pods * amount.nanos for pods, (_, amount) in zip(first, pairs, strict=True)))
+    needed = minimum_of(workload) if minimum is None else minimum
+    every_pod = sum(pod_set.count.minimum for pod_set, _ in pairs)
+    return _cheapest(pairs, every_pod if needed is None else max(needed, 1))
 
 
 def _cheapest(pairs: Sequence[tuple[model.PodSet, quantities.Quantity]], needed: int) -> quantities.Quantity:

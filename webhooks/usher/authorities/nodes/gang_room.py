@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model
+from usher.authorities import gang_demand
 from usher.authorities.nodes import judge
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
@@ -68,7 +69,8 @@ def shortage(
         members: the pod sets of the gang.
         room_for: computes the room for members, like `room`.
     """
-    wanted = workload.pods.minimum if workload.gang.minimum is None else workload.gang.minimum
+    minimum = gang_demand.minimum_of(workload)
+    wanted = workload.pods.minimum if minimum is None else minimum
     # Another check reports a minimum above the number of all pods.
     wanted = min(wanted, sum(each.pods for each in members))
     found = room_for(members)

@@ -6,8 +6,9 @@ the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pk
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 from usher import model, quantities
@@ -24,6 +25,11 @@ ROOT: Final = "root"
 OPEN: Final = "Open"
 
 _MOST_ANCESTORS: Final = 16
+
+_NOTHING: Final[Amounts] = MappingProxyType({})
+
+_NOT_COUNTED: Final = "pods"
+"""Volcano compares no number of pods with a capability (pkg/scheduler/api/resource_info.go ignoredScalarResources)."""
 
 _UNLIMITED_AT_ZERO: Final = frozenset({"cpu", "memory"})
 """A capability of 0 does not limit these resources (pkg/scheduler/plugins/capacity buildQueueAttrs)."""
@@ -51,7 +57,14 @@ class QueueVerdict(Verdict):
     unreadable: tuple[Unreadable, ...] = ()
 
 
-def judge(workload: model.Workload, name: str, queues: Queues, *, minimum: int | None = None) -> QueueVerdict:
+def judge(
+    workload: model.Workload,
+    name: str,
+    queues: Queues,
+    *,
+    minimum: int | None = None,
+    resources: Amounts = _NOTHING,
+) -> QueueVerdict:
     """The verdict of a queue on a workload.
 
     Args:
@@ -59,6 +72,7 @@ def judge(workload: model.Workload, name: str, queues: Queues, *, minimum: int |
         name: the name of the queue.
         queues: the queues of the cluster.
         minimum: how many pods start together, where a PodGroup sets it.
+        resources: the minResources of that PodGroup.
     """
     queue = queues.by_name.get(name)
     if queue is None:
@@ -66,7 +80,7 @@ def judge(workload: model.Workload, name: str, queues: Queues, *, minimum: int |
         return QueueVerdict(queue=name, answer=_of_standing(standing), standing=standing)
     chain, problems = _with_ancestors(queue, queues)
     takes = _takes(workload)
-    limited = [each for one in chain for each in _limited(workload, one, takes, minimum)]
+    limited = [each for one in chain for each in _limited(workload, one, takes, minimum, resources)]
     shortages = [each for one in limited for each in one.shortages() if each.reach in (Reach.START, Reach.ALL)]
     unreadable = (*(each for one in chain for each in one.unreadable), *problems)
     standing = _standing(queue, queues)
@@ -120,25 +134,25 @@ def _with_ancestors(queue: Queue, queues: Queues) -> tuple[list[Queue], list[Unr
 def _takes(workload: model.Workload) -> Sequence[Amounts]:
     """The amounts that one pod of each pod set takes."""
     return [
-        {
-            **requests.of_pod(
-                pod_set.containers,
-                overhead=pod_set.overhead,
-                pod_requests=pod_set.pod_requests,
-                pod_limits=pod_set.pod_limits,
-            ),
-            "pods": quantities.Quantity(quantities.NANO),
-        }
+        requests.of_pod(
+            pod_set.containers,
+            overhead=pod_set.overhead,
+            pod_requests=pod_set.pod_requests,
+            pod_limits=pod_set.pod_limits,
+        )
         for pod_set in workload.pod_sets
     ]
 
 
 def _limited(
-    workload: model.Workload, queue: Queue, takes: Sequence[Amounts], minimum: int | None
+    workload: model.Workload, queue: Queue, takes: Sequence[Amounts], minimum: int | None, resources: Amounts
 ) -> Iterator[LimitedResource]:
     for resource, capability in sorted(queue.capability.items()):
-        if resource in _UNLIMITED_AT_ZERO and capability <= quantities.ZERO:
+        if resource == _NOT_COUNTED or (resource in _UNLIMITED_AT_ZERO and capability <= quantities.ZERO):
             continue
         each = [amounts.get(resource, quantities.ZERO) for amounts in takes]
         demand = gang_demand.of_workload(workload, each, minimum=minimum)
+        least = resources.get(resource, quantities.ZERO)
+        if least > demand.starts:
+            demand = replace(demand, starts=least, is_gang=True)
         yield LimitedResource(of=queue.name, resource=resource, demand=demand, most=capability)

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 from usher import model, quantities
-from usher.authorities import amount_texts
+from usher.authorities import amount_texts, gang_demand
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.limited_resource import LimitedResource
@@ -16,7 +16,7 @@ from usher.authorities.verdict import Answer, Reach, Shortage, worst
 from usher.authorities.volcano import judge, read
 from usher.authorities.volcano.judge import QueueVerdict, Standing
 from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named
-from usher.authorities.volcano.read import Queues
+from usher.authorities.volcano.read import Placement, Queues
 from usher.facts.store import Store
 
 _AUTHORITY: Final = "Volcano"
@@ -31,16 +31,31 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
     if workload.owner is not None:
         return
     placement, queues = read.placement(workload, known), read.queues(known.facts)
+    never = _minimum_above_all_pods(workload, placement)
     for named in placement.queues:
         if queues is not None:
-            verdict = judge.judge(workload, named.name, queues, minimum=placement.minimum)
+            verdict = judge.judge(
+                workload, named.name, queues, minimum=placement.minimum, resources=placement.resources
+            )
             section = _section(named, verdict, known.facts)
             if section.answer is not Answer.COULD:
                 section = replace(section, elsewhere=tuple(_elsewhere(workload, queues, besides=named.name)))
-            yield section
+            yield replace(section, answer=Answer.NEVER, reasons=(never, *section.reasons)) if never else section
+        elif never:
+            yield Section(authority=_AUTHORITY, way=(f"Queue {named.name}",), answer=Answer.NEVER, reasons=(never,))
         elif named.name != DEFAULT_QUEUE:
             reason = "the queues of Volcano are not known"
             yield Section(authority=_AUTHORITY, way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,))
+
+
+def _minimum_above_all_pods(workload: model.Workload, placement: Placement) -> str:
+    """Why a gang never starts that waits for more pods than it has; empty for other gangs."""
+    minimum, most = placement.minimum, workload.pods.maximum
+    if minimum is None:
+        minimum = gang_demand.minimum_of(workload)
+    if minimum is None or most is None or minimum <= most:
+        return ""
+    return f"it waits for {minimum} pods, but there are never more than {most}"
 
 
 def _section(named: Named, verdict: QueueVerdict, facts: Store) -> Section:

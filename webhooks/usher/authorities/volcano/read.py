@@ -46,6 +46,8 @@ class PodGroup:
     queue: str | None
     """Empty where the PodGroup does not name a queue."""
     minimum: int | None
+    resources: Amounts
+    """Its minResources. Volcano starts the gang only once the queue has room for them."""
     unreadable: tuple[Unreadable, ...]
 
 
@@ -68,6 +70,8 @@ class Placement:
     queues: Sequence[Named]
     minimum: int | None
     """How many pods start together, where a PodGroup sets it."""
+    resources: Amounts
+    """The minResources of that PodGroup."""
 
 
 def queues(facts: Store) -> Queues | None:
@@ -113,14 +117,17 @@ def placement(workload: model.Workload, known: Knowledge) -> Placement:
     schedulers = {"volcano", *(route.name for route in known.config.routing if route.scheduler == "volcano")}
     groups = [_found(each, workload, known.facts) for each in named_queues.groups(workload)]
     there = [each.group for each in groups if each.group is not None]
-    minimum = None
+    minimum: int | None = None
+    resources: Amounts = {}
     if len(groups) == 1 and there:
         # An unreadable minimum counts as 0: the verdict "never" is then right for every minimum.
         minimum = there[0].minimum or 0
+        resources = there[0].resources
     return Placement(
         groups=groups,
         queues=[*_of_groups(groups)] if there else named_queues.queues(workload, schedulers),
         minimum=minimum,
+        resources=resources,
     )
 
 
@@ -154,5 +161,6 @@ def pod_group(name: str, value: paths.Object) -> PodGroup:
     return PodGroup(
         queue=queue,
         minimum=minimum if isinstance(minimum, int) and is_number else None,
+        resources=source.amounts("/spec/minResources"),
         unreadable=tuple(source.unreadable),
     )

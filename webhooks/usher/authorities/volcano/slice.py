@@ -6,7 +6,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import paths
+from usher import paths, quantities
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.slice_parts import REACHES, PartInput, UnreadableInput, parts_input, unreadable_input
@@ -59,12 +59,16 @@ class GroupInput(TypedDict):
 
 
 class PodGroupObjectInput(TypedDict):
-    """A PodGroup object whose queue is not usable; `standing` is `not known` where the queues are unknown."""
+    """A PodGroup object whose queue is not usable or too small for its minResources.
+
+    `standing` is `not known` where the queues are unknown.
+    """
 
     queue: str
     path: str
     standing: str
     state: NotRequired[str]
+    shortages: NotRequired[list[QueueShortageInput]]
 
 
 class VolcanoInput(TypedDict):
@@ -102,7 +106,7 @@ def of(case: Case, known: Knowledge) -> VolcanoInput | None:
             if named.name != DEFAULT_QUEUE:
                 found.append({"name": named.name, "path": named.path, "standing": _NOT_KNOWN})
             continue
-        verdict = judge.judge(workload, named.name, queues, minimum=placement.minimum)
+        verdict = judge.judge(workload, named.name, queues, minimum=placement.minimum, resources=placement.resources)
         unreadable += verdict.unreadable
         if verdict.shortages or verdict.standing is not Standing.USABLE:
             found.append(_queue(named, verdict))
@@ -126,12 +130,16 @@ def of_group(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
     queues = read.queues(known.facts)
     if queues is None:
         return {"queue": name, "path": path, "standing": _NOT_KNOWN} if named else None
-    verdict = judge.judge(workload, name, queues)
-    if verdict.standing is Standing.USABLE:
+    amounts = workload.view.get("volcanoPodGroup", {}).get("spec", {}).get("minResources", {})
+    resources = {resource: quantities.parse(amount["text"]) for resource, amount in amounts.items()}
+    verdict = judge.judge(workload, name, queues, resources=resources)
+    if verdict.standing is Standing.USABLE and not verdict.shortages:
         return None
     result: PodGroupObjectInput = {"queue": name, "path": path, "standing": verdict.standing.value}
     if verdict.state:
         result["state"] = verdict.state
+    if verdict.shortages:
+        result["shortages"] = [_shortage(each, name) for each in verdict.shortages]
     return result
 
 

@@ -68,6 +68,8 @@ class DependsOn(TypedDict):
 
 @with_config(STRICT)
 class PartitionPolicy(TypedDict):
+    minPartitions: NotRequired[int]
+    partitionSize: NotRequired[int]
     networkTopology: NotRequired[NetworkTopology]
 
 
