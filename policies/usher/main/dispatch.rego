@@ -56,6 +56,10 @@ _findings_accelerator_pods contains {"check": "resources/accelerator_only_in_ini
 	some finding in data.usher.checks.resources.accelerator_only_in_init_container.deny
 }
 
+_findings_accelerator_pods contains {"check": "resources/cpus_below_processes", "finding": finding} if {
+	some finding in data.usher.checks.resources.cpus_below_processes.deny
+}
+
 _findings_accelerator_pods contains {"check": "isolation/fraction_without_its_scheduler", "finding": finding} if {
 	some finding in data.usher.checks.isolation.fraction_without_its_scheduler.deny
 }
@@ -342,6 +346,14 @@ _findings_accelerator_pods contains {"check": "serving/tolerates_spot_nodes", "f
 
 _findings_accelerator_pods contains {"check": "serving/whole_gpu_for_a_small_model", "finding": finding} if {
 	some finding in data.usher.checks.serving.whole_gpu_for_a_small_model.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/model_needs_more_gpus", "finding": finding} if {
+	some finding in data.usher.checks.serving.model_needs_more_gpus.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/gpus_beside_the_model", "finding": finding} if {
+	some finding in data.usher.checks.serving.gpus_beside_the_model.deny
 }
 
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {

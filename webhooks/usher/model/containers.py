@@ -26,6 +26,22 @@ class Processes:
     path: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParallelism:
+    """How a model server splits its model over GPUs, and the path that says so."""
+
+    server: str
+    tensor: int
+    pipeline: int
+    data: int
+    path: str
+
+    @property
+    def gpus(self) -> int:
+        """The GPUs that the server uses."""
+        return self.tensor * self.pipeline * self.data
+
+
 class ContainerType(StrEnum):
     """The list that holds a container, in the words of our messages."""
 
@@ -60,6 +76,8 @@ class Container:
     """Whether it does the pod's work, so that mutations for training change it."""
     processes: Processes | None = None
     """None where the launcher finds the number itself, where it is unknown, and without accelerators."""
+    parallelism: ModelParallelism | None = None
+    """None where it starts no model server that usher knows, or where the number of GPUs is unknown."""
     idle_command: str = ""
     """Path of a command that only waits while the container holds accelerators; empty for other commands."""
     fields: Mapping[str, Any] = field(default_factory=dict)

@@ -65,6 +65,7 @@ def read(
         uses_claims=bool(stated.get("claims")),
         trains=_trains(place.type, name, path, template=template, asks=asks),
         processes=launch.processes,
+        parallelism=launch.parallelism,
         idle_command=launch.idle_command,
         fields=_NOTHING
         if pod_shapes.CONTAINER_FIELDS.isdisjoint(value)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from usher import model, paths
 from usher.reading.values import Reading
+from usher.workloads import model_servers
 
 VARIABLES: Final = ("PET_NPROC_PER_NODE", "NPROC_PER_NODE")
 """The variables that torchrun and its wrapper scripts read when no flag gives the number."""
@@ -39,11 +40,12 @@ _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 class Launch(NamedTuple):
     processes: model.Processes | None
+    parallelism: model.ModelParallelism | None
     idle_command: str
     """Path of the command that only waits; empty where no command is known to wait."""
 
 
-NOTHING: Final = Launch(None, "")
+NOTHING: Final = Launch(None, None, "")
 
 
 def read(
@@ -72,9 +74,15 @@ def read(
     else:
         processes = None
     idle = ("sleep" in text or "tail" in text) and len(text) <= _LONGEST_SCRIPT and _only_waits(words)
-    if processes is None and not idle:
+    parallelism = model_servers.read(container, words, path) if _may_be_server(text, container) else None
+    if processes is None and parallelism is None and not idle:
         return NOTHING
-    return Launch(processes, f"{path}/{'command' if command else 'args'}" if idle else "")
+    return Launch(processes, parallelism, f"{path}/{'command' if command else 'args'}" if idle else "")
+
+
+def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
+    image = container.get("image")
+    return any(hint in text or (isinstance(image, str) and hint in image) for hint in model_servers.HINTS)
 
 
 def _unreadable(command: object, args: object, path: str, reading: Reading) -> Launch:

@@ -35,6 +35,17 @@ class Processes(TypedDict):
     path: str
 
 
+class ModelParallelism(TypedDict):
+    """How a model server splits its model over GPUs, and where that is said; `gpus` is the product of the sizes."""
+
+    server: str
+    tensor: int
+    pipeline: int
+    data: int
+    gpus: int
+    path: str
+
+
 class Container(pod_shapes.Container):
     name: str
     path: str
@@ -56,6 +67,8 @@ class Container(pod_shapes.Container):
     """Paths of variables that the kind's operator sets as well, by their names; never their values."""
     processes: NotRequired[Processes]
     """Absent if the launcher computes the number itself, if it is unknown, and without accelerators."""
+    parallelism: NotRequired[ModelParallelism]
+    """Absent if it starts no model server that usher knows, or if the number of GPUs is unknown."""
     idleCommand: NotRequired[str]
     """Path of a command that does nothing but wait while the container holds accelerators."""
 
@@ -84,10 +97,7 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
         _add_overrides(result["environment"], container.environment)
     if container.operator_variables:
         result["operatorVariables"] = dict(container.operator_variables)
-    if container.processes is not None:
-        result["processes"] = {"number": container.processes.number, "path": container.processes.path}
-    if container.idle_command:
-        result["idleCommand"] = container.idle_command
+    _add_launch(result, container)
     if all_resources:
         others = {*container.requests, *container.limits}.difference(container.accelerators)
         if others:
@@ -95,6 +105,27 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
     if container.lookalikes:
         result["lookalikes"] = {name: container.first_path(name) for name in container.lookalikes}
     return result
+
+
+def _add_launch(result: Container, container: model.Container) -> None:
+    """Adds what the command of the container starts."""
+    if container.processes is not None:
+        result["processes"] = {"number": container.processes.number, "path": container.processes.path}
+    if container.parallelism is not None:
+        result["parallelism"] = _parallelism(container.parallelism)
+    if container.idle_command:
+        result["idleCommand"] = container.idle_command
+
+
+def _parallelism(parallelism: model.ModelParallelism) -> ModelParallelism:
+    return {
+        "server": parallelism.server,
+        "tensor": parallelism.tensor,
+        "pipeline": parallelism.pipeline,
+        "data": parallelism.data,
+        "gpus": parallelism.gpus,
+        "path": parallelism.path,
+    }
 
 
 def _resource(container: model.Container, name: str) -> Resource:

@@ -28,16 +28,17 @@
 package usher.checks.resources.processes_match_gpus
 
 import data.usher.lib.amounts
+import data.usher.lib.gpus
 import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in _process_counts
-	gpus := _gpus(entry.podSet, entry.container)
-	effect := _effect(entry.number, gpus)
+	count_of_gpus := gpus.of_container(entry.podSet, entry.container)
+	effect := _effect(entry.number, count_of_gpus)
 
 	finding := {
 		"path": entry.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} starts {amounts.number_of(entry.number, "process", "processes")} but has {amounts.number_of(gpus, "GPU", "GPUs")}, so {effect}",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} starts {amounts.number_of(entry.number, "process", "processes")} but has {amounts.number_of(count_of_gpus, "GPU", "GPUs")}, so {effect}",
 		"remedy": $"start one process for each GPU, or ask for {amounts.number_of(entry.number, "GPU", "GPUs")}",
 	}
 }
@@ -56,7 +57,7 @@ _by_container := [entry |
 _by_object := [entry |
 	some pod_set in workload.accelerator_pod_sets
 	_object_number_applies(pod_set)
-	_has_one_user(pod_set)
+	gpus.have_one_user(pod_set)
 	some container in pod_set.containers
 	container.asksAccelerators
 	not container.processes
@@ -83,28 +84,7 @@ _object_number_applies(pod_set) if lower(pod_set.name) == "worker"
 # `auto` and `gpu` are not numbers.
 _number(text) := to_number(text) if trim(text, "0123456789") == ""
 
-_gpus(_, container) := amounts.effective(resource).value if {
-	count(container.accelerators) == 1
-	some name, resource in container.accelerators
-	name in {"amd.com/gpu", "habana.ai/gaudi", "nvidia.com/gpu"}
-}
-
-_gpus(pod_set, container) := request.minimum.value if {
-	count(container.accelerators) == 0
-	_has_one_user(pod_set)
-	count(pod_set.requests) == 1
-	request := pod_set.requests[0]
-	request.route == "device claim"
-	request.name in {"gpu.amd.com", "gpu.nvidia.com"}
-	request.minimum.value == request.maximum.value
-}
-
-_has_one_user(pod_set) if {
-	users := [container | some container in pod_set.containers; container.asksAccelerators]
-	count(users) == 1
-}
-
 # Undefined where they match.
-_effect(number, gpus) := "the other GPUs idle" if number < gpus
+_effect(number, existing) := "the other GPUs idle" if number < existing
 
-_effect(number, gpus) := "some processes find no GPU of their own" if number > gpus
+_effect(number, existing) := "some processes find no GPU of their own" if number > existing

@@ -1,0 +1,50 @@
+# METADATA
+# title: Each GPU process has a CPU
+# description: |
+#   Each process that drives a GPU keeps one CPU busy: it loads data and starts kernels. A limit of cpu below the number
+#   of processes makes them wait for each other, and the GPUs idle while they wait. Where the command does not say how
+#   many processes start, the check expects one for each GPU. It looks only at limits, because a container without a
+#   limit may use idle CPUs of its node, and skips containers with one GPU.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run
+#     description: Kubernetes on how a limit of cpu slows a container down
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH114
+#   about: accelerator pods
+#   severity: medium
+#   why: Expensive GPUs wait for cheap CPUs, and no message says why the job is slow.
+#   closes: [S13]
+#   remediation: Raise the limit of cpu to several CPUs for each GPU, or remove the limit.
+package usher.checks.resources.cpus_below_processes
+
+import data.usher.lib.amounts
+import data.usher.lib.gpus
+import data.usher.lib.workload
+
+deny contains finding if {
+	some pod_set in workload.accelerator_pod_sets
+	some container in pod_set.containers
+	container.type == "container"
+	limit := container.resources.cpu.limits
+	wanted := _wanted(pod_set, container)
+	wanted.number > 1
+	limit.milli < wanted.number * 1000
+
+	finding := {
+		"path": workload.resource_path(container, "limits", "cpu"),
+		"message": $"{workload.container_name(pod_set, container)} {wanted.text}, but its cpu limit is {limit.text}, so the GPUs wait for CPUs",
+		"remedy": $"set the limit of cpu to {wanted.number} at least, or remove it",
+	}
+}
+
+_wanted(_, container) := {"number": number, "text": $"starts {number} processes"} if {
+	number := container.processes.number
+}
+
+_wanted(pod_set, container) := {"number": number, "text": $"has {amounts.number_of(number, "GPU", "GPUs")}"} if {
+	not container.processes
+	number := gpus.of_container(pod_set, container)
+}

@@ -1,0 +1,38 @@
+package usher.checks.serving.gpus_beside_the_model_test
+
+import data.examples.checks.serving.gpus_beside_the_model as examples
+import data.usher.checks.serving.gpus_beside_the_model as check
+
+found(place, server, sizes, needed, existing) := {{
+	"path": $"/spec/template/spec/containers/0/{place}",
+	"message": $"container server runs {server} with {sizes} and needs {needed}, but has {existing}, and the others idle",
+	"remedy": $"ask for {needed}, or set the tensor parallel size to the GPUs of the container",
+}}
+
+test_the_tensor_parallel_size_counts if {
+	check.deny == found("args/2", "vLLM", "tensor parallel size 2", "2 GPUs", 8) with input as examples.bad_vllm
+}
+
+test_without_a_size_the_server_uses_one_gpu if {
+	check.deny == found("command", "vLLM", "tensor parallel size 1", "1 GPU", 8) with input as examples.bad_without_a_size
+}
+
+test_sglang_names_its_flags_differently if {
+	check.deny == found("command/5", "SGLang", "tensor parallel size 4", "4 GPUs", 8) with input as examples.bad_sglang
+}
+
+test_equal_numbers_are_good if {
+	check.deny == set() with input as examples.good_vllm
+}
+
+test_one_gpu_needs_no_size if {
+	check.deny == set() with input as examples.good_one_gpu
+}
+
+test_pods_of_a_controller_were_judged_at_their_owner if {
+	check.deny == set() with input as object.union(examples.bad_vllm, {"workload": {"owned": true}})
+}
+
+test_groups_of_pods_share_a_model if {
+	check.deny == set() with input as object.union(examples.bad_vllm, {"workload": {"group": "leaderworkerset.x-k8s.io"}})
+}

@@ -1,0 +1,38 @@
+# METADATA
+# title: Model servers have as many GPUs as their parallelism needs
+# description: |
+#   A model server with tensor parallel size 8 needs 8 GPUs, and starts no request before it has them. With fewer, it
+#   ends with an error right after its start, again and again. The number is the product of the tensor, pipeline and
+#   data parallel sizes. The check reads the flags of vLLM, SGLang and TensorRT-LLM in commands that are plain enough.
+#   It skips servers that span several pods, MIG devices and shares.
+# scope: package
+# related_resources:
+#   - ref: https://docs.vllm.ai/en/latest/serving/parallelism_scaling/
+#     description: vLLM on parallelism
+#   - ref: https://docs.sglang.ai/advanced_features/server_arguments.html
+#     description: SGLang on the arguments of its server
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1040
+#   about: accelerator pods
+#   severity: high
+#   why: The server never starts, and its pod restarts forever.
+#   closes: [S48]
+#   remediation: Ask for as many GPUs as the product of the parallel sizes, or lower the sizes.
+package usher.checks.serving.model_needs_more_gpus
+
+import data.usher.lib.amounts
+import data.usher.lib.parallelism
+import data.usher.lib.workload
+
+deny contains finding if {
+	some entry in parallelism.servers
+	entry.parallelism.gpus > entry.gpus
+
+	finding := {
+		"path": entry.parallelism.path,
+		"message": $"{workload.container_name(entry.podSet, entry.container)} runs {entry.parallelism.server} with {parallelism.sizes(entry)} and needs {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, but has {entry.gpus}, so it never starts",
+		"remedy": $"ask for {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, or set the tensor parallel size to the GPUs of the container",
+	}
+}

@@ -1,0 +1,103 @@
+"""How many GPUs a model server uses, by its command."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import builders
+from unit.workloads.normalised import pod_set
+from usher import model, paths
+
+VLLM = "vllm/vllm-openai:v0.20.1"
+
+
+def parallelism(image: str = "registry.example.com/server:1", **fields: paths.Json) -> model.ModelParallelism | None:
+    """The parallelism of a container with GPUs."""
+    container = {**builders.container(gpus=8), "image": image, **fields}
+    (found,) = pod_set(builders.pod(container)).containers
+    return found.parallelism
+
+
+def sizes(image: str = "registry.example.com/server:1", **fields: paths.Json) -> tuple[str, int, int, int] | None:
+    found = parallelism(image, **fields)
+    return None if found is None else (found.server, found.tensor, found.pipeline, found.data)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["vllm", "serve", "model", "--tensor-parallel-size", "4"], ("vLLM", 4, 1, 1)),
+        (["vllm", "serve", "model", "--tensor_parallel_size=4"], ("vLLM", 4, 1, 1)),
+        (["vllm", "serve", "model", "-tp", "4", "-pp", "2", "-dp", "2"], ("vLLM", 4, 2, 2)),
+        (["vllm", "serve", "model"], ("vLLM", 1, 1, 1)),
+        (["python3", "-m", "vllm.entrypoints.openai.api_server", "-tp=2"], ("vLLM", 2, 1, 1)),
+        (["bash", "-c", "export A=1\nexec vllm serve model \\\n  --tensor-parallel-size 8"], ("vLLM", 8, 1, 1)),
+        (["python3", "-m", "sglang.launch_server", "--tp", "4", "--dp-size", "2"], ("SGLang", 4, 1, 2)),
+        (["trtllm-serve", "model", "--tp_size", "4", "--pp_size", "2"], ("TensorRT-LLM", 4, 2, 1)),
+    ],
+)
+def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expected: tuple[str, int, int, int]) -> None:
+    assert sizes(command=command) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["python3", "train.py", "--tensor-parallel-size", "4"], id="another program"),
+        pytest.param(["vllm", "bench", "serve", "--tensor-parallel-size", "4"], id="another command of vLLM"),
+        pytest.param(["vllm", "serve", "model", "--config", "/etc/vllm.yaml"], id="a file"),
+        pytest.param(["vllm", "serve", "model", "--nnodes", "2", "-tp", "16"], id="several nodes"),
+        pytest.param(["vllm", "serve", "model", "--distributed-executor-backend=ray"], id="Ray"),
+        pytest.param(["vllm", "serve", "model", "--headless"], id="a part of a server"),
+        pytest.param(["vllm", "serve", "model", "-tp", "$(GPUS)"], id="a variable that the container does not set"),
+        pytest.param(["sh", "-c", "vllm serve m -tp $(nvidia-smi -L | wc -l)"], id="a command of the shell"),
+        pytest.param(["vllm", "serve", "model", "-tp", "0"], id="zero"),
+        pytest.param(["vllm", "serve", "model", "-tp", "many"], id="a word"),
+        pytest.param(["vllm", "serve", "model", "-tp", "99999"], id="more digits than any cluster has"),
+        pytest.param(["sh", "-c", "vllm serve a -tp 2 & vllm serve b -tp 2"], id="two servers"),
+        pytest.param(["sh", "-c", "vllm serve a -tp 2 -tp 4"], id="two sizes"),
+        pytest.param(
+            ["python3", "-m", "sglang.launch_server", "--enable-dp-attention", "--dp", "8"], id="one axis twice"
+        ),
+    ],
+)
+def test_usher_concludes_nothing_from_other_commands(command: list[paths.Json]) -> None:
+    assert sizes(command=command) is None
+
+
+def test_the_arguments_of_an_image_with_a_server_as_its_entry_point_count() -> None:
+    args: paths.Json = ["--model", "m", "--tensor-parallel-size=2"]
+
+    assert sizes(VLLM, args=args) == ("vLLM", 2, 1, 1)
+    assert sizes("mirror.example.com:5000/ai/vllm-openai@sha256:0123", args=args) == ("vLLM", 2, 1, 1)
+    assert sizes(VLLM, command=["python3", "client.py"], args=args) is None
+    assert sizes(VLLM) is None
+    assert sizes("registry.example.com/vllm-openai-tools:1", args=args) is None
+
+
+def test_variables_of_the_container_count() -> None:
+    env: paths.Json = [{"name": "TP", "value": "2"}, {"name": "TP", "value": "4"}]
+
+    for reference in ("$TP", "${TP}", "$(TP)"):
+        assert sizes(command=["vllm", "serve", "m", "-tp", reference], env=env) == ("vLLM", 4, 1, 1)
+    secret: paths.Json = [{"name": "TP", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]
+    assert sizes(command=["vllm", "serve", "m", "-tp", "$TP"], env=secret) is None
+
+
+def test_the_place_is_the_entry_with_the_size() -> None:
+    def place(**fields: paths.Json) -> str:
+        found = parallelism(VLLM, **fields)
+        assert found is not None
+        return found.path.removeprefix("/spec/containers/0/")
+
+    assert place(args=["--model", "m", "-tp", "2"]) == "args/2"
+    assert place(command=["vllm", "serve"], args=["m", "--tensor-parallel-size=2"]) == "args/1"
+    assert place(command=["vllm", "serve", "m"]) == "command"
+    assert place(args=["--model", "m"]) == "args"
+
+
+@given(st.lists(st.text(max_size=30), max_size=6), st.text(max_size=40))
+def test_any_words_are_read_without_an_error(words: list[str], image: str) -> None:
+    found = parallelism(f"vllm{image}", command=["vllm", "serve", *words])
+
+    assert found is None or found.gpus >= 1

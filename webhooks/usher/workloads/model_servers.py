@@ -1,0 +1,140 @@
+"""How many GPUs a model server uses, by the parallelism in its command.
+
+Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.sglang.ai/advanced_features/server_arguments.html and
+nvidia.github.io/TensorRT-LLM/commands/trtllm-serve. A server uses one GPU for each rank: the product of the sizes.
+usher reads plain flags, and concludes nothing from a server that spans several pods or reads a file of its own.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher import model, paths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Server:
+    name: str
+    program: re.Pattern[str]
+    images: frozenset[str]
+    """Last parts of the names of images whose entry point is the server."""
+    tensor: re.Pattern[str]
+    pipeline: re.Pattern[str]
+    data: re.Pattern[str] | None = None
+    elsewhere: re.Pattern[str]
+    """Flags that bring other pods or a file into play."""
+
+
+def _flag(*names: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:=|\s{{1,40}})[\"']?([^\s\"';|&\\]{{1,80}})")
+
+
+def _any_flag(*names: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?=[=\s]|$)")
+
+
+_SERVERS: Final = (
+    _Server(
+        name="vLLM",
+        program=re.compile(r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b"),
+        images=frozenset({"vllm-openai"}),
+        tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
+        pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
+        data=_flag("--data[-_]parallel[-_]size", "-dp"),
+        elsewhere=_any_flag(
+            "--config",
+            "--data[-_]parallel[-_](?:address|backend|hybrid[-_]lb|external[-_]lb|rank|size[-_]local|start[-_]rank)",
+            "--distributed[-_]executor[-_]backend",
+            "--headless",
+            "--nnodes",
+            "--node[-_]rank",
+        ),
+    ),
+    _Server(
+        name="SGLang",
+        program=re.compile(r"\bsglang\.launch_server\b|\bsglang\s{1,40}serve\b"),
+        images=frozenset(),
+        tensor=_flag("--tensor-parallel-size", "--tp-size", "--tp"),
+        pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
+        data=_flag("--data-parallel-size", "--dp-size", "--dp"),
+        elsewhere=_any_flag("--config", "--dist-init-addr", "--enable-dp-attention", "--nnodes", "--node-rank"),
+    ),
+    _Server(
+        name="TensorRT-LLM",
+        program=re.compile(r"\btrtllm-serve\b"),
+        images=frozenset(),
+        tensor=_flag("--tp_size"),
+        pipeline=_flag("--pp_size"),
+        elsewhere=_any_flag("--config", "--config_file", "--extra_llm_api_options", "disaggregated"),
+    ),
+)
+HINTS: Final = ("vllm", "sglang", "trtllm")
+"""The command or the image of every server has one of these words."""
+
+_NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
+_REFERENCE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
+
+
+def read(container: Mapping[str, paths.Json], words: Sequence[str], path: str) -> model.ModelParallelism | None:
+    """The parallelism of the model server that a container starts.
+
+    None for other programs, and where the command does not say for sure how many GPUs the server uses.
+
+    Args:
+        container: the container.
+        words: its command and its arguments.
+        path: of the container.
+    """
+    image = container.get("image")
+    text = "\n".join(words)
+    server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
+    if server is None or not words or server.elsewhere.search(text):
+        return None
+    sizes = [_size(flag, text, container) for flag in (server.tensor, server.pipeline, server.data)]
+    if None in sizes:
+        return None
+    tensor, pipeline, data = (size or 1 for size in sizes)
+    return model.ModelParallelism(
+        server=server.name, tensor=tensor, pipeline=pipeline, data=data, path=_place(server, container, path)
+    )
+
+
+def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
+    found = [server for server in _SERVERS for _ in server.program.finditer(text)]
+    if found:
+        return found[0] if len(found) == 1 else None
+    name = image.rpartition("/")[2].partition("@")[0].partition(":")[0]
+    return next((server for server in _SERVERS if name in server.images and not has_command), None)
+
+
+def _size(flag: re.Pattern[str] | None, text: str, container: Mapping[str, paths.Json]) -> int | None:
+    """The value of a flag, 1 without it; None where it is unknown or has several values."""
+    values = set() if flag is None else {_value(value, container) for value in flag.findall(text)}
+    if not values:
+        return 1
+    value = values.pop()
+    return int(value) if not values and _NUMBER.fullmatch(value) and int(value) else None
+
+
+def _value(text: str, container: Mapping[str, paths.Json]) -> str:
+    reference = _REFERENCE.fullmatch(text)
+    if reference is None:
+        return text
+    name = reference[reference.lastindex or 0]
+    variables = container.get("env")
+    for variable in reversed(variables if isinstance(variables, list) else []):
+        if isinstance(variable, dict) and variable.get("name") == name:
+            value = variable.get("value")
+            return value if isinstance(value, str) else ""
+    return ""
+
+
+def _place(server: _Server, container: Mapping[str, paths.Json], path: str) -> str:
+    """The entry of the command with the tensor parallel size; else the whole command."""
+    for field in ("command", "args"):
+        entries = container.get(field)
+        for index, entry in enumerate(entries if isinstance(entries, list) else []):
+            if isinstance(entry, str) and (server.tensor.search(entry) or server.tensor.search(f"{entry} 1")):
+                return f"{path}/{field}/{index}"
+    return f"{path}/{'args' if container.get('args') else 'command'}"
