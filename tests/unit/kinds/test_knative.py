@@ -63,7 +63,9 @@ def test_its_accelerators_grow_with_it() -> None:
 
 @pytest.mark.parametrize("text", ["many", "-1", "1.5", "\N{FULLWIDTH DIGIT ONE}", ""])
 def test_a_scale_that_is_not_a_number_is_unknown_unless_it_is_empty(text: str) -> None:
-    assert unknowns(service(max_scale=text)) == ([(PATH + "max-scale", "it is no number of pods")] if text else [])
+    assert unknowns(service(max_scale=text)) == (
+        [(PATH + "max-scale", "expected a whole number of pods")] if text else []
+    )
 
 
 def test_a_scale_beyond_any_cluster_is_unknown() -> None:

@@ -89,7 +89,7 @@ def test_a_surge_that_is_neither_number_nor_percentage_is_unknown() -> None:
     assert unknowns(value) == [
         (
             "/spec/rolloutStrategy/rollingUpdateConfiguration/maxSurge",
-            "expected a whole number or a percentage such as 25%",
+            "expected a whole number or a percentage, for example 25%",
         )
     ]
 
@@ -110,7 +110,7 @@ def test_each_pod_of_a_group_asks_for_what_its_template_says() -> None:
 def test_the_gang_is_one_group() -> None:
     found = readable_workload(leader_worker_set(spec(size=4, replicas=2)))
 
-    assert found.gang == model.Gang(wanted=True, formed_by="its operator, where it is told to", minimum=4)
+    assert found.gang == model.Gang(wanted=True, formed_by="its operator, if it is configured to", minimum=4)
 
 
 def test_the_variables_of_the_operator_and_those_for_tpus_are_known() -> None:

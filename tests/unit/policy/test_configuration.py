@@ -66,7 +66,7 @@ parameters: [{{check: '*', values: {{maximum: 8}}}}]
 
 def test_an_unknown_parameter_is_a_problem() -> None:
     assert problems("parameters: [{check: USH1301, values: {max: 8}}]") == [
-        ("/parameters/0/values/max", "gpus-per-workload has no such parameter; it has maximum, names, strict")
+        ("/parameters/0/values/max", "gpus-per-workload has no parameter 'max'; it has maximum, names, strict")
     ]
 
 

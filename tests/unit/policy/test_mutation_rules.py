@@ -80,7 +80,7 @@ def test_a_refusal_without_permission_has_no_effect_and_causes_a_warning(opt_out
     assert TOLERATION in {intent.mutation for intent in merged.applied}
     (note,) = merged.warnings
     assert note.mutation == TOLERATION
-    assert note.reason == "usher.yaml lets nobody in namespace ml-nlp refuse it by gpu-usher.io/skip-mutations"
+    assert note.reason == "usher.yaml does not allow gpu-usher.io/skip-mutations to refuse it in namespace ml-nlp"
 
 
 def test_a_template_refuses_for_itself_alone() -> None:

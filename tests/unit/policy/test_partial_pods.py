@@ -35,11 +35,11 @@ def outcome(value: paths.Object, *known: paths.Object) -> tuple[model.Outcome, s
 
 
 def test_a_train_job_is_warned_about_because_its_runtime_may_say_the_rest() -> None:
-    assert outcome(TRAIN_JOB) == (model.Outcome.WARN, "what is not known here may say the rest of its pods")
+    assert outcome(TRAIN_JOB) == (model.Outcome.WARN, "objects that usher does not know may define the rest")
 
 
 def test_a_template_is_warned_about_because_its_users_may_say_the_rest() -> None:
-    because = "what refers to a ClusterTrainingRuntime may say the rest of its pods"
+    because = "objects that refer to the ClusterTrainingRuntime may define the rest"
 
     assert outcome(RUNTIME) == (model.Outcome.WARN, because)
 

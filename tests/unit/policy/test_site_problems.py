@@ -41,7 +41,7 @@ def test_an_exception_before_a_rule_is_good() -> None:
 
 def test_an_unknown_kind_is_a_problem() -> None:
     assert problems("routing: [{kinds: [PyTorchJobs, batch/Job, kubeflow.org/PyTorchJob]}]") == [
-        ("/routing/0/kinds/0", "PyTorchJobs is no kind of workload that gpu-usher knows")
+        ("/routing/0/kinds/0", "gpu-usher knows no workload of kind PyTorchJobs")
     ]
 
 
@@ -50,7 +50,7 @@ def test_a_board_that_mig_does_not_divide_is_a_problem() -> None:
 
     ((place, reason),) = problems(pools % "H100")
     assert place == "/pools/0/gpu/board"
-    assert reason.startswith("H100 is no board that MIG divides; there are A100-40, A100-80, A30-24")
+    assert reason.startswith("usher knows no board H100 that MIG divides; it knows A100-40, A100-80, A30-24")
     assert problems(pools % "H100-80") == []
 
 
@@ -71,7 +71,7 @@ def test_a_pattern_that_fits_no_known_namespace_causes_a_warning() -> None:
 
     assert warnings(text) == []
     assert warnings(text, {"research-nlp", "web"}) == [
-        ("/priorities/classes/0/namespaces/0", "reserch-* fits none of the 2 namespaces that are known")
+        ("/priorities/classes/0/namespaces/0", "reserch-* does not match any of the 2 known namespaces")
     ]
 
 
@@ -114,5 +114,5 @@ def test_a_quota_of_namespaces_that_are_exempt_or_not_there_is_warned_about() ->
 
     assert warnings(text, {"ml"}) == [
         ("/quotas/0/namespaces/0", "kube-system is among exemptNamespaces, in which nothing is changed"),
-        ("/quotas/0/namespaces/1", "web fits none of the 1 namespaces that are known"),
+        ("/quotas/0/namespaces/1", "web does not match any of the 1 known namespaces"),
     ]

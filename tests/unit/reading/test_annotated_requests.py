@@ -85,7 +85,7 @@ def test_what_kai_refuses_as_a_fraction_is_unknown(text: str) -> None:
     assert unknowns(value) == [
         (
             "/metadata/annotations/gpu-fraction",
-            f"{text!r} is no part of a GPU; write a number between 0 and 1, such as 0.5",
+            f"{text!r} is not a part of a GPU; write a number between 0 and 1, for example 0.5",
         )
     ]
     assert not workload(value).asks_accelerators
@@ -94,14 +94,14 @@ def test_what_kai_refuses_as_a_fraction_is_unknown(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "0", "-1", "+1", "1.5", "4Gi", "4e3", " 1", "٤", "9" * 19])
 def test_what_kai_refuses_as_memory_is_unknown(text: str) -> None:
     assert unknowns(pod(gpu_memory=text)) == [
-        ("/metadata/annotations/gpu-memory", f"{text!r} is no number of MiB; write a whole one, such as 4096")
+        ("/metadata/annotations/gpu-memory", f"{text!r} is not a number of MiB; write a whole number, for example 4096")
     ]
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "two"])
 def test_what_kai_refuses_as_a_number_of_gpus_is_unknown(text: str) -> None:
     assert unknowns(pod(gpu_fraction="0.5", gpu_fraction_num_devices=text)) == [
-        (f"/metadata/annotations/{DEVICES}", f"{text!r} is no number of GPUs; write 1 or more")
+        (f"/metadata/annotations/{DEVICES}", f"{text!r} is not a number of GPUs; write a whole number, 1 or more")
     ]
 
 

@@ -76,7 +76,7 @@ def test_only_what_has_no_object_may_come_without_one(operation: str) -> None:
 
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
 def test_what_has_an_object_may_not_come_without_it(operation: str) -> None:
-    with pytest.raises(ReviewError, match=f"request.object: expected an object, found none to {operation}"):
+    with pytest.raises(ReviewError, match=f"request.object is missing: {operation} needs an object"):
         parse(body(None, operation=operation))
 
 

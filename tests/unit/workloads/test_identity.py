@@ -78,7 +78,7 @@ def test_an_invalid_role_is_unknown_and_the_kind_gives_the_role(label: str) -> N
 
     ((path, reason),) = unknowns(value)
     assert path == "/metadata/labels/gpu-usher.io~1role"
-    assert reason == ("no such role; the roles are training, inference, batch, interactive, service, system, unknown")
+    assert reason == ("unknown role; usher has training, inference, batch, interactive, service, system, unknown")
     assert workload(value).role is model.Role.TRAINING
 
 
@@ -155,7 +155,7 @@ def test_a_volcano_job_is_a_gang_by_its_kind() -> None:
 def test_the_operator_forms_a_gang_of_the_least_that_the_policy_says() -> None:
     found = gang(builders.pytorch_job(workers=4, run_policy={"schedulingPolicy": {"minAvailable": 3}}))
 
-    assert found == model.Gang(wanted=True, formed_by="its operator, where it is told to", minimum=3)
+    assert found == model.Gang(wanted=True, formed_by="its operator, if it is configured to", minimum=3)
 
 
 ANNOTATIONS = {

@@ -182,7 +182,7 @@ def test_an_invalid_role_is_reported_and_the_role_of_the_kind_is_used() -> None:
     assert unknowns(value) == [
         (
             "/metadata/labels/gpu-usher.io~1role",
-            "no such role; the roles are training, inference, batch, interactive, service, system, unknown",
+            "unknown role; usher has training, inference, batch, interactive, service, system, unknown",
         )
     ]
     assert workload(value).role is model.Role.BATCH

@@ -120,7 +120,7 @@ def test_an_error_in_a_pod_group_is_reported_where_the_pod_names_it() -> None:
     assert unknowns(grouped(by_template()), objects=Objects([claim_template(request()), crowded])) == [
         (
             "/spec/template/spec/schedulingGroup/podGroupName",
-            "PodGroup ml-research/group, spec.resourceClaims: it has 5 entries, of which Kubernetes takes 4",
+            "PodGroup ml-research/group, spec.resourceClaims: it has 5 entries, but Kubernetes allows at most 4",
         )
     ]
 

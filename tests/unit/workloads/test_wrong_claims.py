@@ -74,7 +74,11 @@ def test_a_claim_is_not_a_template_of_claims() -> None:
         ({"name": "gpu"}, "deviceClassName", "a request has to name a device class"),
         (request(count=-1), "exactly.count", "expected a number of devices from 0 to 10000000"),
         (request(count="two"), "exactly.count", "expected a whole number, found a string"),
-        (request(allocationMode="Some"), "exactly.allocationMode", "no such mode; the modes are ExactCount and All"),
+        (
+            request(allocationMode="Some"),
+            "exactly.allocationMode",
+            "Kubernetes has no mode with this name; it has ExactCount and All",
+        ),
         (request(adminAccess="yes"), "exactly.adminAccess", "expected true or false, found a string"),
         ({"name": "gpu", "exactly": "gpu"}, "exactly", "expected an object, found a string"),
         ({"name": "gpu", "firstAvailable": "gpu"}, "firstAvailable", "expected a list, found a string"),
@@ -94,7 +98,7 @@ def test_a_request_in_two_forms_is_unknown() -> None:
 
     ((path, reason),) = wrong_in_claim(both)
     assert path == "/spec/resourceClaims/0/resourceClaimName"
-    assert reason.endswith("requests[0]: it has exactly and firstAvailable, of which Kubernetes takes one")
+    assert reason.endswith("requests[0]: it has exactly and firstAvailable, but Kubernetes allows only one of them")
 
 
 def test_an_error_in_a_claim_template_names_its_place_in_the_template() -> None:
@@ -108,7 +112,10 @@ def test_a_claim_of_more_requests_than_kubernetes_takes_is_named_and_not_walked(
     assert wrong_in_claim(*[request()] * 1000) == [
         (
             "/spec/resourceClaims/0/resourceClaimName",
-            "ResourceClaim ml-research/gpus, spec.devices.requests: it has 1000 entries, of which Kubernetes takes 32",
+            (
+                "ResourceClaim ml-research/gpus, spec.devices.requests: it has 1000 entries, "
+                "but Kubernetes allows at most 32"
+            ),
         )
     ]
     assert of_requests(*[request()] * claim_specs.MAX_REQUESTS) == {GPU: ("32", "32")}
@@ -118,7 +125,7 @@ def test_more_alternatives_than_kubernetes_takes_are_named_and_not_walked() -> N
     alternatives: list[paths.Object] = [{"name": "gpu", "deviceClassName": GPU}] * 9
     ((_, reason),) = wrong_in_claim(first_available(*alternatives))
 
-    assert reason.endswith("firstAvailable: it has 9 entries, of which Kubernetes takes 8")
+    assert reason.endswith("firstAvailable: it has 9 entries, but Kubernetes allows at most 8")
 
 
 def test_a_claim_that_ten_thousand_entries_name_is_read_once() -> None:

@@ -71,7 +71,7 @@ def _scale(annotations: Mapping[str, str], path: str, keys: tuple[str, ...], rea
     here = paths.join(path, key)
     text = annotations[key]
     if not _NUMBER.fullmatch(text):
-        reading.unknown(here, "it is no number of pods")
+        reading.unknown(here, "expected a whole number of pods")
         return None
     return reading.count(int(text), here, default=0)
 

@@ -12,7 +12,7 @@ MATCHES_NOTHING: Final = "its node affinity matches no node at all"
 NO_PLACE: Final = "the kind has no place for it"
 SHARED_METADATA: Final = "its pods have their metadata in common with others, which would be given it too"
 NOT_CHANGEABLE: Final = (
-    "what is written here would not reach its pods, or would be refused; mutations see the pods when they are made"
+    "a change here would not reach its pods, or would be refused; the webhook changes the pods when they are made"
 )
 
 

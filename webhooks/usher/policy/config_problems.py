@@ -61,7 +61,7 @@ def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Itera
             place = paths.join(f"/parameters/{index}/values", name)
             if name not in known:
                 has = ", ".join(sorted(known)) or "no parameters"
-                yield place, f"{entries.checks[key].name} has no such parameter; it has {has}"
+                yield place, f"{entries.checks[key].name} has no parameter {name!r}; it has {has}"
             elif type(value) is not type(known[name].default):
                 yield place, f"expected {_type(known[name].default)}, as in the default {known[name].default!r}"
 
@@ -87,12 +87,12 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
         board = None if pool.gpu is None else pool.gpu.board
         if board is not None and boards.by_name(board) is None:
             known = ", ".join(sorted(each.name for each in boards.BOARDS))
-            yield f"/pools/{index}/gpu/board", f"{board} is no board that MIG divides; there are {known}"
+            yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides; it knows {known}"
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
             for number, kind in enumerate(entry.kinds):
                 if kind not in _KINDS:
-                    yield f"{pointer}/{index}/kinds/{number}", f"{kind} is no kind of workload that gpu-usher knows"
+                    yield f"{pointer}/{index}/kinds/{number}", f"gpu-usher knows no workload of kind {kind}"
             hiding = next((i for i, before in enumerate(entries[:index]) if overlaps.covers(before, entry)), None)
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
@@ -126,7 +126,7 @@ def _without_effect(
         if overlaps.covers_patterns(config.exempt_namespaces, [pattern]):
             yield place, f"{pattern} is among exemptNamespaces, in which nothing is changed"
         elif known is not None and not any(selection.matches(name, [pattern]) for name in known):
-            yield place, f"{pattern} fits none of the {len(known)} namespaces that are known"
+            yield place, f"{pattern} does not match any of the {len(known)} known namespaces"
 
 
 def _lists(config: models.Config) -> Lists:

@@ -140,9 +140,9 @@ def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Wo
         if finding.assumption:
             yield finding
         elif workload.is_template:
-            yield replace(finding, assumption=f"what refers to a {workload.kind} may say the rest of its pods")
+            yield replace(finding, assumption=f"objects that refer to the {workload.kind} may define the rest")
         elif any(_is_about(finding, pod_set) for pod_set in partial):
-            yield replace(finding, assumption="what is not known here may say the rest of its pods")
+            yield replace(finding, assumption="objects that usher does not know may define the rest")
         else:
             yield finding
 

@@ -54,7 +54,7 @@ class MutationRules:
             entry = self._mutations.get(intent.mutation)
             if entry is not None and entry.key not in told and _names(_words(asked, intent.at), entry):
                 told.add(entry.key)
-                reason = f"usher.yaml lets nobody in namespace {workload.namespace} refuse it by {ANNOTATION}"
+                reason = f"usher.yaml does not allow {ANNOTATION} to refuse it in namespace {workload.namespace}"
                 yield model.Note(mutation=entry.key, at="", reason=reason)
 
     def _unwanted(self, namespace: str, role: str) -> Mapping[str, MutationRefusal]:

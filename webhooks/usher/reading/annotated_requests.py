@@ -63,12 +63,12 @@ def _fraction(annotations: Mapping[str, str], path: str, reading: Reading) -> mo
     """
     if GPU_FRACTION in annotations:
         name, share = GPU_FRACTION, _part(annotations[GPU_FRACTION])
-        wanted = "is no part of a GPU; write a number between 0 and 1, such as 0.5"
+        wanted = "is not a part of a GPU; write a number between 0 and 1, for example 0.5"
         if GPU_MEMORY in annotations:
             reading.unknown(paths.join(path, GPU_MEMORY), f"KAI-Scheduler refuses it beside {GPU_FRACTION}; remove one")
     elif GPU_MEMORY in annotations:
         name, share = GPU_MEMORY, _whole(annotations[GPU_MEMORY])
-        wanted = "is no number of MiB; write a whole one, such as 4096"
+        wanted = "is not a number of MiB; write a whole number, for example 4096"
     else:
         return None
     here = paths.join(path, name)
@@ -77,7 +77,8 @@ def _fraction(annotations: Mapping[str, str], path: str, reading: Reading) -> mo
         reading.unknown(here, f"{annotations[name][:40]!r} {wanted}")
     if devices is None:
         text = annotations[GPU_FRACTION_DEVICES][:40]
-        reading.unknown(paths.join(path, GPU_FRACTION_DEVICES), f"{text!r} is no number of GPUs; write 1 or more")
+        reason = f"{text!r} is not a number of GPUs; write a whole number, 1 or more"
+        reading.unknown(paths.join(path, GPU_FRACTION_DEVICES), reason)
     if share is None or devices is None:
         return None
     asked = share * devices.value

@@ -36,7 +36,7 @@ def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
         return reading.count(value, path, default=0)
     percentage = _PERCENTAGE.fullmatch(value)
     if percentage is None:
-        reading.unknown(path, "expected a whole number or a percentage such as 25%")
+        reading.unknown(path, "expected a whole number or a percentage, for example 25%")
         return 0
     hundredths = replicas * int(percentage[1])
     return -(-hundredths // 100) if rounded_up else hundredths // 100

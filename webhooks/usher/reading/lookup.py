@@ -41,7 +41,7 @@ def claim_template(value: paths.Object) -> paths.Object | None:
 
 
 class Absence(Enum):
-    MISSING = "is not there"
+    MISSING = "does not exist"
     """The lookup knows all objects of the kind, and this one does not exist."""
     NOT_KNOWN = "is not known here"
 

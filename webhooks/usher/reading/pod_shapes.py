@@ -36,7 +36,7 @@ def on_node(path: str) -> str:
 
 @with_config(STRICT)
 class Present(TypedDict):
-    """Something of which it matters only that it is there."""
+    """A field for which only its presence counts, not its value."""
 
 
 @with_config(STRICT)

@@ -8,7 +8,7 @@ from usher import model, paths
 
 ONE = model.Count(minimum=1, maximum=1)
 
-DEFAULT_SCHEDULER: Final = model.Scheduler(name="default-scheduler", reason="the template names none")
+DEFAULT_SCHEDULER: Final = model.Scheduler(name="default-scheduler", reason="the template names no scheduler")
 
 FIRST = "*"
 """In place of a name: the first container does the work."""

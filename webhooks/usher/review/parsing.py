@@ -64,7 +64,7 @@ def parse(body: bytes) -> Review:
     value = _object(request, "object")
     if value is None and operation in (Operation.CREATE, Operation.UPDATE):
         # Allowing the request would be a verdict on an object that usher has not seen.
-        raise errors.ReviewError(f"request.object: expected an object, found none to {operation}")
+        raise errors.ReviewError(f"request.object is missing: {operation} needs an object")
     return Review(
         uid=_required_text(request, "uid"),
         operation=operation,

@@ -191,7 +191,7 @@ def _alternatives(path: str, request: Mapping[str, paths.Json], inner: Reading) 
     """
     forms = [form for form in _FORMS if request.get(form) not in (None, "", [])]
     if len(forms) > 1:
-        inner.unknown(path, f"it has {' and '.join(forms)}, of which Kubernetes takes one")
+        inner.unknown(path, f"it has {' and '.join(forms)}, but Kubernetes allows only one of them")
     elif forms == ["firstAvailable"]:
         yield from at_most(MAX_ALTERNATIVES, request["firstAvailable"], path + "/firstAvailable", inner)
     elif forms == ["exactly"]:
@@ -218,13 +218,13 @@ def _span(request: Mapping[str, paths.Json], path: str, inner: Reading) -> tuple
     mode = inner.text(request.get("allocationMode"), path + "/allocationMode") or "ExactCount"
     number = inner.count(request.get("count"), path + "/count", default=1, of="devices") or 1
     if mode not in ("ExactCount", "All"):
-        inner.unknown(path + "/allocationMode", "no such mode; the modes are ExactCount and All")
+        inner.unknown(path + "/allocationMode", "Kubernetes has no mode with this name; it has ExactCount and All")
     return (1, None) if mode == "All" else (number, number)
 
 
 def at_most(most: int, value: paths.Json, path: str, reading: Reading) -> Iterator[Entry]:
     """The entries of a list that Kubernetes bounds; a longer list is recorded and not read."""
     if isinstance(value, list) and len(value) > most:
-        reading.unknown(path, f"it has {len(value)} entries, of which Kubernetes takes {most}")
+        reading.unknown(path, f"it has {len(value)} entries, but Kubernetes allows at most {most}")
         return
     yield from reading.items(value, path)

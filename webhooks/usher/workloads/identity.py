@@ -55,7 +55,7 @@ def role(labels: Mapping[str, str], own: Pods, owning: Pods | None, reading: Rea
             return model.Role(label)
         except ValueError:
             roles = ", ".join(model.Role)
-            reading.unknown(paths.join("/metadata/labels", ROLE_LABEL), f"no such role; the roles are {roles}")
+            reading.unknown(paths.join("/metadata/labels", ROLE_LABEL), f"unknown role; usher has {roles}")
     if any(key in labels and value in (None, labels[key]) for key, value in _NOTEBOOK_LABELS.items()):
         return model.Role.INTERACTIVE
     if own.role is model.Role.UNKNOWN and owning is not None:
@@ -77,7 +77,7 @@ def gang(  # noqa: PLR0913 - all that can make a gang
     """The gang of a workload. It is wanted if several pods wait for each other, or if anything forms it."""
     formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, labels, annotations)
     if not formed_by and minimum is not None:
-        formed_by = "its operator, where it is told to"
+        formed_by = "its operator, if it is configured to"
     several = sum(2 if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets) > 1
     waiting = own.needs_gang or role is model.Role.TRAINING
     return model.Gang(

@@ -34,7 +34,10 @@ def test_a_template_that_is_not_known_is_unknown_where_it_is_named() -> None:
         )
     ]
     assert unknowns(workflow(steps(missing)), objects=lookup.Objects([library()])) == [
-        (f"{here}/template", "WorkflowTemplate ml-research/library has no such template: its pods are not judged")
+        (
+            f"{here}/template",
+            "WorkflowTemplate ml-research/library has no template with this name; usher does not judge its pods",
+        )
     ]
 
 

@@ -105,14 +105,14 @@ def test_only_a_replication_controller_is_scaled_without_an_api_group(api_versio
 def test_a_reference_names_a_kind_and_a_name(field: str) -> None:
     value = builders.replaced(horizontal_pod_autoscaler(), f"{TARGET}/{field}", "")
 
-    assert unknowns(value) == [(TARGET, "scaleTargetRef must give the kind and the name of what is scaled")]
+    assert unknowns(value) == [(TARGET, "scaleTargetRef must give the kind and the name of the object to scale")]
     assert (growth_of(value).target.kind, growth_of(value).target.name) == ("", "")
 
 
 def test_a_missing_field_is_unknown_at_its_expected_place() -> None:
     no_target = builders.custom("autoscaling/v2", "HorizontalPodAutoscaler", {"maxReplicas": 3})
 
-    assert unknowns(no_target) == [("/spec", "scaleTargetRef must give the kind and the name of what is scaled")]
+    assert unknowns(no_target) == [("/spec", "scaleTargetRef must give the kind and the name of the object to scale")]
     assert unknowns({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}) == [("", "has no spec")]
     assert unknowns({"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "spec": None}) == [
         ("/spec", "has no spec")

@@ -85,7 +85,7 @@ def test_an_autoscaler_that_kserve_does_not_have_is_unknown() -> None:
     assert unknowns(service(annotations={**STANDARD, SCALER: "vpa"})) == [
         (
             "/metadata/annotations/serving.kserve.io~1autoscalerClass",
-            "no such class; the classes are hpa, keda, external, none",
+            "KServe has no autoscaler with this name; it has hpa, keda, external, none",
         )
     ]
 

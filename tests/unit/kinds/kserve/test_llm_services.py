@@ -248,7 +248,7 @@ def test_an_invalid_number_of_devices_is_unknown(text: str) -> None:
     value = service(annotations={DRA + "device-class": "gpu.nvidia.com", DRA + "device-count": text})
 
     assert unknowns(value) == [
-        ("/metadata/annotations/serving.kserve.io~1exp-dra-device-count", "it is no number of devices")
+        ("/metadata/annotations/serving.kserve.io~1exp-dra-device-count", "expected a whole number of devices")
     ]
 
 

@@ -238,7 +238,7 @@ def test_a_train_job_without_a_number_of_nodes_has_at_least_one() -> None:
         (
             {"name": "torch", "kind": "JobSet", "apiGroup": "jobset.x-k8s.io"},
             "/spec/runtimeRef",
-            "JobSet of jobset.x-k8s.io is no kind of runtime that is known: its pods are not known",
+            "usher knows no runtimes of kind JobSet of jobset.x-k8s.io, so it does not know the pods",
         ),
         ({"name": 7}, REF, "expected a string, found a number; quote it"),
     ],

@@ -63,7 +63,7 @@ def test_a_surge_that_is_neither_number_nor_percentage_is_unknown(max_surge: str
     value = builders.deployment(replicas=4, max_surge=max_surge)
 
     assert unknowns(value) == [
-        ("/spec/strategy/rollingUpdate/maxSurge", "expected a whole number or a percentage such as 25%")
+        ("/spec/strategy/rollingUpdate/maxSurge", "expected a whole number or a percentage, for example 25%")
     ]
     assert workload(value).pods == model.Count(minimum=4, maximum=4)
 

@@ -250,8 +250,8 @@ def test_a_label_tells_for_which_scheduler_a_cluster_was_written(label: str, sch
 
     assert head.scheduler == model.Scheduler(
         name="default-scheduler",
-        reason=f"the template names none; its label {label} is for {scheduler}, which places the pods where KubeRay"
-        " is configured with it",
+        reason=f"the template names no scheduler; its label {label} is for {scheduler}, which places the pods "
+        "where KubeRay is configured with it",
     )
 
 

@@ -226,7 +226,7 @@ def test_a_file_that_holds_no_authority_is_refused_at_once(tmp_path: Path) -> No
     ],
 )
 def test_only_scheme_host_and_port_make_a_url(url: str) -> None:
-    with pytest.raises(errors.InputError, match="is no URL of an OPA server"):
+    with pytest.raises(errors.InputError, match="is not a URL of an OPA server"):
         connected(url)
 
 

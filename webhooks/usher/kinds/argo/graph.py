@@ -248,8 +248,8 @@ class Graph:
         if holder is None:
             return None
         if name not in holder.templates:
-            reason = _RUN_TIME if is_parameter(name) else f"{wanted} has no such template: its pods are not judged"
-            self._reading.unknown(name_path, reason)
+            missing = f"{wanted} has no template with this name; usher does not judge its pods"
+            self._reading.unknown(name_path, _RUN_TIME if is_parameter(name) else missing)
             return None
         return self._node(holder.templates[name], name, holder)
 

@@ -53,7 +53,7 @@ class WorkflowSpec(TypedDict):
 
 @with_config(STRICT)
 class Workflow(TypedDict):
-    """A Workflow, or a template of which others are made."""
+    """A Workflow, or a template that Argo makes Workflows from."""
 
     spec: NotRequired[WorkflowSpec]
 

@@ -152,8 +152,8 @@ _SOURCE: Final = (
     "AR:workflow/controller/{operator,steps,dag,workflowpod}.go, AR:pkg/apis/workflow/v1alpha1/workflow_types.go"
 )
 _CHANGES: Final = (
-    "the templates that stand in the object, where none of tolerations, affinity, scheduler and priority class "
-    "comes from elsewhere, which they would take the place of"
+    "templates that are written in the object; not where tolerations, affinity, scheduler or priority class come from "
+    "elsewhere, because the change would replace those"
 )
 
 

@@ -12,7 +12,7 @@ _TARGET = "/spec/scaleTargetRef"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """What one kind calls its bounds, and what it takes for what is missing."""
+    """The names that one kind has for its bounds, and its defaults for missing fields."""
 
     minimum: str
     maximum: str
@@ -48,7 +48,7 @@ def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: F
     if len(reading.unknowns) > before:
         return growth
     if not (kind and name):
-        reading.unknown(growth.target_path, "scaleTargetRef must give the kind and the name of what is scaled")
+        reading.unknown(growth.target_path, "scaleTargetRef must give the kind and the name of the object to scale")
         return growth
     group = api_version.rpartition("/")[0]
     if not group and kind != "ReplicationController":

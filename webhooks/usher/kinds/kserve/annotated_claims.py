@@ -33,7 +33,7 @@ def claims(annotations: Mapping[str, str], reading: Reading) -> tuple[ClaimPlace
     if _NUMBER.fullmatch(text):
         number = int(text)
     else:
-        reading.unknown(paths.join("/metadata/annotations", _COUNT), "it is no number of devices")
+        reading.unknown(paths.join("/metadata/annotations", _COUNT), "expected a whole number of devices")
     exactly: paths.Object = {"deviceClassName": device_class, "count": number}
     spec: paths.Object = {"devices": {"requests": [{"name": "device", "exactly": exactly}]}}
     return (ClaimPlace(spec=spec, path=path, container=annotations.get(_CONTAINER, "").strip()),)

@@ -192,7 +192,7 @@ _SOURCE: Final = (
 )
 _COUNTED: Final = (
     "`replicas` (1 if missing), or from `scaling.minReplicas` to `scaling.maxReplicas`, and `maxSurge` (25 % if "
-    "missing, none with a worker) more during a rollout; with a worker times data / dataLocal or pipeline; the same "
+    "missing, 0 with a worker) more during a rollout; with a worker times data / dataLocal or pipeline; the same "
     "for prefill; `router.scheduler.replicas` (1 if missing)"
 )
 

@@ -68,7 +68,8 @@ def running(service: Object, annotations: Mapping[str, str], reading: Reading, *
     autoscaler = annotations.get(_AUTOSCALER) or "hpa"
     if autoscaler not in _AUTOSCALERS:
         known = ", ".join(_AUTOSCALERS)
-        reading.unknown(paths.join("/metadata/annotations", _AUTOSCALER), f"no such class; the classes are {known}")
+        reason = f"KServe has no autoscaler with this name; it has {known}"
+        reading.unknown(paths.join("/metadata/annotations", _AUTOSCALER), reason)
     mode = _MODES.get(named)
     return Running(
         mode=mode or (Mode.STANDARD if several_nodes else Mode.KNATIVE),
@@ -154,7 +155,7 @@ def share(value: object, path: str, replicas: int, reading: Reading, *, default:
         return reading.count(value, path, default=0) if replicas else 0
     percentage = _PERCENTAGE.fullmatch(value)
     if percentage is None:
-        reading.unknown(path, "expected a whole number or a percentage such as 25%")
+        reading.unknown(path, "expected a whole number or a percentage, for example 25%")
         return 0
     return -(-replicas * int(percentage[1]) // 100)
 

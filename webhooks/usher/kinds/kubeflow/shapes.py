@@ -75,7 +75,7 @@ class RuntimeSpec(TypedDict):
 
 @with_config(STRICT)
 class Runtime(TypedDict):
-    """A TrainingRuntime or ClusterTrainingRuntime, of which TrainJobs are made."""
+    """A TrainingRuntime or ClusterTrainingRuntime: the template that TrainJobs name."""
 
     spec: NotRequired[RuntimeSpec]
 

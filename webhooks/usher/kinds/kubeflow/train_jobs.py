@@ -102,7 +102,7 @@ def _referenced(spec: Object, reading: Reading) -> paths.Object | None:
             reading.unknown(_nearest(spec, ref), "it names no runtime: its pods are not known")
         return None
     if group != GROUP or kind not in _RUNTIMES:
-        reading.unknown(path, f"{kind} of {group} is no kind of runtime that is known: its pods are not known")
+        reading.unknown(path, f"usher knows no runtimes of kind {kind} of {group}, so it does not know the pods")
         return None
     reference = Reference(
         group=GROUP, kind=kind, name=name, namespace="" if _RUNTIMES[kind] else reading.context.namespace

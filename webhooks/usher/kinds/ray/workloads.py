@@ -180,7 +180,7 @@ KINDS = [
         pods=Pods(
             templates=_ray_job,
             template_paths=("spec.rayClusterSpec, as in a RayCluster", "spec.submitterPodTemplate"),
-            counted="as its RayCluster, none where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
+            counted="as its RayCluster, or 0 where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
             source=_SOURCE
             + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
             kueue_unit=KueueUnit.WHOLE,

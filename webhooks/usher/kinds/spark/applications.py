@@ -114,12 +114,12 @@ def _server(server: Place, reading: Reading) -> Template:
 
 
 _COUNTED: Final = (
-    "1 driver (none in client mode), and `executor.instances` ({} if missing), or as `dynamicAllocation` has them; "
+    "1 driver (0 in client mode), and `executor.instances` ({} if missing), or as `dynamicAllocation` has them; "
     "`sparkConf` counts where fields are missing"
 )
 _CHANGES: Final = (
-    "pod templates, where nothing beside them decides instead: the operator's own fields are no pod spec, and what is "
-    "not among them would be dropped"
+    "pod templates, where no field of the operator decides instead: these fields do not form a pod spec, and the "
+    "operator would drop all others"
 )
 
 

@@ -103,17 +103,16 @@ def _pipeline_run(pipeline_run: Mapping[str, paths.Json], reading: Reading) -> I
         yield from pipelines.of_reference(ref, run, layers.Budget(), reading)
 
 
-_ONE_POD: Final = "1 pod, of which every step is a container"
+_ONE_POD: Final = "1 pod with a container for each step"
 _TASKS: Final = (
-    "1 pod for each of `tasks` and `finally`, perhaps none under `when`; times the combinations of a `matrix`, without "
-    "bound where that takes a parameter; none for custom tasks"
+    "1 pod for each of `tasks` and `finally`, perhaps 0 under `when`; times the combinations of a `matrix`, without "
+    "bound where that takes a parameter; 0 for custom tasks"
 )
 _TASK_SOURCE: Final = "TK:pkg/pod/pod.go, TK:pkg/apis/pipeline/v1/merge.go"
 _PIPELINE_SOURCE: Final = "TK:pkg/apis/pipeline/v1/matrix_types.go, TK:pkg/reconciler/pipelinerun/pipelinerun.go"
 _VERSIONS: Final = ("v1", "v1beta1")
 _NOT_OF_ALL: Final = (
-    "where what is written would neither replace what comes from elsewhere nor reach other tasks; "
-    "never what a reference names"
+    "unless the change would replace values from elsewhere or reach other tasks; never objects that a reference names"
 )
 
 KINDS = [
@@ -192,7 +191,7 @@ KINDS = [
             minimum_from="",
             role=model.Role.BATCH,
             is_template=True,
-            changes="nothing: scheduling is no part of it",
+            changes="nothing: it has no fields for scheduling",
         ),
     ),
     Kind(
@@ -216,7 +215,7 @@ KINDS = [
             minimum_from="",
             role=model.Role.BATCH,
             is_template=True,
-            changes="nothing: scheduling is no part of it",
+            changes="nothing: it has no fields for scheduling",
         ),
     ),
 ]

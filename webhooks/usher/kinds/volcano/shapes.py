@@ -94,7 +94,7 @@ class JobSpec(TypedDict):
 
 @with_config(STRICT)
 class Job(TypedDict):
-    """A Job, or a JobTemplate of which a JobFlow makes Jobs."""
+    """A Job, or a JobTemplate that a JobFlow makes Jobs from."""
 
     spec: NotRequired[JobSpec]
 

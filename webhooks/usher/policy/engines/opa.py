@@ -267,11 +267,11 @@ def _parts(url: str) -> tuple[str, str, int]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise errors.InputError(f"{url!r} is no URL of an OPA server: {error}") from None
+        raise errors.InputError(f"{url!r} is not a URL of an OPA server: {error}") from None
     extra = parts.username or parts.password or parts.path.strip("/") or parts.query or parts.fragment
     if parts.scheme not in {"http", "https"} or not parts.hostname or port is None or extra:
         raise errors.InputError(
-            f"{url!r} is no URL of an OPA server: give only scheme, host and port, for example http://127.0.0.1:8181"
+            f"{url!r} is not a URL of an OPA server: give only scheme, host and port, for example http://127.0.0.1:8181"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return parts.scheme, host, port
