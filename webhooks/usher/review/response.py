@@ -1,4 +1,4 @@
-"""Writing an AdmissionReview: within the limits that the API server sets (docs/domain/webhooks.md#answers)."""
+"""Writes AdmissionReviews within the limits of the API server (docs/domain/webhooks.md#answers)."""
 
 import base64
 from collections.abc import Iterable, Sequence
@@ -13,14 +13,16 @@ from usher.mutation.editing import Operation
 from usher.review.parsing import API_VERSION, Review
 
 MAX_MESSAGE: Final = 8 * 1024
-"""Bytes. A denial of two hundred findings must still be an answer that people can read."""
+"""The most bytes of a denial, so that people can still read one with two hundred findings."""
 
 MAX_REASON: Final = 1000
-"""Characters of one reason in a denial: what a manifest holds may stand in it, at any length."""
+"""The most characters of one reason in a denial. A reason may quote a manifest, which holds texts of any length."""
 
 MAX_WARNING: Final = 120
+"""The most characters of one warning."""
+
 MAX_WARNINGS: Final = 20
-"""Beyond 4096 characters in all, the API server cuts every warning of a request to 256."""
+"""The most warnings of one answer. If all warnings exceed 4096 characters, the API server cuts each to 256."""
 
 
 class Status(TypedDict):
@@ -41,13 +43,13 @@ class Response(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A response body, and data about it for logs and metrics; never the object itself."""
+    """A response body, and data about it for logs and metrics. It never holds the reviewed object."""
 
     body: bytes
     review: Review
     allowed: bool
     outcomes: dict[str, str] = field(default_factory=dict)
-    """Check name -> outcome, for findings."""
+    """The outcome of each check that reported a finding, by the name of the check."""
     mutations: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     unknowns: int = 0
@@ -58,7 +60,7 @@ def encode(response: Response) -> bytes:
 
 
 def validated(uid: str, decision: model.Decision, *, display_name: str) -> Response:
-    """The answer of the validating webhook to one decision; never a patch."""
+    """The answer of the validating webhook to one decision. It never holds a patch."""
     denials = [judgement for judgement in decision.judgements if judgement.outcome is model.Outcome.DENY]
     response: Response = {"uid": uid, "allowed": not denials}
     if denials:
@@ -75,7 +77,7 @@ def validated(uid: str, decision: model.Decision, *, display_name: str) -> Respo
 
 
 def mutated(uid: str, operations: Sequence[Operation], *, names: Iterable[str], warnings: Iterable[str]) -> Response:
-    """The answer of the mutating webhook; without operations it has neither patch nor patch type."""
+    """The answer of the mutating webhook. It has a patch and a patch type only if there are operations."""
     response: Response = {"uid": uid, "allowed": True}
     if operations:
         response["patchType"] = "JSONPatch"
@@ -89,7 +91,7 @@ def mutated(uid: str, operations: Sequence[Operation], *, names: Iterable[str], 
 
 
 def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
-    """What kubectl prints: every reason, each with its remedy, and how to read more."""
+    """The text that kubectl prints: each reason with its remedy, and the command that explains the first rule."""
     broken = len({judgement.code for judgement in denials})
     rules = "1 rule" if broken == 1 else f"{broken} rules"
     places = f" in {len(denials)} places" if len(denials) > broken else ""
@@ -108,7 +110,7 @@ def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
 
 
 def sanitised(texts: Sequence[str]) -> list[str]:
-    """Warnings that the API server passes on: it drops one with a control character, and cuts all when too long."""
+    """The warnings in a form that the API server passes on: few, short and without control characters."""
     different = list(dict.fromkeys(texts))
     if len(different) > MAX_WARNINGS:
         different = [*different[: MAX_WARNINGS - 1], f"... and {len(different) - MAX_WARNINGS + 1} more"]
@@ -116,7 +118,7 @@ def sanitised(texts: Sequence[str]) -> list[str]:
 
 
 def audit_annotations(decision: model.Decision) -> dict[str, str]:
-    """For the API server's audit log: codes by outcome. Keys hold no slash; the webhook's name is put before them."""
+    """The codes by outcome, for the audit log. Keys hold no slash, because the API server adds the webhook's name."""
     annotations = {}
     for outcome in model.Outcome:
         codes = dict.fromkeys(item.code for item in decision.judgements if item.outcome is outcome)
@@ -129,7 +131,7 @@ def audit_annotations(decision: model.Decision) -> dict[str, str]:
 
 
 def shown(text: str, longest: int) -> str:
-    """A text that strangers had a hand in, for a reader: short, on one line, and nothing that moves a cursor."""
+    """The text, cut to the longest length, on one line. It replaces characters that could move a cursor."""
     short = text if len(text) <= longest else text[: longest - 3] + "..."
     if short.isprintable():
         return short
@@ -137,7 +139,7 @@ def shown(text: str, longest: int) -> str:
 
 
 def _warning(judgement: model.Judgement) -> str:
-    """As much of the text as fits; drops a whole sentence rather than cut one.
+    """As many whole sentences of the text as fit into one warning. Cuts the message only if it is too long alone.
 
     Keeps a short reason why the finding does not deny, so that the reader knows why the object was allowed.
     """
