@@ -39,10 +39,13 @@ def test_every_place_of_a_document_resolves_to_its_value(document: paths.Json) -
 
 @given(DOCUMENTS, st.text() | st.lists(KEYS).map(lambda keys: paths.join(paths.ROOT, *keys)))
 def test_a_pointer_to_nothing_is_a_lookup_error_and_nothing_else(document: paths.Json, pointer: str) -> None:
+    found = dict(places(document))
     try:
-        paths.resolve(document, pointer)
+        value = paths.resolve(document, pointer)
     except LookupError:
-        return
+        assert pointer not in found
+    else:
+        assert value is found[pointer]
 
 
 @given(st.text())

@@ -263,5 +263,7 @@ def test_a_product_that_is_unknown_or_ambiguous_is_not_guessed(value: str) -> No
 
 @given(st.text(max_size=80))
 def test_no_label_upsets_the_recognition(value: str) -> None:
-    boards.by_product(value)
-    boards.by_name(value)
+    product, board = boards.by_product(value), boards.by_name(value)
+
+    assert product is None or product.board in boards.BOARDS
+    assert board is None or board in boards.BOARDS

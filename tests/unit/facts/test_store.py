@@ -129,7 +129,8 @@ def test_no_object_is_too_odd_to_be_trimmed_and_kept(value: paths.Json) -> None:
             "spec": value,
             "status": value,
         }
-        Store.of([kind.keep(odd)])
+
+        assert Store.of([kind.keep(odd)]).knows(kind.group, kind.kind)
 
 
 def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_read() -> None:

@@ -153,7 +153,8 @@ async def test_a_request_that_does_not_arrive_ends_the_connection(part: bytes, b
 async def test_the_application_is_told_that_its_client_is_gone() -> None:
     async with listening(HastyProtocol) as listener, listener.client() as client:
         client.writer.write(PARTS["part of a body"])
-        await asyncio.wait_for(listener.gone.wait(), BOUND)
+
+        assert await asyncio.wait_for(listener.gone.wait(), BOUND)
 
 
 async def test_trickling_gains_no_time() -> None:
@@ -165,6 +166,8 @@ async def test_trickling_gains_no_time() -> None:
                 client.writer.write(b"x")
                 await client.writer.drain()
             await asyncio.wait([closed], timeout=0.002)
+
+        assert closed.exception() is None
 
 
 async def test_a_connection_without_a_request_is_left_alone_until_the_end_of_keep_alive() -> None:

@@ -90,4 +90,10 @@ def test_after_a_bad_change_a_good_one_takes_effect_again(file: Path) -> None:
 def test_without_a_file_there_is_nothing_to_watch(file: Path) -> None:
     evaluator = current(file).evaluator
 
-    asyncio.run(Current(evaluator, file=None, make=lambda: evaluator).watch(0.01, report=lambda _: None))
+    reports: list[object] = []
+    holder = Current(evaluator, file=None, make=lambda: evaluator)
+
+    asyncio.run(holder.watch(0.01, report=reports.append))
+
+    assert reports == []
+    assert holder.evaluator is evaluator

@@ -1,6 +1,7 @@
 """The second engine against a real OPA."""
 
 import contextlib
+import socket
 import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -129,6 +130,8 @@ def test_a_server_with_our_policies_is_ready(url: str) -> None:
     with connected(url) as engine:
         engine.ready()
 
+        assert ask(engine, "echo", "a")["echo"] == "a"
+
 
 def test_a_server_with_policies_of_another_revision_is_never_believed(url: str) -> None:
     with connected(url, revision="fedcba9876543210") as engine:
@@ -231,6 +234,18 @@ def test_only_scheme_host_and_port_make_a_url(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8181/", "https://opa.example.com:443", "http://[::1]:8181"])
-def test_a_good_url_is_taken_and_nothing_is_sent_yet(url: str) -> None:
-    with connected(url):
-        pass
+def test_a_good_url_is_taken_and_nothing_is_sent_yet(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[object] = []
+
+    def refuse(*where: object, **_: object) -> None:
+        looked_up.append(where)
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+    with connected(url) as engine:
+        assert looked_up == []
+        with pytest.raises(errors.EngineError):
+            engine.ready()
+
+    assert looked_up
