@@ -58,63 +58,88 @@ def configurations(
     *, client: Client, validate_failure_policy: Literal["Ignore", "Fail"] = "Ignore"
 ) -> list[paths.Object]:
     """The mutating and the validating configuration, in the order to apply them."""
-    mutating = _configuration(
-        "Mutating",
-        {
-            **_webhook("mutate", client, timeout=MUTATE_TIMEOUT, failure_policy="Ignore"),
-            "reinvocationPolicy": "IfNeeded",
-            # Pods are updated all the time, but rarely in their spec, which is nearly immutable.
-            "matchConditions": [{"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}],
-            "rules": [
-                # On UPDATE an object may lose the values of mutations: `kubectl apply` replaces whole lists.
-                *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
-                # Debug containers may see all devices, and no other rule covers them.
-                _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
-            ],
-        },
+    validating = (
+        _workloads(client, validate_failure_policy),
+        _other_objects(client),
+        _namespaces(client),
+        _exemptions(client),
+        _bindings(client),
     )
-    validating = _configuration(
-        "Validating",
-        {
-            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=validate_failure_policy),
-            "rules": [
-                *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
-                # Debug containers have a subresource of their own, and fields that are forbidden elsewhere; a resize
-                # changes values that were judged.
-                _rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
-                # A scale makes any number of pods from a template that the request does not hold.
-                *_scale_rules(),
-            ],
-            # It charges quotas, except in a dry run.
-            "sideEffects": "NoneOnDryRun",
-        },
-        {
-            # Always Ignore: queues and autoscalers must keep working while usher does not.
-            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="objects"),
-            "rules": _rules(_objects(), operations=["CREATE", "UPDATE"]),
-        },
-        {
-            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="namespaces"),
-            # Without a selector, which would read the labels of the Namespace itself: an exemption would exempt itself.
-            "namespaceSelector": {},
-            "rules": [_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
-        },
-        {
-            # Always Fail: otherwise every tenant could exempt a namespace for good while usher is away. Other requests
-            # do not match.
-            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Fail", name="exemptions"),
-            "namespaceSelector": {},
-            "matchConditions": [{"name": "newly-exempt", "expression": _NEWLY_EXEMPT}],
-            "rules": [_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
-        },
-        {
-            **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="bindings"),
-            # Every pod is bound once, nearly always by a scheduler, whose requests need no review.
-            "matchConditions": [{"name": "no-scheduler", "expression": _NO_SCHEDULER}],
-            "rules": [_rule("", ["v1"], ["pods/binding", "bindings"], operations=["CREATE"])],
-        },
-    )
-    return [mutating, validating]
+    return [_configuration("Mutating", _mutation(client)), _configuration("Validating", *validating)]
+
+
+def _mutation(client: Client) -> paths.Object:
+    """The webhook that changes workloads."""
+    return {
+        **_webhook("mutate", client, timeout=MUTATE_TIMEOUT, failure_policy="Ignore"),
+        "reinvocationPolicy": "IfNeeded",
+        # Pods are updated all the time, but rarely in their spec, which is nearly immutable.
+        "matchConditions": [{"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}],
+        "rules": [
+            # On UPDATE an object may lose the values of mutations: `kubectl apply` replaces whole lists.
+            *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
+            # Debug containers may see all devices, and no other rule covers them.
+            _rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
+        ],
+    }
+
+
+def _workloads(client: Client, failure_policy: Literal["Ignore", "Fail"]) -> paths.Object:
+    """The webhook that judges workloads, and charges quotas for them."""
+    return {
+        **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=failure_policy),
+        "rules": [
+            *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
+            # Debug containers have a subresource of their own, and fields that are forbidden elsewhere; a resize
+            # changes values that were judged.
+            _rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
+            # A scale makes any number of pods from a template that the request does not hold.
+            *_scale_rules(),
+        ],
+        # It charges quotas, except in a dry run.
+        "sideEffects": "NoneOnDryRun",
+    }
+
+
+def _other_objects(client: Client) -> paths.Object:
+    """The webhook that judges objects without pods."""
+    return {
+        # Always Ignore: queues and autoscalers must keep working while usher does not.
+        **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="objects"),
+        "rules": _rules(_objects(), operations=["CREATE", "UPDATE"]),
+    }
+
+
+def _namespaces(client: Client) -> paths.Object:
+    """The webhook that judges namespaces."""
+    return {
+        **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="namespaces"),
+        # Without a selector, which would read the labels of the Namespace itself: an exemption would exempt itself.
+        "namespaceSelector": {},
+        "rules": [_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
+    }
+
+
+def _exemptions(client: Client) -> paths.Object:
+    """The webhook that guards the label by which a namespace is exempt."""
+    return {
+        # Always Fail: otherwise every tenant could exempt a namespace for good while usher is away. Other requests
+        # do not match.
+        **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Fail", name="exemptions"),
+        "namespaceSelector": {},
+        "matchConditions": [{"name": "newly-exempt", "expression": _NEWLY_EXEMPT}],
+        "rules": [_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
+    }
+
+
+def _bindings(client: Client) -> paths.Object:
+    """The webhook that judges bindings of pods to nodes."""
+    return {
+        **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="bindings"),
+        # Every pod is bound once, nearly always by a scheduler, whose requests need no review.
+        "matchConditions": [{"name": "no-scheduler", "expression": _NO_SCHEDULER}],
+        "rules": [_rule("", ["v1"], ["pods/binding", "bindings"], operations=["CREATE"])],
+    }
 
 
 def _objects() -> list[Kind]:
