@@ -74,13 +74,28 @@ def normalise(
         namespace: the namespace to assume where the object has no namespace (admission knows it, a file may not).
         objects: where to look up what the object refers to by name.
     """
-    group, version, kind_name = group_version_kind(value)
-    if (group, kind_name) in registry.OBJECTS:
+    group, version, kind = group_version_kind(value)
+    if (group, kind) in registry.OBJECTS:
         return read(value, namespace=namespace)
-    known = registry.WORKLOADS.get((group, kind_name))
-    pods = None if known is None else known.pods
-    if known is None or pods is None or version not in known.versions:
+    known = registry.WORKLOADS.get((group, kind))
+    if known is None or known.pods is None or version not in known.versions:
         return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
+    return _recognised(
+        value, known, known.pods, version=version, vocabulary=vocabulary, namespace=namespace, objects=objects
+    )
+
+
+def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
+    value: paths.Object,
+    known: Kind,
+    pods: Pods,
+    *,
+    version: str,
+    vocabulary: Vocabulary,
+    namespace: str,
+    objects: lookup.Lookup,
+) -> model.Workload:
+    """The workload that an object of a known kind and version is."""
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
@@ -92,19 +107,14 @@ def normalise(
         for template in pods.templates(value, reading)
     )
     _find_misplaced(value, pod_sets, known, reading)
-    if pod_sets and pod_sets[0].path == paths.ROOT:
-        # A Pod is its own template, whose metadata have been read.
-        labels, annotations = pod_sets[0].labels, pod_sets[0].annotations
-    else:
-        labels = reading.strings(metadata.get("labels"), "/metadata/labels")
-        annotations = reading.strings(metadata.get("annotations"), "/metadata/annotations")
+    labels, annotations = _labels_and_annotations(metadata, pod_sets, reading)
     owner = identity.owner(metadata, reading)
     owning = registry.PODS.get((owner.group, owner.kind)) if owner is not None else None
     role = identity.role(labels, pods, owning, reading)
     return model.Workload(
-        group=group,
+        group=known.group,
         version=version,
-        kind=kind_name,
+        kind=known.kind,
         namespace=namespace,
         name=_name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
         labels=labels,
@@ -115,7 +125,7 @@ def normalise(
         suspended=_suspended(value, pods, reading),
         pod_sets=pod_sets,
         gang=identity.gang(
-            kind_name,
+            known.kind,
             own=pods,
             role=role,
             pod_sets=pod_sets,
@@ -128,12 +138,22 @@ def normalise(
         is_template=pods.is_template,
         queue_label_path=pods.queue_label_path,
         queue_labels=_queue_labels(value, labels, pods, reading),
-        view=view(value, group, kind_name, reading),
+        view=view(value, known.group, known.kind, reading),
         gang_places=pods.gang_places,
         exists=bool(metadata.get("uid")),
         gang_native=pods.gang_native,
         unknowns=reading.found(),
     )
+
+
+def _labels_and_annotations(
+    metadata: Mapping[str, paths.Json], pod_sets: tuple[model.PodSet, ...], reading: Reading
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    if pod_sets and pod_sets[0].path == paths.ROOT:
+        # A Pod is its own template, whose metadata have been read.
+        return pod_sets[0].labels, pod_sets[0].annotations
+    labels = reading.strings(metadata.get("labels"), "/metadata/labels")
+    return labels, reading.strings(metadata.get("annotations"), "/metadata/annotations")
 
 
 def _unrecognised(
