@@ -66,7 +66,12 @@ SITE: Final[dict[str, Any]] = {
     "isolation": {"ipcLock": ["*"]},
     "routing": [{"kinds": ["PyTorchJob", "RayJob"], "queue": "research"}],
     "queues": [
-        {"namespaces": ["*"], "localQueue": "research", "roles": ["batch"], "topology": {"level": "example.com/rack"}},
+        {
+            "namespaces": ["*"],
+            "localQueue": "research",
+            "roles": ["batch"],
+            "topology": {"preferred": "example.com/rack"},
+        },
         {"namespaces": ["*"], "localQueue": "training", "roles": ["training"], "placesPods": False},
     ],
     "priorities": {"classes": [{"namespaces": ["*"], "priorityClass": CLASS}]},

@@ -22,7 +22,7 @@ def test_a_check_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
     assert done.code == 2
     assert done.err == (
-        f"usher: {file}:1: enforcement.rules[0].check: there is no check 'gpu-memory-limit', "
+        f"usher: {file}:1: enforcement.rules[0].check: there is no check 'gpu-memory-limit'; "
         "did you mean shared-memory-above-limit? `usher policies list` shows all\n"
     )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from usher import errors
+from usher.cli import inputs
 from usher.config import models
 from usher.config.load import load
 
@@ -43,13 +44,58 @@ def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
     )
 
     assert problems == [
-        (4, "pools[0].taintz", "unknown key"),
+        (4, "pools[0].taintz", "unknown key; did you mean taints?"),
         (6, "enforcement.preset", "Input should be 'baseline', 'recommended' or 'strict'"),
     ]
 
 
 def test_a_missing_key_is_named_at_the_nearest_place(tmp_path: Path) -> None:
-    assert refused(tmp_path, "pools:\n  - name: h100\n") == [(2, "pools[0].nodeSelector", "Field required")]
+    assert refused(tmp_path, "pools:\n  - name: h100\n") == [(2, "pools[0].nodeSelector", "this key is required")]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("pools: [{name: a, nodeSelector: {a: b}, gpus: {perNode: 8}}]", "unknown key; did you mean gpu?"),
+        (
+            "pools: [{name: a, nodeSelector: {a: b}, gpu: {pernode: 8, perNode: 8}}]",
+            "unknown key; did you mean perNode?",
+        ),
+        ("fabrics: {ib: {envs: {A: b}}}", "unknown key; did you mean env?"),
+        ("queue: []", "unknown key; did you mean queues?"),
+        ("enforcement: {preset: recomended}", "did you mean recommended?"),
+        ("queues: [{localQueue: a, roles: [Training]}]", "did you mean training?"),
+        ("pools: [{name: a, nodeSelector: {a: b}, fabric: infiniban}]", "did you mean infiniband?"),
+        ("quokka: []", "unknown key"),
+    ],
+)
+def test_a_misspelt_word_gets_the_nearest_known_word(tmp_path: Path, text: str, reason: str) -> None:
+    ((_, _, found),) = refused(tmp_path, text)
+
+    assert found.endswith(reason) or f"{reason};" in found or reason in found
+
+
+def test_mistakes_of_meaning_are_named_beside_others(tmp_path: Path) -> None:
+    file = tmp_path / "usher.yaml"
+    file.write_text(
+        "queues:\n"
+        "  - localQueue: Research\n"
+        "  - localQueue: research\n"
+        "    kinds: [PyTorchJobs]\n"
+        "enforcement:\n"
+        "  rules:\n"
+        "    - {check: gpus-per-workload, action: refuse}\n"
+        "    - {check: gpus-per-workloads, action: deny}\n"
+    )
+    with pytest.raises(errors.ConfigError) as caught:
+        inputs.load_config(file)
+
+    assert [(line, key) for line, key, _ in caught.value.problems] == [
+        (2, "queues[0].localQueue"),
+        (4, "queues[1].kinds[0]"),
+        (7, "enforcement.rules[0].action"),
+        (8, "enforcement.rules[1].check"),
+    ]
 
 
 def test_the_refusal_names_the_line_that_is_not_valid_yaml(tmp_path: Path) -> None:

@@ -287,7 +287,6 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     assert places({"pool": [], "pools": [{"name": "H100"}], "queues": [{}]}) == [
         "pools.0.name",
         "pools.0.nodeSelector",
-        "queues.0.namespaces",
         "queues.0.localQueue",
         "pool",
     ]
@@ -330,3 +329,37 @@ def test_what_no_node_can_have_is_refused(fields: dict[str, Any], place: str, re
 
     assert found == place
     assert message.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "expected"),
+    [
+        ("nvidia.com/gpu=present:NoSchedule", ("nvidia.com/gpu", "present", "NoSchedule")),
+        ("nvidia.com/gpu:NoExecute", ("nvidia.com/gpu", "", "NoExecute")),
+        ("sku=gpu:PreferNoSchedule", ("sku", "gpu", "PreferNoSchedule")),
+        ({"key": "a", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}, ("a", "", "NoSchedule")),
+    ],
+)
+def test_a_taint_may_be_pasted_from_a_node(pasted: object, expected: tuple[str, str, str]) -> None:
+    taint = models.Taint.model_validate(pasted)
+
+    assert (taint.key, taint.value, taint.effect) == expected
+
+
+@pytest.mark.parametrize("text", ["nvidia.com/gpu", "a=b=c:NoSchedule", ":NoSchedule", "a:Never", "a b:NoSchedule", ""])
+def test_other_texts_are_not_taints(text: str) -> None:
+    with pytest.raises(pydantic.ValidationError):
+        models.Taint.model_validate(text)
+
+
+def test_every_field_is_described() -> None:
+    schema = models.Config.model_json_schema(by_alias=True)
+    sections = {"Config": schema, **schema["$defs"]}
+    bare = {
+        f"{name}.{field}"
+        for name, section in sections.items()
+        for field, content in section.get("properties", {}).items()
+        if "description" not in content
+    }
+
+    assert bare == set()

@@ -29,7 +29,7 @@ def test_a_queue_needs_a_name_and_namespaces_only() -> None:
 
 def test_a_topology_is_preferred_unless_it_is_required() -> None:
     level = "cloud.provider.com/topology-rack"
-    queue = Queue.model_validate({**ANYWHERE, "localQueue": "research", "topology": {"level": level}})
+    queue = Queue.model_validate({**ANYWHERE, "localQueue": "research", "topology": {"preferred": level}})
 
     assert queue.topology is not None
     assert (queue.topology.mode, queue.topology.level) == ("preferred", level)
@@ -57,7 +57,6 @@ def test_each_scheduler_has_the_name_under_which_it_runs_unless_another_is_given
         (Route, {"kinds": []}, ("kinds", "too_short")),
         (Route, {"schedulerName": "Volcano"}, ("schedulerName", "string_pattern_mismatch")),
         (Queue, {**ANYWHERE}, ("localQueue", "missing")),
-        (Queue, {"localQueue": "research"}, ("namespaces", "missing")),
         (Queue, {**ANYWHERE, "localQueue": "Research"}, ("localQueue", "string_pattern_mismatch")),
         (
             Queue,
@@ -89,3 +88,23 @@ def test_one_size_alone_can_be_meant() -> None:
 def test_a_configuration_declares_no_class_by_itself() -> None:
     assert models.Priorities().classes == []
     assert models.Priorities().global_default is None
+
+
+def test_an_entry_without_namespaces_is_for_all() -> None:
+    assert Queue.model_validate({"localQueue": "research"}).namespaces == ["*"]
+
+
+@pytest.mark.parametrize("topology", [{}, {"required": "rack", "preferred": "zone"}])
+def test_a_topology_has_one_level(topology: dict[str, str]) -> None:
+    with pytest.raises(pydantic.ValidationError, match="write either required: LEVEL or preferred: LEVEL"):
+        Queue.model_validate({"localQueue": "research", "topology": topology})
+
+
+def test_a_topology_says_how_strict_its_level_is() -> None:
+    required = Queue.model_validate({"localQueue": "a", "topology": {"required": "rack"}}).topology
+    preferred = Queue.model_validate({"localQueue": "a", "topology": {"preferred": "zone"}}).topology
+
+    assert required is not None
+    assert (required.mode, required.level) == ("required", "rack")
+    assert preferred is not None
+    assert (preferred.mode, preferred.level) == ("preferred", "zone")

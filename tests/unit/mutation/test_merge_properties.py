@@ -44,7 +44,7 @@ CONFIG = models.Config.model_validate(
         ],
         "fabrics": {"rails": {"env": FABRIC_ENVIRONMENT}},
         "queues": [
-            {"namespaces": ["queued", "routed"], "localQueue": "research", "topology": {"level": "rack"}},
+            {"namespaces": ["queued", "routed"], "localQueue": "research", "topology": {"preferred": "rack"}},
             {"namespaces": ["unplaced"], "localQueue": "research", "placesPods": False},
         ],
         "routing": [{"namespaces": ["routed"], "queue": "research"}],

@@ -67,6 +67,23 @@ def test_the_author_of_an_object_may_refuse_what_usher_yaml_lets_him(words: str)
 
 
 @pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("gpu-tolerations", "there is no mutation 'gpu-tolerations'; did you mean gpu-toleration?"),
+        ("usm301", "there is no mutation 'usm301'; did you mean USM301?"),
+        ("\x1b[31mred", "there is no mutation '\\x1b[31mred'; `usher policies list` shows all mutations"),
+        ("a" * 1000, f"there is no mutation '{'a' * 64}'; `usher policies list` shows all mutations"),
+    ],
+)
+def test_a_misspelt_refusal_is_reported(words: str, reason: str) -> None:
+    made = evaluator(opt_outs=[{"mutations": ["*"]}])
+    merged = made.mutate(Request(value=refusing(words)))
+
+    assert TOLERATION in {intent.mutation for intent in merged.applied}
+    assert [(note.mutation, note.reason) for note in merged.warnings] == [("skip-mutations", reason)]
+
+
+@pytest.mark.parametrize(
     "opt_outs",
     [
         [],

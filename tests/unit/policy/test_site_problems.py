@@ -41,7 +41,7 @@ def test_an_exception_before_a_rule_is_good() -> None:
 
 def test_an_unknown_kind_is_a_problem() -> None:
     assert problems("routing: [{kinds: [PyTorchJobs, batch/Job, kubeflow.org/PyTorchJob]}]") == [
-        ("/routing/0/kinds/0", "gpu-usher knows no workload of kind PyTorchJobs")
+        ("/routing/0/kinds/0", "usher knows no workloads of kind PyTorchJobs; did you mean PyTorchJob?")
     ]
 
 
@@ -50,7 +50,9 @@ def test_a_board_that_mig_does_not_divide_is_a_problem() -> None:
 
     ((place, reason),) = problems(pools % "H100")
     assert place == "/pools/0/gpu/board"
-    assert reason.startswith("usher knows no board H100 that MIG divides; it knows A100-40, A100-80, A30-24")
+    assert reason == "usher knows no board H100 that MIG divides; did you mean H100-80 or H100-94 or H100-96?"
+    ((_, reason),) = problems(pools % "Quadro")
+    assert reason.startswith("usher knows no board Quadro that MIG divides; there are A100-40, A100-80, A30-24")
     assert problems(pools % "H100-80") == []
 
 

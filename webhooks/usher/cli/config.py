@@ -14,10 +14,10 @@ def config() -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 def check(file: Path) -> None:
     """Check a configuration file, and name each error with its line."""
-    from usher.config.load import load
+    from usher.cli import inputs
     from usher.policy import assembly
 
-    made = assembly.embedded(load(file), file=file)
+    made = assembly.embedded(inputs.load_config(file), file=file)
     for warning in assembly.warnings(made, file=file):
         click.echo(f"usher: warning: {warning}", err=True)
     click.echo(f"{file}: good")

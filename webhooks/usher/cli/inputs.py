@@ -138,8 +138,10 @@ def load_config(file: Path | None) -> "models.Config":
     if file is None:
         return models.Config()
     from usher.config import load
+    from usher.policy import config_problems
+    from usher.policy.checks import bundle
 
-    return load.load(file)
+    return load.load(file, more=lambda config: config_problems.problems(config, bundle.load().catalogue))
 
 
 def assembled(

@@ -1,6 +1,6 @@
 """The types of values in usher.yaml: names, patterns, and the base of every section."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
@@ -26,6 +26,9 @@ Role = Literal["training", "inference", "batch", "interactive", "service", "syst
 """The purpose of a workload, as in `usher workload show`."""
 
 
+ANY_NAMESPACE: Final = "Namespaces, in which * stands for any characters; by default all."
+
+
 def seconds(duration: Duration) -> float:
     """How long a duration is."""
     return float(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
@@ -40,7 +43,7 @@ class Section(BaseModel):
 class Selector(Section):
     """The workloads of an entry. The first entry of a list that matches a workload decides."""
 
-    namespaces: list[Pattern] = Field(min_length=1, description="Namespaces, in which * stands for any characters.")
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
     roles: list[Role] = Field(default=[], description="Roles of workloads; by default all.")
     kinds: list[str] = Field(default=[], description="Kinds of objects: PyTorchJob. By default all.")
     min_accelerators: int = Field(

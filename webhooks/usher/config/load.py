@@ -1,19 +1,31 @@
 """Loads usher.yaml from a file; errors name the line and key of every problem."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pydantic
 import pydantic_core
 
 from usher import errors, paths
-from usher.config import models
+from usher.config import models, salvage, suggestions
 from usher.documents import places, reader
 
+Problem = tuple[str, str]
+"""JSON Pointer into usher.yaml, and the problem there."""
 
-def load(file: Path) -> models.Config:
+
+def _nothing(_config: models.Config) -> Iterable[Problem]:
+    return ()
+
+
+def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> models.Config:
     """The configuration in a file.
+
+    Args:
+        file: usher.yaml.
+        more: finds mistakes of meaning. It is asked about the good part of a file with other mistakes, so that one run
+            names all of them; the caller asks it about a good file.
 
     Raises:
         ConfigError: the file cannot be read, is not YAML, or does not match the schema; names every line and key.
@@ -33,7 +45,18 @@ def load(file: Path) -> models.Config:
         return models.Config.model_validate(documents[0].value)
     except pydantic.ValidationError as error:
         where = places.Places(documents[0])
-        raise errors.ConfigError(source, [_problem(detail, where) for detail in error.errors()]) from None
+        problems = [_problem(detail, where) for detail in error.errors()]
+        problems += _of_meaning(documents[0].value, where, more)
+        raise errors.ConfigError(source, sorted(problems, key=lambda problem: problem[0])) from None
+
+
+def _of_meaning(
+    value: paths.Json, where: places.Places, more: Callable[[models.Config], Iterable[Problem]]
+) -> Iterable[tuple[int, str, str]]:
+    rest = salvage.salvage(value)
+    for pointer, reason in () if rest is None else more(rest.config):
+        place = rest.pointer_in_file(pointer) if rest is not None else pointer
+        yield _line(where, place), paths.readable(place), reason
 
 
 def refusal(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:
@@ -55,8 +78,15 @@ def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tupl
 
 def _problem(detail: pydantic_core.ErrorDetails, where: places.Places) -> tuple[int, str, str]:
     pointer = paths.join(paths.ROOT, *detail["loc"])
-    reason = "unknown key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
-    return _line(where, pointer), paths.readable(pointer), reason
+    return _line(where, pointer), paths.readable(pointer), _reason(detail)
+
+
+def _reason(detail: pydantic_core.ErrorDetails) -> str:
+    if detail["type"] == "extra_forbidden":
+        return f"unknown key{suggestions.of_key(detail['loc'])}"
+    if detail["type"] == "missing":
+        return "this key is required"
+    return detail["msg"].removeprefix("Value error, ") + suggestions.of_word(detail)
 
 
 def _line(where: places.Places, pointer: str) -> int:

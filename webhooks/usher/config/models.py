@@ -5,11 +5,12 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from usher.config import words
 from usher.config.accelerators import Accelerators, DeviceClass, Resource
 from usher.config.fabrics import shipped as fabrics_shipped
 from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
 from usher.config.facts import Facts
-from usher.config.fields import Name, Pattern, Place, Role, Section, Selector, UserPattern
+from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, UserPattern
 from usher.config.pools import Gpus, Pool, Taint
 from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
@@ -84,8 +85,8 @@ class Isolation(Section):
 class Identity(Section):
     """Users and groups as the API server authenticates them; no object can claim to be one."""
 
-    users: list[UserPattern] = Field(default=[])
-    groups: list[UserPattern] = Field(default=[])
+    users: list[UserPattern] = Field(default=[], description="Names of users, in which * stands for any characters.")
+    groups: list[UserPattern] = Field(default=[], description="Names of groups, in which * stands for any characters.")
 
 
 _OF_CONTROLLERS: Final = (
@@ -122,7 +123,7 @@ class ParameterValues(Section):
     """Values for the parameters of one check, in some namespaces."""
 
     check: str = Field(description="Name or code of a check.")
-    namespaces: list[Pattern] = Field(default=["*"], min_length=1)
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
     values: dict[str, bool | int | str | list[str]] = Field(
         min_length=1, description="Values by the names that `usher explain CHECK` lists."
     )
@@ -130,32 +131,38 @@ class ParameterValues(Section):
 
 class EnforcementRule(Section):
     check: str = Field(description="Name, code or category of a check, or * for all.")
-    namespaces: list[Pattern] = Field(default=["*"], min_length=1)
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
     roles: list[Role] = Field(default=[], description="Roles of workloads that the rule is for; by default all.")
     places: list[Place] = Field(
         default=[],
         description="Where the rule applies: in the webhooks, `usher check`, `usher audit`; by default in all.",
     )
-    action: Literal["deny", "warn", "audit", "off"]
+    action: Literal["deny", "warn", "audit", "off"] = Field(
+        description="What a finding does: refuse the object, warn its author, appear in reports alone, or nothing."
+    )
 
 
 class ExceptionRule(Section):
     """An accepted finding with an owner and a last day: usher reports it, but it denies and warns nothing."""
 
     checks: list[str] = Field(min_length=1, description="Names or codes of checks.")
-    namespaces: list[Pattern] = Field(min_length=1)
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
     kinds: list[str] = Field(default=[], description="Kinds of objects; by default all.")
     names: list[Pattern] = Field(
         default=[], description="Names of objects, which every user of the namespace can choose; by default all."
     )
     owner: str = Field(min_length=1, max_length=253, description="Who is responsible for it.")
-    reason: str = Field(min_length=1, max_length=1000)
-    ticket: str = Field(min_length=1, max_length=253)
+    reason: str = Field(min_length=1, max_length=1000, description="Why it is accepted; reports show it.")
+    ticket: str = Field(min_length=1, max_length=253, description="Where the exception was discussed.")
     expires: date = Field(description="The last day, in UTC, on which it applies.")
 
 
 class Enforcement(Section):
-    preset: Literal["baseline", "recommended", "strict"] = "recommended"
+    preset: Literal["baseline", "recommended", "strict"] = Field(
+        default="recommended",
+        description="What findings do, by severity: baseline denies critical ones, recommended also high ones, strict "
+        "also medium ones. Only strict has the checks that depend on the site.",
+    )
     rules: list[EnforcementRule] = Field(default=[], description="The last rule that matches a finding decides.")
     exceptions: list[ExceptionRule] = Field(
         default=[], description="Findings that are only noted until the exception expires."
@@ -164,7 +171,7 @@ class Enforcement(Section):
 
 class MutationRule(Section):
     mutation: str = Field(description="Name or code of a mutation, or * for all.")
-    namespaces: list[Pattern] = Field(default=["*"], min_length=1)
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
     roles: list[Role] = Field(default=[], description="Roles of workloads that the rule is for; by default all.")
     action: Literal["apply", "warn", "off"] = Field(
         description="Change the object, only warn of the change, or do neither."
@@ -175,7 +182,7 @@ class OptOut(Section):
     """The mutations that the author of an object may refuse by the annotation gpu-usher.io/skip-mutations."""
 
     mutations: list[str] = Field(min_length=1, description="Names or codes of mutations, or * for all.")
-    namespaces: list[Pattern] = Field(min_length=1)
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
 
 
 class Mutations(Section):
@@ -186,20 +193,26 @@ class Mutations(Section):
 class Config(Section):
     """All of usher.yaml."""
 
-    api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
-    kind: Literal["Config"] = "Config"
-    accelerators: Accelerators = Accelerators()
+    api_version: Literal["gpu-usher.io/v1alpha1"] = Field(
+        default=API_VERSION, description="The version of this format."
+    )
+    kind: Literal["Config"] = Field(default="Config", description="Config.")
+    accelerators: Accelerators = Field(
+        default=Accelerators(), description="Resources and device classes that usher does not know by itself."
+    )
     # Before the pools, because their validation reads it.
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
-    pools: list[Pool] = Field(default=[])
+    pools: list[Pool] = Field(default=[], description="The node pools with accelerators.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")
     quotas: Quotas = Field(
         default=[], description="Quotas of GPUs, like GPUQuota objects; at most one may apply to a namespace."
     )
-    priorities: Priorities = Priorities()
-    isolation: Isolation = Isolation()
-    facts: Facts = Facts()
+    priorities: Priorities = Field(default=Priorities(), description="Priority classes, and who may use which.")
+    isolation: Isolation = Field(
+        default=Isolation(), description="Namespaces that get exceptions from the isolation of pods."
+    )
+    facts: Facts = Field(default=Facts(), description="How old the facts of the cluster may be.")
     identities: dict[Name, Identity] = Field(
         default={},
         description="Users and groups, by the name of their identity. administrators, controllers and schedulers have "
@@ -208,8 +221,8 @@ class Config(Section):
     parameters: list[ParameterValues] = Field(
         default=[], description="Parameters of checks; for each value the last entry that matches decides."
     )
-    enforcement: Enforcement = Enforcement()
-    mutations: Mutations = Mutations()
+    enforcement: Enforcement = Field(default=Enforcement(), description="What findings do, and exceptions.")
+    mutations: Mutations = Field(default=Mutations(), description="Which mutations apply where.")
     exempt_namespaces: list[Pattern] = Field(
         default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces whose objects usher neither judges nor changes."
     )
@@ -252,6 +265,7 @@ class Config(Section):
         known = {*defined, *fabrics_shipped.SHIPPED}
         missing = [
             f"pool {pool.name} names the fabric {pool.fabric}, which is neither shipped nor in fabrics"
+            + words.nearest(pool.fabric, known)
             for pool in pools
             if pool.fabric is not None and pool.fabric not in known
         ]

@@ -1,8 +1,11 @@
 """The section `pools` of usher.yaml: how to recognise the nodes of a pool, and what they require of pods."""
 
+import re
 from typing import Final, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from usher import errors, quantities
 from usher.config.fields import LabelKey, LabelValue, Name, ResourceName, Section
@@ -11,10 +14,35 @@ _OF_KUBERNETES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.i
 """Taints of nodes that cannot be used now; no pod should tolerate them for long."""
 
 
+_TEXT: Final = re.compile(r"(?P<key>[^=:\s]{1,317})(?:=(?P<value>[^=:\s]{0,63}))?:(?P<effect>[A-Za-z]{1,32})")
+_PLAIN_TEXT: Final = "[^=:\\s]+(=[^=:\\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)"
+
+
 class Taint(Section):
-    key: LabelKey
-    value: LabelValue = ""
-    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+    """A taint as in a Node, or as `kubectl describe node` shows it: nvidia.com/gpu=present:NoSchedule."""
+
+    key: LabelKey = Field(description="The key of the taint.")
+    value: LabelValue = Field(default="", description="Its value; by default empty.")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(
+        default="NoSchedule", description="Its effect."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_pasted(cls, value: object) -> object:
+        if isinstance(value, str):
+            found = _TEXT.fullmatch(value)
+            if found is None:
+                raise ValueError("a taint as text is KEY=VALUE:EFFECT or KEY:EFFECT")
+            return {name: text for name, text in found.groupdict().items() if text is not None}
+        if isinstance(value, dict):
+            return {name: each for name, each in value.items() if name != "timeAdded"}
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        as_object = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [as_object, {"type": "string", "pattern": f"^{_PLAIN_TEXT}$"}]}
 
     @field_validator("key")
     @classmethod
@@ -52,16 +80,16 @@ class Gpus(Section):
 class Pool(Section):
     """A node pool: how its nodes are recognised, and what they require of pods."""
 
-    name: Name
+    name: Name = Field(description="A name for reports; usher compares it with nothing in the cluster.")
     node_selector: dict[LabelKey, LabelValue] = Field(
         min_length=1, description="Labels that all nodes of the pool have, and no other node has."
     )
-    taints: list[Taint] = Field(default=[])
+    taints: list[Taint] = Field(default=[], description="Taints that all its nodes have.")
     resources: list[ResourceName] = Field(
         default=["nvidia.com/gpu"], description="Accelerator resources that its nodes offer."
     )
     fabric: Name | None = Field(default=None, description="Name of the interconnect profile in `fabrics`.")
-    gpu: Gpus | None = Field(default=None)
+    gpu: Gpus | None = Field(default=None, description="The GPUs of one node.")
     allocatable: dict[ResourceName, str | int] = Field(
         default={},
         description="The resources that one node offers to pods, as in its status; needed while the pool has no node. "

@@ -2,22 +2,42 @@
 
 from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from usher.config.fields import LabelKey, Name, Pattern, Section, Selector
+from usher.config.fields import LabelKey, Name, Section, Selector
 
 
 class Topology(Section):
     """The topology level within which Kueue keeps the pods of a pod set together (docs/domain/kueue.md#keys)."""
 
-    mode: Literal["required", "preferred"] = "preferred"
-    level: LabelKey = Field(description="Node label that is a level of the Topology of the queue's flavors.")
+    required: LabelKey | None = Field(
+        default=None,
+        description="Node label that is a level of the Topology of the queue's flavors. Pods that do not fit into one "
+        "domain of it wait.",
+    )
+    preferred: LabelKey | None = Field(
+        default=None, description="The same, but pods that do not fit into one domain spread over several."
+    )
+
+    @model_validator(mode="after")
+    def _check_one_level(self) -> "Topology":
+        if (self.required is None) == (self.preferred is None):
+            raise ValueError("a topology has one level; write either required: LEVEL or preferred: LEVEL")
+        return self
+
+    @property
+    def mode(self) -> str:
+        return "preferred" if self.required is None else "required"
+
+    @property
+    def level(self) -> str:
+        return self.required or self.preferred or ""
 
 
 class Queue(Selector):
     """The workloads of a Kueue LocalQueue in their own namespace."""
 
-    local_queue: Name
+    local_queue: Name = Field(description="The LocalQueue, in the namespace of the workload.")
     places_pods: bool = Field(
         default=True, description="Whether the queue's flavors select the nodes, so that usher adds no node affinity."
     )
@@ -36,13 +56,14 @@ class Route(Selector):
     (docs/domain/volcano.md#routing).
     """
 
-    scheduler: Literal["volcano", "kai"] = "volcano"
+    scheduler: Literal["volcano", "kai"] = Field(default="volcano", description="Which scheduler makes the gangs.")
     scheduler_name: Name | None = Field(
         default=None, description="The name of the scheduler in pods; by default volcano or kai-scheduler."
     )
-    kinds: list[str] = Field(default=["PyTorchJob", "MPIJob"], min_length=1)
-    namespaces: list[Pattern] = Field(default=["*"], min_length=1)
-    queue: Name = "default"
+    kinds: list[str] = Field(
+        default=["PyTorchJob", "MPIJob"], min_length=1, description="Kinds of objects whose operators make gangs."
+    )
+    queue: Name = Field(default="default", description="The queue of the scheduler.")
     sets_minimum: bool = Field(
         default=False,
         description="Whether usher writes the number of pods that start together, even where the operator of the kind "
@@ -57,4 +78,4 @@ class Route(Selector):
 class PriorityRule(Selector):
     """The PriorityClass for the pods of some workloads that have no class."""
 
-    priority_class: Name
+    priority_class: Name = Field(description="The PriorityClass.")

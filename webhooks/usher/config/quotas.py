@@ -73,8 +73,10 @@ class Assumption(Section):
     board: Annotated[str, StringConstraints(max_length=64)] | None = Field(
         default=None, description="A board that MIG can divide: H100-80."
     )
-    slices: int | None = Field(default=None, ge=1, le=64)
-    memory_gib: int | None = Field(default=None, ge=1, le=65536, alias="memoryGiB")
+    slices: int | None = Field(default=None, ge=1, le=64, description="MIG slices of one device.")
+    memory_gib: int | None = Field(
+        default=None, ge=1, le=65536, alias="memoryGiB", description="Memory of one device, in GiB."
+    )
 
     @model_validator(mode="after")
     def _check_board_or_sizes(self) -> "Assumption":
@@ -86,9 +88,11 @@ class Assumption(Section):
 
 
 class LabelRequirement(Section):
-    key: LabelKey
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
-    values: list[LabelValue] = Field(default=[], max_length=256)
+    key: LabelKey = Field(description="A label of namespaces.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = Field(description="How its value is compared.")
+    values: list[LabelValue] = Field(
+        default=[], max_length=256, description="The values to compare with, for In and NotIn."
+    )
 
     @model_validator(mode="after")
     def _check_values(self) -> "LabelRequirement":
@@ -101,8 +105,12 @@ class LabelRequirement(Section):
 class NamespaceSelector(Section):
     """Selects namespaces by labels; all conditions must match, and an empty selector matches every namespace."""
 
-    match_labels: dict[LabelKey, LabelValue] = Field(default={}, max_length=64)
-    match_expressions: list[LabelRequirement] = Field(default=[], max_length=64)
+    match_labels: dict[LabelKey, LabelValue] = Field(
+        default={}, max_length=64, description="Labels that a namespace has, with their values."
+    )
+    match_expressions: list[LabelRequirement] = Field(
+        default=[], max_length=64, description="Comparisons of labels; all must hold."
+    )
 
 
 class QuotaSpec(Section):
@@ -115,7 +123,7 @@ class QuotaSpec(Section):
         default=None, description="Namespaces by their labels; with namespaces as well, both must match."
     )
     limits: list[Limit] = Field(min_length=1, max_length=MOST_LIMITS, description="All of them apply.")
-    assumes: Assumption | None = None
+    assumes: Assumption | None = Field(default=None, description="What whole devices of an unknown board count as.")
     charges_suspended: bool = Field(default=True, description="Whether a workload is charged while it is suspended.")
 
     @model_validator(mode="after")
@@ -128,7 +136,7 @@ class QuotaSpec(Section):
 class Quota(QuotaSpec):
     """A quota without a GPUQuota object. The webhooks charge it in a live cluster; CI tells what it can never give."""
 
-    name: Name
+    name: Name = Field(description="The name of the quota in reports and of its account.")
 
 
 def check_unique_names(quotas: list[Quota]) -> list[Quota]:

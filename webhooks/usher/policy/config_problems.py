@@ -4,13 +4,12 @@ Problems are refused: names of checks, mutations and kinds that do not exist, an
 Warnings are logged: entries that overlap, and entries without effect.
 """
 
-import difflib
 from collections.abc import Collection, Iterator, Sequence
 
 from usher import paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import config_problems as quota_problems
-from usher.config import models, overlaps, selection
+from usher.config import models, overlaps, selection, words
 from usher.kinds.registry import WORKLOADS
 from usher.policy.checks import catalogue
 
@@ -68,16 +67,15 @@ def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Itera
 
 def _of_mutations(mutations: models.Mutations, entries: catalogue.Catalogue) -> Iterator[Problem]:
     known = {"*", *(word for entry in entries.mutations.values() for word in (entry.name, entry.code))}
-    words = [(f"/mutations/rules/{index}/mutation", rule.mutation) for index, rule in enumerate(mutations.rules)]
-    words += [
+    named = [(f"/mutations/rules/{index}/mutation", rule.mutation) for index, rule in enumerate(mutations.rules)]
+    named += [
         (f"/mutations/optOuts/{index}/mutations/{number}", word)
         for index, opt_out in enumerate(mutations.opt_outs)
         for number, word in enumerate(opt_out.mutations)
     ]
-    for place, word in words:
+    for place, word in named:
         if word not in known:
-            close = difflib.get_close_matches(word, known, n=1)
-            meant = f", did you mean {close[0]}?" if close else f"; there are {', '.join(sorted(known))}"
+            meant = words.nearest(word, known) or f"; there are {', '.join(sorted(known))}"
             yield place, f"there is no mutation {word!r}{meant}"
 
 
@@ -86,13 +84,19 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
     for index, pool in enumerate(config.pools):
         board = None if pool.gpu is None else pool.gpu.board
         if board is not None and boards.by_name(board) is None:
-            known = ", ".join(sorted(each.name for each in boards.BOARDS))
-            yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides; it knows {known}"
+            known = sorted(each.name for each in boards.BOARDS)
+            longer = " or ".join(name for name in known if name.casefold().startswith(board.casefold()))
+            meant = f"; did you mean {longer}?" if longer else words.nearest(board, known)
+            meant = meant or f"; there are {', '.join(known)}"
+            yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides{meant}"
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
             for number, kind in enumerate(entry.kinds):
                 if kind not in _KINDS:
-                    yield f"{pointer}/{index}/kinds/{number}", f"gpu-usher knows no workload of kind {kind}"
+                    yield (
+                        f"{pointer}/{index}/kinds/{number}",
+                        f"usher knows no workloads of kind {kind}{words.nearest(kind, _KINDS)}",
+                    )
             hiding = next((i for i, before in enumerate(entries[:index]) if overlaps.covers(before, entry)), None)
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
@@ -136,9 +140,7 @@ def _lists(config: models.Config) -> Lists:
 
 
 def _no_check(word: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
-    meant = f", did you mean {close[0]}?" if close else ";"
-    return f"there is no check {word!r}{meant} `usher policies list` shows all"
+    return f"there is no check {word!r}{words.nearest(word, known) or ';'} `usher policies list` shows all"
 
 
 def _type(value: object) -> str:

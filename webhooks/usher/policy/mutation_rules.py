@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from usher import model
-from usher.config import models, selection
+from usher.config import models, selection, words
 from usher.mutation.merge import MutationRefusal
 from usher.policy.checks.catalogue import Catalogue, Entry
 
@@ -13,6 +13,9 @@ ANNOTATION: Final = "gpu-usher.io/skip-mutations"
 """Of an object or of a pod template: names of mutations with commas between them, or * for all."""
 
 _ALL: Final = "*"
+_OPT_OUT: Final = "skip-mutations"
+"""Named in notes about the annotation itself, in place of a mutation."""
+_LONGEST: Final = 64
 
 
 class MutationRules:
@@ -22,6 +25,7 @@ class MutationRules:
         self._rules = config.mutations.rules
         self._opt_outs = config.mutations.opt_outs
         self._mutations = entries.mutations
+        self._words = {_ALL, *(word for entry in entries.mutations.values() for word in (entry.name, entry.code))}
         self._kept = lru_cache(maxsize=1024)(self._unwanted)
         self._may_opt_out = lru_cache(maxsize=1024)(self._refusable)
 
@@ -47,7 +51,7 @@ class MutationRules:
         return of
 
     def warnings(self, workload: model.Workload, applied: Iterator[model.Intent]) -> Iterator[model.Note]:
-        """Notes on mutations that were applied although the annotation refuses them."""
+        """Notes on mutations that were applied although the annotation refuses them, and on unknown mutations."""
         asked = dict(_asked(workload))
         told = set()
         for intent in applied if asked else ():
@@ -56,6 +60,13 @@ class MutationRules:
                 told.add(entry.key)
                 reason = f"usher.yaml does not allow {ANNOTATION} to refuse it in namespace {workload.namespace}"
                 yield model.Note(mutation=entry.key, at="", reason=reason)
+        for path, named in sorted(asked.items()):
+            unknown = sorted(named - self._words)
+            if unknown:
+                # Any text may stand in an annotation, so it is shortened and escaped.
+                meant = words.nearest(unknown[0], self._words) or "; `usher policies list` shows all mutations"
+                reason = f"there is no mutation {unknown[0][:_LONGEST]!a}{meant}"
+                yield model.Note(mutation=_OPT_OUT, at=path, reason=reason)
 
     def _unwanted(self, namespace: str, role: str) -> Mapping[str, MutationRefusal]:
         return {
@@ -76,13 +87,13 @@ class MutationRules:
 
     def _refusable(self, namespace: str) -> frozenset[str]:
         """Keys of the mutations that objects of a namespace may refuse."""
-        words = {
+        named = {
             word
             for opt_out in self._opt_outs
             if selection.matches(namespace, opt_out.namespaces)
             for word in opt_out.mutations
         }
-        return frozenset(key for key, entry in self._mutations.items() if _names(words, entry))
+        return frozenset(key for key, entry in self._mutations.items() if _names(named, entry))
 
 
 def _asked(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
@@ -91,7 +102,7 @@ def _asked(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
     for path, annotations in places:
         text = annotations.get(ANNOTATION)
         if text:
-            yield path, frozenset(word.strip() for word in text.split(","))
+            yield path, frozenset(filter(None, map(str.strip, text.split(","))))
 
 
 def _words(asked: Mapping[str, frozenset[str]], at: str) -> frozenset[str]:

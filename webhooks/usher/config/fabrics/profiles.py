@@ -59,7 +59,7 @@ class TopologyFile(Section):
     """An NCCL topology for machines that do not show theirs, for example virtual machines."""
 
     config_map: Name = Field(description="ConfigMap that holds it, in the namespace of the pods.")
-    key: FileName = "nccl-topo.xml"
+    key: FileName = Field(default="nccl-topo.xml", description="Its key in the ConfigMap.")
     path: FilePath = Field(default="/etc/nccl-topo.xml", description="Where the containers see it: NCCL_TOPO_FILE.")
 
 
@@ -67,7 +67,7 @@ class SettingsFile(Section):
     """The variables as a file, for ranks that do not see those of their container (workers of an MPIJob)."""
 
     config_map: Name = Field(description="ConfigMap that holds it, in the namespace of the pods.")
-    key: FileName = "nccl.conf"
+    key: FileName = Field(default="nccl.conf", description="Its key in the ConfigMap.")
 
 
 class Fabric(Section):
@@ -76,9 +76,13 @@ class Fabric(Section):
     base: Name | None = Field(
         default=None, description="The shipped profile that this one adds to; docs/fabrics.md lists them."
     )
-    env: dict[VariableName, str] = Field(default={}, max_length=100)
-    topology: TopologyFile | None = None
-    nccl_conf: SettingsFile | None = None
+    env: dict[VariableName, str] = Field(
+        default={}, max_length=100, description="Environment variables of the containers that train."
+    )
+    topology: TopologyFile | None = Field(default=None, description="The topology file of NCCL.")
+    nccl_conf: SettingsFile | None = Field(
+        default=None, description="The file of settings that NCCL reads where ranks do not get the environment."
+    )
     resources: dict[ResourceName, Annotated[int, Field(ge=1, le=1024)]] = Field(
         default={}, max_length=16, description="Devices of the network that a training container asks for beside GPUs."
     )
