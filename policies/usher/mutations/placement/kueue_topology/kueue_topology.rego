@@ -22,6 +22,7 @@
 package usher.mutations.placement.kueue_topology
 
 import data.usher.lib.kueue
+import data.usher.lib.queueable
 import data.usher.lib.routing
 import data.usher.lib.topology
 import data.usher.lib.workload
@@ -52,6 +53,8 @@ else := $"Kueue cannot place the pods of a {input.workload.kind} together" if no
 else := $"the workload is in queue {kueue.queue_name}, but usher.yaml sets the topology for {input.site.queue.localQueue}" if {
 	kueue.queue_name != input.site.queue.localQueue
 }
+
+else := "the workload is in no queue of Kueue" if not queueable.will_be_queued
 
 else := "Volcano places its pods" if _by_volcano
 
