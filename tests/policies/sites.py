@@ -5,8 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from builders.queues import cluster_queue, flavor, group, local_queue, quota, topology
 from usher.cluster import recording
-from usher.config import models
+from usher.config import models, selection
 from usher.config.load import load
 from usher.facts.snapshot import Recorded, State
 from usher.facts.store import Store
@@ -47,6 +48,27 @@ def evaluator_of_an_empty_cluster(site: Site) -> Evaluator:
     """Knows that its cluster has no object of any kind."""
     recorded = [Recorded(kind=kind, state=State.KNOWN, values=[]) for kind in FACTS.values()]
     return _assembled(site, facts=recording.store(recorded))
+
+
+@cache
+def evaluator_of_a_cluster_with_queues(site: Site) -> Evaluator:
+    """Knows the queues of usher.yaml, which have much of the usual resources and of nothing else."""
+    queues = [] if site.file is None else load(site.file).queues
+    amounts = {"nvidia.com/gpu": "1000000", "cpu": "1000000", "memory": "1000Pi"}
+    many = [quota(amount, resource=name) for name, amount in amounts.items()]
+    facts = [
+        cluster_queue("all", group(("default", many))),
+        topology("racks", "example.com/rack", "kubernetes.io/hostname"),
+        flavor("default", topologyName="racks"),
+        *(
+            local_queue(queue.local_queue, "all", namespace=namespace)
+            for namespace in site.namespaces
+            for queue in queues
+            if selection.matches(namespace, queue.namespaces)
+        ),
+    ]
+    unique = {(fact["kind"], str(fact["metadata"])): fact for fact in facts}
+    return _assembled(site, facts=Store.of(unique.values()))
 
 
 def _assembled(site: Site, *, facts: Store | None) -> Evaluator:

@@ -55,7 +55,13 @@ def name_of(value: Site | Harm) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def _forgotten_afterwards() -> Iterator[None]:
     yield
-    for kept in (of_corpus, of_every_kind, sites.evaluator, sites.evaluator_of_an_empty_cluster):
+    for kept in (
+        of_corpus,
+        of_every_kind,
+        sites.evaluator,
+        sites.evaluator_of_an_empty_cluster,
+        sites.evaluator_of_a_cluster_with_queues,
+    ):
         kept.cache_clear()
 
 
@@ -115,6 +121,15 @@ def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus
     cases = of_corpus(corpus, sites.evaluator_of_an_empty_cluster(site), site.namespaces)
 
     for harm in (harms.gives_what_nobody_serves, harms.finds_more, harms.denies_more):
+        assert harmed(cases, harm) == {}
+
+
+@pytest.mark.parametrize("site", SITES, ids=name_of)
+@pytest.mark.parametrize("corpus", shared_files.corpora)
+def test_a_queue_that_cannot_admit_a_manifest_is_not_given(corpus: Corpus, site: Site) -> None:
+    cases = of_corpus(corpus, sites.evaluator_of_a_cluster_with_queues(site), site.namespaces)
+
+    for harm in (harms.finds_more, harms.denies_more, properties.changed_by_a_second_go):
         assert harmed(cases, harm) == {}
 
 

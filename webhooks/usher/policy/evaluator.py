@@ -147,7 +147,7 @@ class Evaluator:
             request,
             workload,
             read=lambda value: self._read(value, request),
-            objects=self._knowledge(request).lookup(request.objects),
+            known=self._knowledge(request),
             only=only,
         )
 

@@ -8,6 +8,7 @@
 #   Two placements of one pod contradict each other. The webhook therefore adds nothing if a template already sets a
 #   topology annotation of Kueue, or if Volcano places the pods. The same holds if an exclusive topology or a required
 #   pod affinity keeps the pods together. It does not change a template that spreads its pods over the same domains.
+#   By the facts of the cluster it skips a level that no flavor of the queue has.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
