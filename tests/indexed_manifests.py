@@ -68,3 +68,11 @@ def read(file: Path) -> Iterator[paths.Object]:
 
 def workload(document: Document) -> model.Workload | None:
     return normalise(document.value, vocabulary=VOCABULARY, objects=document.objects)
+
+
+def without_namespace(value: paths.Object) -> paths.Object:
+    """The object in whatever namespace it is asked about."""
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        return value
+    return {**value, "metadata": {key: field for key, field in metadata.items() if key != "namespace"}}

@@ -49,7 +49,7 @@ def test_check_shows_the_object_that_the_api_server_stores_and_its_pods_run_on_t
     placed = builders.replaced(manifest, "/metadata/namespace", namespace)
     file = command.write(tmp_path / "job.yaml", placed)
 
-    told = check(file, "--admitted", "--format", "json")
+    told = check(file, "--format", "json")
     (workload,) = told.json["workloads"]
     shown = jsonpatch.apply_patch(placed, workload["mutation"]["operations"])
     printed = cluster.kubectl("create", f"--filename={file}", with_warnings=True)

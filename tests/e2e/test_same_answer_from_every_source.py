@@ -228,7 +228,7 @@ def codes(said: Any) -> set[str]:
 
 
 def checked(written: Path, *, facts: Path) -> Said:
-    done = command.usher("check", written, "--facts", facts, "--config", CONFIG, "--format", "json")
+    done = command.usher("check", written, "--as-written", "--facts", facts, "--config", CONFIG, "--format", "json")
     assert done.code == 1, done.err
     return reported(done, WORKLOADS)
 

@@ -154,19 +154,72 @@ def test_diff_tells_in_json_the_patch_that_the_webhook_would_answer_with(tmp_pat
     assert [intent["mutation"] for intent in mutation["applied"]] == ["gpu-toleration"]
 
 
-def test_admitted_judges_what_the_webhook_leaves(tmp_path: Path) -> None:
+def test_a_note_says_in_one_line_what_each_mutation_adds(tmp_path: Path) -> None:
     file = write(tmp_path / "warned.yaml", warned())
 
-    assert "USH301" in usher("check", file, cwd=tmp_path).out
-    assert "USH301" not in usher("check", file, "--admitted", cwd=tmp_path).out
+    lines = usher("check", file, cwd=tmp_path).out.splitlines()
+
+    assert "  1:1    note   Pod ml-research/warned: the mutating webhook adds this" in lines
+    added = "         + gpu-toleration  toleration key=nvidia.com/gpu operator=Exists effect=NoSchedule in the pod"
+    assert added in lines
+    assert (
+        "mended: the mutating webhook changes 1 object, and the findings are about the result; --diff shows how"
+        in lines
+    )
 
 
-def test_the_bad_example_is_wrong_in_seven_ways(tmp_path: Path) -> None:
-    run = usher("check", BAD_EXAMPLE, "--format", "json", cwd=tmp_path)
+def test_what_the_webhook_mends_is_no_finding_unless_the_file_is_judged_as_written(tmp_path: Path) -> None:
+    file = write(tmp_path / "warned.yaml", warned())
 
-    codes = {finding["code"] for workload in run.json["workloads"] for finding in workload["findings"]}
-    assert run.code == 1
-    assert codes == {"USH101", "USH103", "USH201", "USH301", "USH302", "USH502", "USH601"}
+    mended = usher("check", file, "--format", "json", cwd=tmp_path).json
+    as_written = usher("check", file, "--as-written", "--format", "json", cwd=tmp_path).json
+
+    assert (mended["admitted"], as_written["admitted"]) == (True, False)
+    assert "USH301" in [each["code"] for each in as_written["workloads"][0]["findings"]]
+    assert "mutation" not in as_written["workloads"][0]
+    assert "USH301" not in [each["code"] for each in mended["workloads"][0]["findings"]]
+    assert [each["mutation"] for each in mended["workloads"][0]["mutation"]["applied"]] == ["gpu-toleration"]
+
+
+def test_what_the_webhook_mends_is_not_denied(tmp_path: Path) -> None:
+    pool = {
+        "name": "h100",
+        "resources": ["nvidia.com/gpu"],
+        "nodeSelector": {"gpu": "h100"},
+        "taints": [{"key": "dedicated", "effect": "NoSchedule"}],
+    }
+    rules: paths.Json = [{"check": "gpu-toleration-present", "action": "deny"}]
+    strict = config(tmp_path / "usher.yaml", pools=[pool], enforcement={"rules": rules})
+    file = write(tmp_path / "warned.yaml", warned())
+
+    assert usher("check", file, "--config", strict).code == 0
+    assert usher("check", file, "--config", strict, "--as-written").code == 1
+
+
+def test_a_finding_about_what_the_user_wrote_keeps_its_line() -> None:
+    """The webhook adds the missing requests before the wrong limit."""
+    runs = [usher("check", BAD_EXAMPLE, "--format=json", *option).json for option in ([], ["--as-written"])]
+
+    mended, as_written = (
+        {(each["code"], each["line"], each["message"]) for each in run["workloads"][0]["findings"]} for run in runs
+    )
+
+    assert ("USH103", 96) in {place[:2] for place in mended}
+    assert mended < as_written
+
+
+def test_the_bad_example_is_wrong_in_seven_ways_as_written_and_in_six_as_mutated(tmp_path: Path) -> None:
+    as_written, mended = (
+        {
+            finding["code"]
+            for workload in usher("check", BAD_EXAMPLE, *option, "--format", "json", cwd=tmp_path).json["workloads"]
+            for finding in workload["findings"]
+        }
+        for option in (["--as-written"], [])
+    )
+
+    assert as_written == {"USH101", "USH103", "USH201", "USH301", "USH302", "USH502", "USH601"}
+    assert mended == as_written - {"USH301"}
 
 
 @pytest.mark.parametrize(

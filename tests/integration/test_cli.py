@@ -32,7 +32,7 @@ def test_a_clean_manifest_ends_with_0(tmp_path: Path) -> None:
 
 
 def test_warnings_are_clean(tmp_path: Path) -> None:
-    run = usher("check", write(tmp_path / "warned.yaml", warned()), cwd=tmp_path)
+    run = usher("check", write(tmp_path / "warned.yaml", warned()), "--as-written", cwd=tmp_path)
 
     assert run.code == 0
     assert "  warn   USH301 " in run.out

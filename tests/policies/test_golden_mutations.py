@@ -117,7 +117,7 @@ def test_the_webhook_sends_the_patch(subject: Subject) -> None:
 def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
     batch = Batch(source=subject.file.name, items=tuple(Item(value=value) for value in subject.objects))
     for namespace in namespaces(subject):
-        settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, changes=True)
+        settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
 
         found = runner.run([batch], evaluator=evaluator(), settings=settings)
 

@@ -70,20 +70,12 @@ def of_corpus(corpus: Corpus) -> tuple[Case, ...]:
 
 def _of_corpus(corpus: Corpus) -> Iterator[Case | None]:
     for file in sorted({document.file for document in indexed_manifests.documents(corpus)}):
-        values = [without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
+        values = [indexed_manifests.without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
         for namespace in NAMESPACES:
             objects = lookup.Objects(values, namespace=namespace)
             for number, value in enumerate(values):
                 request = Request(value=value, namespace=namespace, objects=objects, place="check")
                 yield case(f"{file}[{number}] in {namespace}", evaluator(), request)
-
-
-def without_namespace(value: paths.Object) -> paths.Object:
-    """The object in whatever namespace it is asked about."""
-    metadata = value.get("metadata")
-    if not isinstance(metadata, dict):
-        return value
-    return {**value, "metadata": {key: field for key, field in metadata.items() if key != "namespace"}}
 
 
 @cache
@@ -98,7 +90,9 @@ def of_every_kind() -> tuple[Case, ...]:
 
 
 def generated_case(value: paths.Object, namespace: str) -> Case:
-    found = case("generated", evaluator(), Request(value=without_namespace(value), namespace=namespace))
+    found = case(
+        "generated", evaluator(), Request(value=indexed_manifests.without_namespace(value), namespace=namespace)
+    )
     assert found is not None
     return found
 

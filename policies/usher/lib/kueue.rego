@@ -70,8 +70,8 @@ queue_name := name if {
 in_queue if queue_name
 
 # METADATA
-# title: Whether the webhook puts the workload into the queue of usher.yaml
-joins_declared_queue if {
+# title: Whether the workload has no queue yet, and usher.yaml names one for it
+could_join_declared_queue if {
 	input.site.queue
 	not input.workload.owned
 	input.workload.queueLabelPath

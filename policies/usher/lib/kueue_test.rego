@@ -27,15 +27,15 @@ test_an_empty_queue_is_none if {
 test_only_what_is_in_no_queue_and_was_not_made_joins_the_declared_one if {
 	declared := {"queue": {"localQueue": "research"}}
 	job := {"group": "batch", "kind": "Job", "owned": false, "queueLabelPath": "/metadata", "labels": {}}
-	kueue.joins_declared_queue with input as {"site": declared, "workload": job}
-	not kueue.joins_declared_queue with input as {"site": {}, "workload": job}
+	kueue.could_join_declared_queue with input as {"site": declared, "workload": job}
+	not kueue.could_join_declared_queue with input as {"site": {}, "workload": job}
 	every other in [{"owned": true}, {"labels": label("urgent")}] {
-		not kueue.joins_declared_queue with input as {"site": declared, "workload": object.union(job, other)}
+		not kueue.could_join_declared_queue with input as {"site": declared, "workload": object.union(job, other)}
 	}
 	daemon_set := object.remove(job, ["queueLabelPath"])
-	not kueue.joins_declared_queue with input as {"site": declared, "workload": daemon_set}
+	not kueue.could_join_declared_queue with input as {"site": declared, "workload": daemon_set}
 	left_out := {"kueue": {"frameworks": ["pod"]}}
-	not kueue.joins_declared_queue with input as {"site": declared, "workload": job, "cluster": left_out}
+	not kueue.could_join_declared_queue with input as {"site": declared, "workload": job, "cluster": left_out}
 }
 
 test_a_declared_queue_places_the_pods_of_kinds_that_kueue_queues if {

@@ -25,6 +25,16 @@ workload_class := class if {
 }
 
 # METADATA
+# title: Priority class that usher.yaml declares for the pods
+# description: The webhook gives this class, so it is not a mistake of the author. Empty without one.
+declared_class := object.get(input.site, ["priority", "priorityClass"], "")
+
+# METADATA
+# title: Class in Kueue's queues that usher.yaml declares for the workload
+# description: As for the pods.
+declared_workload_class := object.get(input.site, ["queue", "priorityClass"], "")
+
+# METADATA
 # title: Path of that label
 workload_class_path := $"{input.workload.queueLabelPath}/labels/kueue.x-k8s.io~1priority-class"
 

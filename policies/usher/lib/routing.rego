@@ -7,6 +7,7 @@
 package usher.lib.routing
 
 import data.usher.lib.kueue
+import data.usher.lib.sharing
 import data.usher.lib.volcano
 import data.usher.lib.workload
 
@@ -124,6 +125,10 @@ why_not_on_kai := $"the webhook does not route this object, because KAI-Schedule
 
 else := $"the webhook does not route this object, because it cannot set schedulerName in {workload.pod_set_name(pod_set)}; set {input.site.route.schedulerName} in the object that holds this template" if {
 	pod_set := _out_of_reach[0]
+}
+
+else := $"the webhook does not route this object, because KAI-Scheduler refuses pods that ask for whole GPUs and, by the annotation {entry.annotation}, for a part of one; remove either" if {
+	entry := sharing.fractions_beside_gpus[0]
 }
 
 # METADATA

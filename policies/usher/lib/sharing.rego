@@ -23,6 +23,17 @@ shares(pod_set) := [request |
 	not _held_alone(pod_set, request.name)
 ]
 
+# METADATA
+# title: Parts of GPUs by annotation beside whole GPUs
+# description: Pods that KAI-Scheduler refuses, each with its container and the annotation.
+fractions_beside_gpus := [{"podSet": pod_set, "container": container, "annotation": annotation} |
+	some pod_set in input.podSets
+	some annotation in ["gpu-fraction", "gpu-memory"]
+	pod_set.annotations[annotation]
+	some container in pod_set.containers
+	container.accelerators["nvidia.com/gpu"].limits
+]
+
 _held_alone(pod_set, name) if {
 	holders := [container |
 		some container in pod_set.containers

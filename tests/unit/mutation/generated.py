@@ -235,3 +235,133 @@ def gpu_manifests() -> Manifests:
     """Pods and PyTorchJobs that are well formed, ask for GPUs in every pod and leave H100 nodes possible."""
     gpus: st.SearchStrategy[Any] = st.sampled_from([1, 8])
     return pods(gpus=gpus, garbage=False) | pytorch_jobs(gpus=gpus, garbage=False)
+
+
+DEVICES: tuple[dict[str, Any], ...] = (
+    {"nvidia.com/gpu": 1},
+    {"nvidia.com/gpu": 4},
+    {"nvidia.com/gpu": 8},
+    {"nvidia.com/gpu": "500m"},
+    {"nvidia.com/gpu": 8, "rdma/ib": 1},
+    {"nvidia.com/mig-1g.10gb": 1},
+    {"nvidia.com/gpu.shared": 1},
+    {"amd.com/gpu": 8},
+    {"google.com/tpu": 4},
+    {"aws.amazon.com/neuron": 16},
+    {"huawei.com/Ascend910": 8},
+    {"gpu.intel.com/i915": 1},
+    {"example.com/gpu": 1},
+    {},
+)
+"""Limits of one container."""
+
+LABELS: tuple[dict[str, str], ...] = (
+    {"kai.scheduler/queue": "team"},
+    {"gpu-usher.io/role": "training"},
+    {"gpu-usher.io/role": "inference"},
+    {"gpu-usher.io/role": "interactive"},
+    {QUEUE_LABEL: "urgent"},
+    {},
+)
+
+ANNOTATIONS: tuple[dict[str, str], ...] = (
+    {"gpu-fraction": "0.5"},
+    {"kueue.x-k8s.io/job-min-parallelism": "1"},
+    {"scheduling.volcano.sh/queue-name": "team"},
+    {TOPOLOGY: "rack"},
+    {"karpenter.sh/do-not-disrupt": "false"},
+    {},
+)
+
+SELECTORS: tuple[dict[str, str], ...] = (
+    {"node.example.com/pool": "h100"},
+    {"node.example.com/pool": "h100-mig"},
+    {"cloud.google.com/gke-nodepool": "a3-mega"},
+    {"cloud.google.com/gke-accelerator": "nvidia-h100-mega-80gb"},
+    {"karpenter.sh/nodepool": "p5-reserved"},
+    {"karpenter.sh/nodepool": "g6"},
+    {PRODUCT: "NVIDIA-A100-SXM4-80GB"},
+    {"disk": "fast"},
+)
+"""Of the pools of the example sites, and others."""
+
+CLAIMS: tuple[list[dict[str, str]], ...] = (
+    [{"name": "gpu", "resourceClaimName": "shared"}],
+    [{"name": "gpu", "resourceClaimTemplateName": "one"}],
+    [],
+)
+
+
+def _templates() -> st.SearchStrategy[Any]:
+    """Well-formed pod templates that ask for devices of many vendors, by every route."""
+    one = fields(
+        {
+            "name": st.sampled_from(["main", "pytorch"]),
+            "image": st.sampled_from(["pytorch/pytorch:2", "vllm/vllm-openai:1", "busybox:1"]),
+            "resources": st.sampled_from(DEVICES).map(lambda limits: {"limits": limits}),
+        },
+        {"env": variables()},
+        garbage=False,
+    )
+    spec = fields(
+        {"containers": one.map(lambda container: [container])},
+        {
+            "tolerations": tolerations(),
+            "affinity": affinities(garbage=False),
+            "nodeSelector": st.sampled_from(SELECTORS),
+            "priorityClassName": st.sampled_from(["inference", "system-node-critical", "low"]),
+            "schedulerName": st.sampled_from(["volcano", "kai-scheduler", "default-scheduler"]),
+            "resourceClaims": st.sampled_from(CLAIMS),
+            "hostNetwork": st.just(True),
+        },
+        garbage=False,
+    )
+    return fields(
+        {"spec": spec},
+        {"metadata": fields({"annotations": st.sampled_from(ANNOTATIONS)}, {}, garbage=False)},
+        garbage=False,
+    )
+
+
+def manifests_of_many_devices() -> Manifests:
+    """Workloads of several kinds that run, ask for devices of many vendors and may name a queue or a scheduler."""
+
+    def kind(api: str, name: str, spec: st.SearchStrategy[Any]) -> Manifests:
+        metadata = {"labels": st.sampled_from(LABELS), "annotations": st.sampled_from(ANNOTATIONS)}
+        head = {"apiVersion": st.just(api), "kind": st.just(name), "metadata": st.fixed_dictionaries(metadata)}
+        return st.fixed_dictionaries({**head, "spec": spec})
+
+    template, number = _templates(), st.integers(1, 4)
+    replica = st.fixed_dictionaries({"replicas": number, "template": template})
+    groups = replica.map(lambda group: [{"groupName": "gpu", **group}])
+    cluster = fields({"workerGroupSpecs": groups}, {"enableInTreeAutoscaling": st.booleans()}, garbage=False)
+    parallel = fields(
+        {"template": template},
+        {"parallelism": number, "completions": number, "completionMode": st.just("Indexed")},
+        garbage=False,
+    )
+    return st.one_of(
+        kind("v1", "Pod", template.map(lambda each: each["spec"])),
+        kind("apps/v1", "Deployment", replica),
+        kind("batch/v1", "Job", parallel),
+        kind(
+            "kubeflow.org/v1",
+            "PyTorchJob",
+            st.fixed_dictionaries(
+                {"pytorchReplicaSpecs": st.dictionaries(st.sampled_from(["Master", "Worker"]), replica, min_size=1)}
+            ),
+        ),
+        kind("ray.io/v1", "RayCluster", cluster),
+        kind(
+            "ray.io/v1",
+            "RayJob",
+            fields({"rayClusterSpec": cluster}, {"shutdownAfterJobFinishes": st.booleans()}, garbage=False),
+        ),
+        kind(
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            st.fixed_dictionaries(
+                {"leaderWorkerTemplate": template.map(lambda each: {"workerTemplate": each, "size": 2})}
+            ),
+        ),
+    )

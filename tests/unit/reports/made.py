@@ -1,6 +1,7 @@
 """Reports made by hand, so that the formats are tested without the checks that fill them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 from usher import model, paths
@@ -53,6 +54,21 @@ def toleration_missing(**changes: scan_findings.Place | None) -> scan_findings.F
     )
 
 
+def added() -> scan_findings.Finding:
+    """A finding about a field that the webhook adds."""
+    path = "/spec/pytorchReplicaSpecs/Worker/template/spec/priorityClassName"
+    found = finding(
+        "Worker has priority class lost, which does not exist",
+        outcome=model.Outcome.WARN,
+        code="USH621",
+        name="class-unknown",
+        remedy="create it",
+        path=path,
+        at=place(33, "        spec:", "spec"),
+    )
+    return replace(found, added=True)
+
+
 def not_judged(
     reason: str, *, path: str, check: str = "", at: scan_findings.Place | None = None
 ) -> scan_findings.NotJudged:
@@ -96,7 +112,8 @@ def made(
     not_evaluated: Sequence[scan_findings.NotEvaluated] = (),
     exceptions: Sequence[scan_findings.ExceptionUse] = (),
     configuration: str = "",
-    admitted: bool = False,
+    admitted: bool = True,
+    diff: bool = False,
     owned: int = 0,
     ignored: int = 0,
 ) -> scan_findings.Report:
@@ -108,6 +125,7 @@ def made(
         configuration=scan_findings.Configuration(source=configuration, preset="recommended"),
         origin=origin,
         admitted=admitted,
+        diff=diff,
         results=results,
         failures=tuple(failures),
         problems=tuple(problems),
@@ -148,6 +166,7 @@ def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_f
             finding(),
             finding("container sidecar of Worker: nvidia.com/gpu requests 1, limits 2", at=second),
             toleration_missing(),
+            added(),
         ),
         result(source="jobs/fine.yaml", name="fine", accelerators={GPU: scan_devices.Amount(number=24)}),
         result(
@@ -218,7 +237,7 @@ def excused(state: scan_findings.ExceptionState, *, ticket: str, findings: int =
     )
 
 
-def changed() -> scan_findings.Report:
+def changed(*, diff: bool) -> scan_findings.Report:
     """A workload that the webhook would change, with an intent that it would skip and two that disagree."""
     before: paths.Object = {
         "apiVersion": "v1",
@@ -297,5 +316,6 @@ def changed() -> scan_findings.Report:
             pods=one,
             accelerators={GPU: scan_devices.Amount(number=1)},
             change=change,
-        )
+        ),
+        diff=diff,
     )

@@ -27,8 +27,10 @@ CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "audit.txt": (made.full(findings.Command.AUDIT), partial(text.write, width=100)),
     "audit.json": (made.full(findings.Command.AUDIT), json_report.write),
     "clean.txt": (made.made(made.result()), partial(text.write, width=100)),
-    "diff.txt": (made.changed(), partial(text.write, width=100)),
-    "diff.json": (made.changed(), json_report.write),
+    "changed.txt": (made.changed(diff=False), partial(text.write, width=100)),
+    "diff.txt": (made.changed(diff=True), partial(text.write, width=100)),
+    "diff.json": (made.changed(diff=True), json_report.write),
+    "as-written.txt": (made.made(made.result(), admitted=False), partial(text.write, width=100)),
 }
 
 

@@ -31,14 +31,18 @@ def run(
     evaluator: Evaluator,
     batches: Iterable[Batch],
     *,
-    changes: bool = False,
-    admitted: bool = False,
+    mutated: bool = False,
+    diff: bool = False,
     only_namespace: str = "",
 ) -> findings.Report:
     settings = runner.Settings(
-        command=findings.Command.CHECK, changes=changes, admitted=admitted, only_namespace=only_namespace
+        command=findings.Command.CHECK, mutated=mutated, diff=diff, only_namespace=only_namespace
     )
     return runner.run(batches, evaluator=evaluator, settings=settings)
+
+
+def codes(found: findings.Report) -> list[str]:
+    return [finding.judgement.code for result in found.results for finding in result.findings]
 
 
 def unread(found: findings.Report) -> list[str]:
@@ -168,7 +172,7 @@ def test_checks_that_could_not_be_evaluated_are_summed_up_by_reason(evaluator: E
 def test_the_result_holds_the_changes_of_the_webhook_on_request(evaluator: Evaluator) -> None:
     pod = builders.pod(builders.container(gpus=1))
 
-    (asked,) = run(evaluator, [batch(pod)], changes=True).results
+    (asked,) = run(evaluator, [batch(pod)], diff=True).results
     (not_asked,) = run(evaluator, [batch(pod)]).results
 
     assert asked.change is not None
@@ -178,14 +182,54 @@ def test_the_result_holds_the_changes_of_the_webhook_on_request(evaluator: Evalu
     assert not_asked.change is None
 
 
-def test_an_object_can_be_judged_as_the_webhook_would_leave_it(evaluator: Evaluator) -> None:
+def test_an_object_is_judged_as_the_webhook_leaves_it(evaluator: Evaluator) -> None:
     pods = [batch(builders.pod(builders.container(gpus=1)))]
 
-    def codes(found: findings.Report) -> list[str]:
-        return [finding.judgement.code for result in found.results for finding in result.findings]
-
     assert "USH301" in codes(run(evaluator, pods))
-    assert "USH301" not in codes(run(evaluator, pods, admitted=True))
+    assert "USH301" not in codes(run(evaluator, pods, mutated=True))
+
+
+def test_an_object_that_the_webhook_leaves_alone_has_no_change(evaluator: Evaluator) -> None:
+    deployment = builders.deployment(builders.template())
+
+    (result,) = run(evaluator, [batch(deployment)], mutated=True).results
+
+    assert result.change is None
+
+
+class Complaining:
+    """An engine that finds something at one place of every object, and else does what another does."""
+
+    name = "complaining"
+    waits = False
+
+    def __init__(self, evaluator: Evaluator, path: str) -> None:
+        self._engine = evaluator.engine
+        self._finding: paths.Object = {"path": path, "message": "it is wrong"}
+
+    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+        if entrypoint is not Entrypoint.FINDINGS:
+            return self._engine.evaluate(entrypoint, document)
+        entry: paths.Object = {"check": "resources/whole_gpus_only", "finding": self._finding}
+        return {"version": 1, "findings": [entry], "unknown": []}
+
+    def close(self) -> None:
+        pass
+
+    def ready(self) -> None:
+        pass
+
+
+def test_a_finding_says_that_the_webhook_adds_its_field(evaluator: Evaluator) -> None:
+    engine = Complaining(evaluator, "/spec/tolerations/0")
+    complaining = Evaluator(engine=engine, entries=evaluator.catalogue, config=evaluator.config)
+    tolerating = builders.pod(builders.container(gpus=1), tolerations=[{"operator": "Exists"}])
+
+    found = run(complaining, [batch(builders.pod(builders.container(gpus=1)), tolerating)], mutated=True)
+    as_written = run(complaining, [batch(tolerating)])
+
+    assert [[finding.added for finding in result.findings] for result in found.results] == [[True], [False]]
+    assert [finding.added for result in as_written.results for finding in result.findings] == [False]
 
 
 class FailingFor:

@@ -14,8 +14,8 @@ Examples:
   usher check job.yaml
   usher check jobs/ other.yaml --config clusters/a100/usher.yaml
   kustomize build overlays/prod | usher check - --namespace ml-research
-  usher check --diff job.yaml              show what the webhook would add, and why
-  usher check --admitted job.yaml          judge the job with what the webhook adds
+  usher check --diff job.yaml              show in full what the webhook would add, and why
+  usher check --as-written job.yaml        judge the file alone, without what the webhook adds
   usher check jobs/ --format json --output report.json
 
 \b
@@ -28,8 +28,8 @@ Exit codes:
 @inputs.config_option
 @inputs.facts_option
 @inputs.namespace_option
-@click.option("--diff", is_flag=True, help="Show what the mutating webhook would change, and why.")
-@click.option("--admitted", is_flag=True, help="Judge the objects with what the mutating webhook adds to them.")
+@click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
+@click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
 @inputs.output_options
 @inputs.engine_options
@@ -42,7 +42,7 @@ def check(
     facts: tuple[str, ...],
     namespace: str,
     diff: bool,
-    admitted: bool,
+    as_written: bool,
     allow_unknown: bool,
     format_name: str,
     color: str,
@@ -50,9 +50,12 @@ def check(
     engine: str,
     opa_url: str | None,
 ) -> None:
-    """Judge manifests as the webhook would, before they are applied.
+    """Judge manifests as the webhooks would, before they are applied.
 
     PATH is a file, a directory (every .yaml, .yml and .json file below it), or - for standard input.
+
+    As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
+    wrong. With --as-written the findings are about the file alone.
     """
     from usher.cli import output as outputs
     from usher.scan import findings, runner, sources
@@ -62,8 +65,8 @@ def check(
         command=findings.Command.CHECK,
         configuration=str(file) if file else "",
         namespace=namespace,
-        changes=diff,
-        admitted=admitted,
+        mutated=not as_written,
+        diff=diff,
     )
     with inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator:
         found = runner.run(sources.read(paths, stdin=sys.stdin.buffer), evaluator=evaluator, settings=settings)

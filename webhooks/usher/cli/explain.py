@@ -32,7 +32,10 @@ Examples:
 def explain(
     *, code_name_or_file: str, config: Path | None, facts: tuple[str, ...], namespace: str, format_name: str
 ) -> None:
-    """Explain one check or mutation, or what each of them says of the objects in a file."""
+    """Explain one check or mutation, or what each of them says of the objects in a file.
+
+    The checks judge the file as its author wrote it. Each mutation says what it would change.
+    """
     from usher.policy.checks import bundle
 
     if bundle.load().catalogue.find(code_name_or_file) is not None:

@@ -69,7 +69,7 @@ class _Commands(click.Group):
 Examples:
   usher check jobs/                        judge every manifest below jobs/
   helm template chart/ | usher check -     judge what a chart renders to
-  usher check --diff job.yaml              show as well what the webhook would add
+  usher check --diff job.yaml              show in full what the webhook would add
   usher audit                              report on the cluster of the current kubectl context
   usher explain USH103                     show what a code means and how to fix it
 

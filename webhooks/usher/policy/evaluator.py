@@ -4,14 +4,14 @@ Decision: normalise, slice, document, engine, decision. Patch: normalise, docume
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache, partial
 from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.authority import Case, Ground
+from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
@@ -26,6 +26,7 @@ from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating
 from usher.policy.mutation_rules import MutationRules
 from usher.policy.request import Identities, Operation, Request, User
+from usher.policy.subjects import Found, Subject
 from usher.reading import lookup
 from usher.workloads import fingerprints
 
@@ -40,28 +41,6 @@ _Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
 
 def _today() -> date:
     return datetime.now(UTC).date()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """What the policies find, before usher.yaml and the age of the facts are applied."""
-
-    findings: tuple[model.Finding, ...] = ()
-    unknowns: tuple[model.Unknown, ...] = ()
-    grounds: tuple[Ground, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
-    """An object and what the policies find in it."""
-
-    workload: model.Workload | None
-    exemption: str = ""
-    old: model.Workload | None = None
-    found: _Found = _Found()
-
-    def still_holds(self, known: Knowledge) -> bool:
-        return all(ground.still_holds(known) for ground in self.found.grounds)
 
 
 class Evaluator:
@@ -96,7 +75,7 @@ class Evaluator:
         )
         set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
         self._ranks = fingerprints.RANKS - set_by_fabrics
-        self._subjects: Memo[_Key, _Subject] = Memo(LIKE_PODS)
+        self._subjects: Memo[_Key, Subject] = Memo(LIKE_PODS)
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
 
     def decide(self, request: Request) -> model.Decision:
@@ -105,10 +84,18 @@ class Evaluator:
         Raises:
             EngineError: the engine gave no usable answer; the caller must not read it as either verdict.
         """
-        known = self._knowledge(request)
-        make = partial(self._subject, request, known)
-        key = self._key(request)
-        subject = make() if key is None else self._subjects.get(key, make, holds=lambda kept: kept.still_holds(known))
+        known, key = self._knowledge(request), self._key(request)
+
+        def make() -> Subject:
+            return self._subject(request, self.workload(request), known)
+
+        def holds(kept: Subject) -> bool:
+            return all(ground.still_holds(known) for ground in kept.found.grounds)
+
+        subject = make() if key is None else self._subjects.get(key, make, holds=holds)
+        return self._decision(subject, request, known)
+
+    def _decision(self, subject: Subject, request: Request, known: Knowledge) -> model.Decision:
         if subject.workload is None:
             return model.Decision(workload=None)
         workload = fingerprints.renamed(subject.workload, request.value)
@@ -121,6 +108,20 @@ class Evaluator:
             judgements=self._judged(found.findings, workload, request, before=before),
             unknowns=(*workload.unknowns, *found.unknowns),
         )
+
+    def admit(self, request: Request) -> tuple[merge.Merged, model.Decision]:
+        """What both webhooks make of a new object: the mutations, and the decision about the mutated object.
+
+        Raises:
+            EngineError: the engine gave no usable answer.
+            MutationError: an intent is not supported, or our patch would not apply.
+        """
+        workload, known = self.workload(request), self._knowledge(request)
+        merged = self._merged(request, workload)
+        if merged.operations:
+            request = replace(request, value=merged.value)
+            workload = self.workload(request)
+        return merged, self._decision(self._subject(request, workload, known), request, known)
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
         """What the mutations make of an object.
@@ -137,14 +138,16 @@ class Evaluator:
             EngineError: the engine gave no usable answer.
             MutationError: an intent is not supported, or our patch would not apply.
         """
-        workload = self.workload(request)
+        return self._merged(request, self.workload(request), only=only)
+
+    def _merged(self, request: Request, workload: model.Workload | None, *, only: str = "") -> merge.Merged:
         if workload is None or not self._mutates(workload, request):
             return merge.Merged(value=request.value)
         return self._mutating.merged(
             request,
             workload,
             read=lambda value: self._read(value, request),
-            objects=self._knowledge(request).lookup(request.objects),
+            known=self._knowledge(request),
             only=only,
         )
 
@@ -177,12 +180,11 @@ class Evaluator:
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
 
-    def _subject(self, request: Request, known: Knowledge) -> _Subject:
-        workload = self.workload(request)
+    def _subject(self, request: Request, workload: model.Workload | None, known: Knowledge) -> Subject:
         if workload is None:
-            return _Subject(workload=None)
+            return Subject(workload=None)
         if exemption := self._exemption(workload, request):
-            return _Subject(workload=workload, exemption=exemption)
+            return Subject(workload=workload, exemption=exemption)
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old = self._read(request.old_value, request)
@@ -192,7 +194,7 @@ class Evaluator:
             review = {"operation": operation, "subResource": request.sub_resource, "by": list(by)}
         case = Case(workload=workload, refusal=request.refusal)
         found = self._found(case, known, old=old, review=review)
-        return _Subject(workload=workload, old=old, found=found)
+        return Subject(workload=workload, old=old, found=found)
 
     def _key(self, request: Request) -> _Key | None:
         """What distinguishes Pods with different answers; None where an answer is not remembered.
@@ -225,14 +227,14 @@ class Evaluator:
         *,
         old: model.Workload | None = None,
         review: input_document.Review | None = None,
-    ) -> _Found:
+    ) -> Found:
         workload = case.workload
         if not workload.pod_sets and not workload.view:
-            return _Found()
+            return Found()
         cluster = input_cluster.of(case, known)
         document = self.documents.build(workload, old=old, review=review, cluster=cluster)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
-        return _Found(
+        return Found(
             findings=tuple(enforcement.downgrade_partial_pods(decision.findings(result), workload)),
             unknowns=tuple(decision.unknowns(result)),
             grounds=tuple(case.grounds),
@@ -270,11 +272,6 @@ class Evaluator:
         )
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:
-        if request.operation in (Operation.DELETE, Operation.CONNECT):
-            return f"{request.operation} is not judged"
-        # On CREATE the API server drops a deletionTimestamp; written into a file it must not exempt the object.
-        if workload.deleting and request.operation is Operation.UPDATE:
-            return "the object is being deleted"
-        if self._is_exempt(workload.namespace):
-            return f"usher.yaml exempts namespace {workload.namespace}"
-        return ""
+        if reason := request.exemption(deleting=workload.deleting):
+            return reason
+        return f"usher.yaml exempts namespace {workload.namespace}" if self._is_exempt(workload.namespace) else ""

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from usher import model, paths
+from usher.authorities.knowledge import Knowledge
 from usher.mutation import merge
-from usher.policy import decision
+from usher.policy import decision, queue_fit
 from usher.policy.checks.catalogue import Catalogue
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.input.document import Documents
 from usher.policy.mutation_rules import MutationRules
 from usher.policy.request import Operation, Request
-from usher.reading.lookup import Lookup
 
 DEBUG_CONTAINERS: Final = "ephemeralcontainers"
 """The subresource by which `kubectl debug` adds containers to a running Pod."""
@@ -33,7 +34,7 @@ class Mutating:
         workload: model.Workload,
         *,
         read: Callable[[paths.Object], model.Workload | None],
-        objects: Lookup,
+        known: Knowledge,
         only: str,
     ) -> merge.Merged:
         """The object with the values that mutations want.
@@ -41,8 +42,8 @@ class Mutating:
         Args:
             request: the object, and the operation.
             workload: the object, normalised.
-            read: normalises the object as it was before an UPDATE.
-            objects: where intents look up what they need.
+            read: normalises the object as it was before an UPDATE, or as the mutations leave it.
+            known: the facts of the cluster, where intents look up what they need.
             only: the key of one mutation; empty for all.
 
         Raises:
@@ -62,14 +63,21 @@ class Mutating:
             given = merge.already_there(request.old_value, old, intents) if old is not None else []
             # A Job cannot lose what it has, even if no mutation would add it today.
             intents = [replace(intent, needs=()) for intent in given]
-        merged = merge.merge(
+        refusal = self.rules.refusal(workload, updating=updating)
+        merge_intents = partial(
+            merge.merge,
             request.value,
             workload,
             intents,
             name_of=self.catalogue.mutation_name,
-            refusal=self.rules.refusal(workload, updating=updating),
-            objects=objects,
+            objects=known.lookup(request.objects),
         )
+        merged = merge_intents(refusal=refusal)
+        if not updating and not known.facts.empty and queue_fit.concerns(merged.applied):
+            changed = read(merged.value)
+            unfit = queue_fit.refusal(changed, merged.applied, known) if changed is not None else None
+            if unfit is not None:
+                merged = merge_intents(refusal=lambda intent: refusal(intent) or unfit(intent))
         warnings = (
             *(note for note in decision.notes(result, "warnings") if only in ("", note.mutation)),
             *self.rules.warnings(workload, iter(merged.applied)),

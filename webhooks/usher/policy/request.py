@@ -50,6 +50,15 @@ class Request:
     user: User | None = None
     """None without a user, as in CI."""
 
+    def exemption(self, *, deleting: bool) -> str:
+        """Why no rule judges this operation; empty where rules do."""
+        if self.operation in (Operation.DELETE, Operation.CONNECT):
+            return f"{self.operation} is not judged"
+        # On CREATE the API server drops a deletionTimestamp; written into a file it must not exempt the object.
+        if deleting and self.operation is Operation.UPDATE:
+            return "the object is being deleted"
+        return ""
+
 
 class Identities:
     """The identities of users, remembered: a few controllers make most pods."""

@@ -8,14 +8,12 @@ import yaml
 from rich.text import Text
 
 from usher import model, paths
-from usher.mutation import strategies
-from usher.reports import wording
+from usher.reports import intents, wording
 from usher.reports.lines import Lines
 from usher.scan import findings
 
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 _CONTEXT: Final = 3
-_ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
 
 
 class _Dumper(yaml.CSafeDumper):
@@ -60,16 +58,12 @@ def _ordered(after: paths.Json, before: paths.Json) -> paths.Json:
     """The value with new keys in the usual order of manifests, because engines differ in the order of keys."""
     if isinstance(after, dict):
         old = before if isinstance(before, dict) else {}
-        keys = after if isinstance(before, dict) else sorted(after, key=_rank)
+        keys = after if isinstance(before, dict) else sorted(after, key=intents.rank)
         return {key: _ordered(after[key], old.get(key)) for key in keys}
     if isinstance(after, list):
         items = before if isinstance(before, list) else []
         return [_ordered(item, items[index] if index < len(items) else None) for index, item in enumerate(after)]
     return after
-
-
-def _rank(key: str) -> tuple[int, str]:
-    return _ORDER.index(key) if key in _ORDER else len(_ORDER), key
 
 
 def _yaml(value: paths.Json) -> list[str]:
@@ -88,55 +82,16 @@ def _account(change: findings.Change) -> Iterator[tuple[str, str, str]]:
         yield "warning", "yellow", f"{change.names[note.mutation]}: {note.reason}"
     for conflict in merged.conflicts:
         wanted = wording.sentence(
-            f"{change.names[intent.mutation]} wants {_value(intent)} ({intent.reason})" for intent in conflict
+            f"{change.names[intent.mutation]} wants {intents.value(intent)} ({intent.reason})" for intent in conflict
         )
-        yield "conflict", "bold red", f"{_where(conflict[0], change)}: {wanted}; no value was set"
+        yield "conflict", "bold red", f"{intents.where(conflict[0], change)}: {wanted}; no value was set"
 
 
 def _grouped(entries: Iterable[tuple[model.Intent, str]], change: findings.Change) -> Iterator[str]:
     """One line per mutation, place and reason, however many values are set."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for intent, reason in entries:
-        groups.setdefault((change.names[intent.mutation], _where(intent, change), reason), []).append(_value(intent))
+        key = (change.names[intent.mutation], intents.where(intent, change), reason)
+        groups.setdefault(key, []).append(intents.value(intent))
     for (name, where, reason), values in groups.items():
         yield f"{name}: {where}: {', '.join(values)} ({reason})"
-
-
-def _where(intent: model.Intent, change: findings.Change) -> str:
-    field = strategies.WORDS[intent.field]
-    if intent.field in strategies.ON_OBJECT:
-        return field
-    return f"{field} of {change.places.get(intent.at, paths.readable(intent.at))}"
-
-
-_PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("name", "amount"))
-"""Keys of values that people write as `name=value`."""
-
-
-def _value(intent: model.Intent) -> str:
-    """The intended value, short."""
-    value = intent.value
-    if not isinstance(value, dict):
-        return str(value)
-    if intent.field == "mount":
-        return _mount(value)
-    for name, content in _PAIRS:
-        if set(value) == {name, content}:
-            return f"{value[name]}={_short(value[content])}"
-    if "name" in value:
-        return str(value["name"])
-    return " ".join(f"{key}={_short(value[key])}" for key in sorted(value, key=_rank))
-
-
-def _short(value: paths.Json) -> str:
-    if isinstance(value, list):
-        return ",".join(str(each) for each in value)
-    return str(value)
-
-
-def _mount(value: paths.Object) -> str:
-    """The volume, its mount path and the variable with that path."""
-    volume, variable = value.get("volume"), value.get("variable")
-    kind = next((key for key in volume if key != "name"), "") if isinstance(volume, dict) else ""
-    named = f", {variable.get('name')}={variable.get('value')}" if isinstance(variable, dict) else ""
-    return f"{kind} at {value.get('mountPath')}{named}"

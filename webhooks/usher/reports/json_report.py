@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ValidationInfo
 from usher.reports import json_shape
 from usher.reports.json_shape import (
     API_VERSION,
+    IF_ANY,
     IF_KNOWN,
     Bounded,
     BoundedOrNull,
@@ -58,6 +59,8 @@ class Pods(Shape):
 
 
 class Finding(Shape):
+    """`added` is true of a field that the mutating webhook adds; line and column are the nearest place in the file."""
+
     check: str = attribute("judgement", "finding", "check")
     code: str = attribute("judgement", "code")
     name: str = attribute("judgement", "name")
@@ -71,6 +74,7 @@ class Finding(Shape):
     line: IntegerIfKnown = attribute("place", "line", default=None)
     column: IntegerIfKnown = attribute("place", "column", default=None)
     excerpt: TextIfKnown = attribute("place", "excerpt", "text", default=None)
+    added: Annotated[bool, IF_ANY]
 
 
 class Unknown(Shape):

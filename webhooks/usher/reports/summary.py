@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.text import Text
 
-from usher.reports import wording
+from usher.reports import mended, wording
 from usher.reports.lines import Lines
 from usher.scan import findings
 
@@ -15,7 +15,8 @@ _SHOWN_NOTES: Final = 10
 
 
 def write(found: findings.Report, lines: Lines) -> None:
-    for label, text in (*_not_evaluated(found), *_without_facts(found), *_exceptions(found), *_left_out(found)):
+    parts = (_mended, _not_evaluated, _without_facts, _exceptions, _left_out)
+    for label, text in (entry for part in parts for entry in part(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
     lines.wrapped(_configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
@@ -102,5 +103,14 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
 
 def _configuration(found: findings.Report) -> str:
     source = found.configuration.source or "built-in defaults"
-    as_admitted = "; judged with what the mutating webhook adds" if found.admitted else ""
-    return f"{source} (preset {found.configuration.preset}){as_admitted}"
+    alone = found.command is findings.Command.CHECK and not found.admitted
+    as_written = "; judged as written, without what the mutating webhook adds" if alone else ""
+    return f"{source} (preset {found.configuration.preset}){as_written}"
+
+
+def _mended(found: findings.Report) -> Iterator[tuple[str, str]]:
+    number = mended.changed(found.results)
+    if number:
+        ways = "" if found.diff else "; --diff shows how"
+        them = "" if not found.admitted else ", and the findings are about the result"
+        yield "mended", f"the mutating webhook changes {wording.count(number, 'object')}{them}{ways}"

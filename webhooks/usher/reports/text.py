@@ -8,11 +8,13 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from usher import paths
-from usher.reports import diff, grouped, overview, summary, wording
+from usher.reports import diff, grouped, mended, overview, summary, wording
 from usher.reports.lines import Lines, fitted
 from usher.scan import findings
 
 _SHOWN_FIELDS: Final = 5
+
+_ADDED: Final = "the mutating webhook adds this field; it is not in the file"
 
 _Group = Sequence[findings.Finding]
 """Findings of one check about one pod set with the same outcome and remedy: shown under one heading."""
@@ -33,13 +35,12 @@ def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, wid
             elif isinstance(entry, findings.Failure):
                 _failure(entry, lines)
             else:
-                _result(entry, lines)
+                _result(entry, lines, notes=not found.diff)
         lines.write()
     if found.command is findings.Command.AUDIT:
         grouped.write(found.results, lines)
-    for result in found.results:
-        if result.change is not None:
-            diff.write(result, lines)
+    for result in found.results if found.diff else ():
+        diff.write(result, lines)
     summary.write(found, lines)
 
 
@@ -47,14 +48,16 @@ _Entry = findings.Result | findings.Failure | findings.Problem
 
 
 def _entries(found: findings.Report, results: Iterable[findings.Result]) -> Iterator[_Entry]:
-    """Problems, failures, and the results with findings or unknowns, by source in the order of reading."""
-    entries: list[_Entry] = [*found.problems, *found.failures, *(result for result in results if _has_entry(result))]
+    """Problems, failures, and the results with something to say, by source in the order of reading."""
+    shown = (result for result in results if _has_entry(result, notes=not found.diff))
+    entries: list[_Entry] = [*found.problems, *found.failures, *shown]
     order = {source: number for number, source in enumerate(dict.fromkeys(entry.source for entry in entries))}
     yield from sorted(entries, key=lambda entry: order[entry.source])
 
 
-def _has_entry(result: findings.Result) -> bool:
-    return bool(result.findings) or any(not entry.unknown.check for entry in result.not_judged)
+def _has_entry(result: findings.Result, *, notes: bool) -> bool:
+    unread = any(not entry.unknown.check for entry in result.not_judged)
+    return bool(result.findings) or unread or (notes and mended.has_lines(result))
 
 
 def _problem(problem: findings.Problem, lines: Lines) -> None:
@@ -69,12 +72,14 @@ def _failure(failure: findings.Failure, lines: Lines) -> None:
     lines.wrapped(failure.reason, first=Text("        = ", style="dim"), rest="          ")
 
 
-def _result(result: findings.Result, lines: Lines) -> None:
+def _result(result: findings.Result, lines: Lines, *, notes: bool) -> None:
     for _, group in groupby(result.findings, key=_heading_key):
         _findings(result, list(group), lines)
     unread = [entry for entry in result.not_judged if not entry.unknown.check]
     for _, same in groupby(unread, key=lambda entry: entry.unknown.reason):
         _not_judged(result, list(same), lines)
+    if notes:
+        mended.write(result, lines)
 
 
 def _heading_key(finding: findings.Finding) -> tuple[str, ...]:
@@ -106,7 +111,8 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
     for place, same in groupby(group, key=lambda each: each.place):
         _excerpt(place, list(same), lines, gutter=gutter)
     margin = " " * (gutter + 3)
-    for text in (judgement.finding.remedy, wording.milder(judgement)):
+    added = _ADDED if any(each.added for each in group) else ""
+    for text in (added, judgement.finding.remedy, wording.milder(judgement)):
         if text:
             lines.wrapped(text, first=Text(f"{margin}= ", style="dim"), rest=f"{margin}  ")
 

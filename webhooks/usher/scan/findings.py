@@ -56,6 +56,8 @@ class Finding:
     """None for objects of a live cluster, which have no text."""
     pod_set: PodSet | None
     """None where the finding is about the whole workload."""
+    added: bool = False
+    """Whether it is about a field that the mutating webhook adds; its place is the nearest one in the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,8 @@ class Change:
     merged: merge.Merged
     names: Mapping[str, str]
     """Names of the mutations in `merged`, by key."""
+    silent: frozenset[str] = frozenset()
+    """Keys of those that the webhook does not mention to users."""
     places: Mapping[str, str]
     """The names in messages of the pod sets and containers that intents point at: `container pytorch of Worker`."""
 
@@ -113,7 +117,7 @@ class Result:
     makes_pods: bool = True
     """False for objects that are not workloads: queues, quotas, classes, nodes."""
     change: Change | None = None
-    """None unless the command shows changes."""
+    """None where the command makes no mutations, or they have nothing to say."""
 
     @property
     def worst(self) -> model.Outcome | None:
@@ -243,6 +247,8 @@ class Report:
     """The cluster that was audited; empty for files."""
     admitted: bool = False
     """Whether the objects were judged with what the mutating webhook adds."""
+    diff: bool = False
+    """Whether to show in full what that webhook changes."""
     results: tuple[Result, ...]
     failures: tuple[Failure, ...]
     problems: tuple[Problem, ...]

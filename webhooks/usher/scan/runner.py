@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from usher import __version__, errors, model, paths
 from usher.facts.store import Store
@@ -27,10 +27,10 @@ class Settings:
     """The namespace of objects without one."""
     only_namespace: str = ""
     """Workloads of other namespaces are left out; empty for all namespaces."""
-    changes: bool = False
-    """Whether to report what the mutating webhook would change."""
-    admitted: bool = False
-    """Whether to judge the objects with what that webhook adds."""
+    mutated: bool = False
+    """Whether the mutating webhook's changes are made first, as in a cluster, and reported."""
+    diff: bool = False
+    """Whether to show these changes in full; with `mutated` false the objects are judged without them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,8 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         version=__version__,
         configuration=findings.Configuration(source=settings.configuration, preset=evaluator.config.enforcement.preset),
         origin=settings.origin,
-        admitted=settings.admitted,
+        admitted=settings.mutated,
+        diff=settings.diff,
         results=tuple(results),
         failures=tuple(failures),
         problems=tuple(problems),
@@ -97,17 +98,21 @@ def _judged(
         facts=surroundings.facts,
         place=settings.command.value,
     )
+    merged: merge.Merged | None = None
     try:
-        merged = evaluator.mutate(request) if settings.changes or settings.admitted else None
-        if merged is not None and settings.admitted:
-            request = replace(request, value=merged.value)
-        decision = evaluator.decide(request)
+        if settings.mutated:
+            merged, decision = evaluator.admit(request)
+        else:
+            if settings.diff:
+                merged = evaluator.mutate(request)
+            decision = evaluator.decide(request)
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=_identity_as_written(item.value), reason=str(error))
     workload = decision.workload
     if workload is None or (settings.only_namespace and workload.namespace != settings.only_namespace):
         return None
     pointer = Pointer(item)
+    judged = merged.value if merged is not None and settings.mutated else item.value
     return findings.Result(
         source=source,
         line=line,
@@ -121,6 +126,7 @@ def _judged(
                 judgement=judgement,
                 place=pointer.place(judgement.finding.path),
                 pod_set=_pod_set(workload, judgement.finding.path),
+                added=_is_added(judgement.finding.path, item.value, judged),
             )
             for judgement in decision.judgements
         ),
@@ -130,11 +136,30 @@ def _judged(
         ),
         exemption=decision.exemption,
         makes_pods=workload.makes_pods,
-        change=_change(item, merged, workload, evaluator) if merged is not None and settings.changes else None,
+        change=None if merged is None else _change(item, merged, workload, evaluator, diff=settings.diff),
     )
 
 
-def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator) -> findings.Change:
+def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:
+    """Whether a place exists only because of the mutations."""
+    return judged is not before and _exists(judged, path) and not _exists(before, path)
+
+
+def _exists(value: paths.Object, path: str) -> bool:
+    try:
+        paths.resolve(value, path)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
+def _change(
+    item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator, *, diff: bool
+) -> findings.Change | None:
+    """What the mutations changed; None without `diff` if they have nothing to say."""
+    told = merged.applied or merged.warnings or merged.conflicts or any(each.told for each in merged.skipped)
+    if not diff and not told:
+        return None
     intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
     intents += [intent for conflict in merged.conflicts for intent in conflict]
     keys = {*(intent.mutation for intent in intents), *(note.mutation for note in merged.warnings)}
@@ -145,7 +170,13 @@ def _change(item: Item, merged: merge.Merged, workload: model.Workload, evaluato
         for container in pod_set.containers:
             of_pod_set = f" of {pod_set.name}" if pod_set.name else ""
             places[container.path] = f"{container.type} {container.name}{of_pod_set}"
-    return findings.Change(before=item.value, merged=merged, names=names, places=places)
+    return findings.Change(
+        before=item.value,
+        merged=merged,
+        names=names,
+        silent=frozenset(filter(evaluator.catalogue.is_silent, keys)),
+        places=places,
+    )
 
 
 def _identity(workload: model.Workload) -> findings.Identity:

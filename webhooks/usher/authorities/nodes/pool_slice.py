@@ -35,6 +35,8 @@ class PoolFitInput(TypedDict):
     untolerated: list[TaintInput]
     fabric: NotRequired[str]
     """The name of the pool's interconnect profile in `input.fabrics`."""
+    gpus: NotRequired[int]
+    """GPUs of one node."""
 
 
 class ToleratedInput(TypedDict):
@@ -155,6 +157,8 @@ class PoolPlacements:
         }
         if fit.pool.fabric is not None:
             result["fabric"] = fit.pool.fabric
+        if fit.pool.gpu is not None:
+            result["gpus"] = fit.pool.gpu.per_node
         return result
 
     def _assumed_taints(self, pod_set: model.PodSet) -> list[str]:

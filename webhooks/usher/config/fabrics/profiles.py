@@ -84,7 +84,10 @@ class Fabric(Section):
         default=None, description="The file of settings that NCCL reads where ranks do not get the environment."
     )
     resources: dict[ResourceName, Annotated[int, Field(ge=1, le=1024)]] = Field(
-        default={}, max_length=16, description="Devices of the network that a training container asks for beside GPUs."
+        default={},
+        max_length=16,
+        description="Devices of the network that a training container asks for beside all GPUs of a node. A container "
+        "with fewer GPUs than the pool's `gpu.perNode` gets its part of them, but at least one.",
     )
     networks: list[Network] = Field(
         default=[], max_length=32, description="NetworkAttachmentDefinitions that a pod is attached to by Multus."

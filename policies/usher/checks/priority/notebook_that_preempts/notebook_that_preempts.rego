@@ -26,6 +26,7 @@
 package usher.checks.priority.notebook_that_preempts
 
 import data.usher.lib.parameters
+import data.usher.lib.priority
 import data.usher.lib.text
 import data.usher.lib.workload
 
@@ -35,6 +36,7 @@ deny contains finding if {
 	not startswith(pod_set.priorityClassName, "system-")
 	some part in parameters.priority.notebook_that_preempts.classes
 	contains(pod_set.priorityClassName, part)
+	pod_set.priorityClassName != priority.declared_class
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),

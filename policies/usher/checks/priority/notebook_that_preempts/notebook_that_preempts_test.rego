@@ -34,3 +34,8 @@ test_without_accelerators_a_notebook_takes_none_from_others if {
 test_classes_of_the_system_are_told_by_another_check if {
 	check.deny == set() with input as examples.good_pod_of_system_class
 }
+
+test_a_class_that_usher_yaml_declares_is_good if {
+	declared := {"site": {"priority": {"priorityClass": "inference-critical"}}}
+	check.deny == set() with input as object.union(examples.bad_notebook, declared)
+}

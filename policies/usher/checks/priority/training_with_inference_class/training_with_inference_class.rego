@@ -36,6 +36,7 @@ deny contains finding if {
 	input.workload.role == "training"
 	some pod_set in workload.accelerator_pod_sets
 	_for_inference(pod_set.priorityClassName)
+	pod_set.priorityClassName != priority.declared_class
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
@@ -47,6 +48,7 @@ deny contains finding if {
 deny contains finding if {
 	input.workload.role == "training"
 	_for_inference(priority.workload_class)
+	priority.workload_class != priority.declared_workload_class
 
 	finding := {
 		"path": priority.workload_class_path,

@@ -41,3 +41,10 @@ test_what_does_not_train_may_have_them if {
 	batch := object.union(examples.bad_jobset, {"workload": {"role": "batch"}})
 	check.deny == set() with input as batch
 }
+
+test_a_class_that_usher_yaml_declares_is_good if {
+	of_pods := {"site": {"priority": {"priorityClass": "inference-critical"}}}
+	check.deny == set() with input as object.union(examples.bad_pytorchjob, of_pods)
+	of_queue := {"site": {"queue": {"localQueue": "research", "priorityClass": "production-inference"}}}
+	check.deny == set() with input as object.union(examples.bad_jobset, of_queue)
+}

@@ -31,17 +31,17 @@ package usher.checks.queueing.claims_that_kueue_cannot_count
 
 import data.usher.lib.kueue
 import data.usher.lib.parameters
+import data.usher.lib.queueable
 import data.usher.lib.text
 import data.usher.lib.workload
 
 deny contains finding if {
-	some pod_set in _claiming
-	some index, claim in pod_set.resourceClaims
-	name := claim.resourceClaimName
+	_queued
+	some claim in queueable.direct_claims
 
 	finding := {
-		"path": $"{workload.field_path(pod_set, "resourceClaims")}/{index}/resourceClaimName",
-		"message": $"{workload.pod_set_name(pod_set)} names ResourceClaim {text.excerpt(name)} directly; Kueue cannot count it, so it never admits the workload",
+		"path": $"{workload.field_path(claim.podSet, "resourceClaims")}/{claim.index}/resourceClaimName",
+		"message": $"{workload.pod_set_name(claim.podSet)} names ResourceClaim {text.excerpt(claim.name)} directly; Kueue cannot count it, so it never admits the workload",
 		"remedy": "name a ResourceClaimTemplate with resourceClaimTemplateName",
 	}
 }
@@ -76,7 +76,11 @@ _claimed_classes(pod_set) := [claimed |
 ]
 
 _claiming := [pod_set |
-	kueue.in_queue
-	not input.workload.owned
+	_queued
 	some pod_set in input.podSets
 ]
+
+_queued if {
+	kueue.in_queue
+	not input.workload.owned
+}

@@ -24,6 +24,7 @@
 package usher.checks.queueing.queue_label_missing
 
 import data.usher.lib.kueue
+import data.usher.lib.queueable
 
 deny contains finding if {
 	queue := input.site.queue.localQueue
@@ -33,8 +34,14 @@ deny contains finding if {
 	finding := {
 		"path": $"{input.workload.queueLabelPath}/labels",
 		"message": $"the workload has no label {kueue.queue_label}, so it bypasses queue {queue} of its namespace",
-		"remedy": $"set the label {kueue.queue_label}: {queue}",
+		"remedy": _remedy(queue),
 	}
+}
+
+_remedy(queue) := $"set the label {kueue.queue_label}: {queue}" if count(queueable.obstacles) == 0
+
+_remedy(queue) := $"Kueue cannot take it into {queue} yet: {concat(". Also, ", sort(queueable.obstacles))}" if {
+	count(queueable.obstacles) > 0
 }
 
 # Where Kueue ignores the kind, the label alone does not help.

@@ -60,3 +60,10 @@ test_a_kind_that_kueues_configuration_leaves_out_is_not_helped_by_the_label if {
 	}} with input as left_out
 	check.deny == found("/spec/jobTemplate/metadata/labels") with input as object.union(examples.bad_cronjob, {"site": {"parameters": frameworks}})
 }
+
+test_the_remedy_names_what_keeps_kueue_from_taking_the_workload if {
+	claim := {"name": "gpu", "resourceClaimName": "one-for-all"}
+	pod := json.patch(examples.bad_pod, [{"op": "add", "path": "/podSets/0/resourceClaims", "value": [claim]}])
+	some finding in check.deny with input as pod
+	finding.remedy == $"Kueue cannot take it into {pod.site.queue.localQueue} yet: its pods name a ResourceClaim directly, which Kueue cannot count; name a ResourceClaimTemplate"
+}

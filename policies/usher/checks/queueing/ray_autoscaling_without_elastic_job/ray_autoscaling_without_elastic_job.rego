@@ -25,18 +25,15 @@
 package usher.checks.queueing.ray_autoscaling_without_elastic_job
 
 import data.usher.lib.kueue
-
-_elastic := "kueue.x-k8s.io/elastic-job"
+import data.usher.lib.queueable
 
 deny contains finding if {
-	cluster := kueue.ray_cluster
-	cluster.spec.enableInTreeAutoscaling
 	kueue.in_queue
-	object.get(input.workload.annotations, _elastic, "") != "true"
+	queueable.scales_itself
 
 	finding := {
-		"path": $"{cluster.path}/enableInTreeAutoscaling",
+		"path": $"{kueue.ray_cluster.path}/enableInTreeAutoscaling",
 		"message": $"the cluster of the {input.workload.kind} scales itself, so Kueue refuses it in a queue unless it is an elastic job",
-		"remedy": $"set the annotation {_elastic}: \"true\", or turn enableInTreeAutoscaling off",
+		"remedy": $"set the annotation {queueable.elastic_annotation}: \"true\", or turn enableInTreeAutoscaling off",
 	}
 }

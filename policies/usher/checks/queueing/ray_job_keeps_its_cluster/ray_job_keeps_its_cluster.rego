@@ -22,11 +22,10 @@
 package usher.checks.queueing.ray_job_keeps_its_cluster
 
 import data.usher.lib.kueue
+import data.usher.lib.queueable
 
 deny contains finding if {
-	spec := input.object.rayJob.spec
-	not spec.shutdownAfterJobFinishes
-	not kueue.ray_job_selects_its_cluster
+	queueable.keeps_its_cluster
 	kueue.in_queue
 
 	finding := {

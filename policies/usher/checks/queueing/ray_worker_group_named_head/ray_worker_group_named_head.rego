@@ -21,15 +21,14 @@
 package usher.checks.queueing.ray_worker_group_named_head
 
 import data.usher.lib.kueue
+import data.usher.lib.queueable
 
 deny contains finding if {
-	cluster := kueue.ray_cluster
-	some index, group in cluster.spec.workerGroupSpecs
-	group.groupName == "head"
+	some index in queueable.groups_named_head
 	kueue.in_queue
 
 	finding := {
-		"path": $"{cluster.path}/workerGroupSpecs/{index}/groupName",
+		"path": $"{kueue.ray_cluster.path}/workerGroupSpecs/{index}/groupName",
 		"message": $"worker group {index} of the {input.workload.kind} is named head, like Kueue's pod set for the head node, so Kueue refuses it in a queue",
 		"remedy": "give the worker group another name",
 	}

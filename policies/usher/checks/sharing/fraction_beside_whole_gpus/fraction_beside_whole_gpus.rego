@@ -21,20 +21,17 @@
 package usher.checks.sharing.fraction_beside_whole_gpus
 
 import data.usher.lib.mig
+import data.usher.lib.sharing
 import data.usher.lib.workload
 
 deny contains finding if {
-	some pod_set in input.podSets
-	some annotation in ["gpu-fraction", "gpu-memory"]
-	pod_set.annotations[annotation]
-	_kai_places(pod_set)
-	some container in pod_set.containers
-	container.accelerators["nvidia.com/gpu"].limits
+	some entry in sharing.fractions_beside_gpus
+	_kai_places(entry.podSet)
 
 	finding := {
-		"path": mig.path(container, "nvidia.com/gpu"),
-		"message": $"{workload.container_name(pod_set, container)} has a limit of nvidia.com/gpu, but the annotation {annotation} asks for a part of a GPU",
-		"remedy": $"remove nvidia.com/gpu, or the annotation {annotation}",
+		"path": mig.path(entry.container, "nvidia.com/gpu"),
+		"message": $"{workload.container_name(entry.podSet, entry.container)} has a limit of nvidia.com/gpu, but the annotation {entry.annotation} asks for a part of a GPU",
+		"remedy": $"remove nvidia.com/gpu, or the annotation {entry.annotation}",
 	}
 }
 

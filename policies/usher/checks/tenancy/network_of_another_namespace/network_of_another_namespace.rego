@@ -54,7 +54,8 @@ _foreign := [entry |
 	some pod_set in input.podSets
 	networks := pod_set.annotations[_annotation]
 	not input.site.systemNamespace
-	some namespace in _namespaces(networks)
+	namespaces := {network.namespace | some network in _networks(networks); not _declared(network)}
+	some namespace in namespaces
 	not namespace in {"", input.workload.namespace}
 	not namespace in parameters.tenancy.network_of_another_namespace.namespaces
 
@@ -65,20 +66,27 @@ _foreign := [entry |
 	}
 ]
 
+# The webhook attaches pods to the networks of their fabric.
+_declared(network) if {
+	some profile in input.fabrics
+	some name in profile.networks
+	split(name, "@")[0] == $"{network.namespace}/{network.name}"
+}
+
 # Multus reads the text as JSON if it contains one of these signs, otherwise as a list with commas.
 _is_json(networks) if {
 	some sign in ["[", "{", "\""]
 	contains(networks, sign)
 }
 
-_namespaces(networks) := {network.namespace |
+_networks(networks) := {{"namespace": network.namespace, "name": object.get(network, "name", "")} |
 	some network in json.unmarshal(networks)
 	is_string(network.namespace)
 } if {
 	_is_json(networks)
 }
 
-_namespaces(networks) := {trim_space(parts[0]) |
+_networks(networks) := {{"namespace": trim_space(parts[0]), "name": trim_space(split(parts[1], "@")[0])} |
 	some network in split(networks, ",")
 	parts := split(network, "/")
 	count(parts) == 2

@@ -70,3 +70,13 @@ test_without_a_namespace_it_cannot_be_told if {
 	}} with input as examples.unknown_pod
 	check.unknown == set() with input as examples.bad_pod
 }
+
+test_networks_of_the_fabric_are_good_and_their_neighbours_are_found if {
+	rails := {"fabrics": {"rails": {"networks": ["storage/rail-0@net1", "rail-1"]}}}
+	by_text := object.union(pod_with("storage/rail-0@net1, storage/rail-2"), rails)
+	check.deny == {found("/metadata", "the pod", `"storage"`, "research-nlp")} with input as by_text
+	declared := object.union(pod_with("storage/rail-0@net1"), rails)
+	check.deny == set() with input as declared
+	by_json := object.union(pod_with(`[{"namespace": "storage", "name": "rail-0"}]`), rails)
+	check.deny == set() with input as by_json
+}

@@ -3,8 +3,9 @@
 # description: |
 #   RDMA needs a device inside the container. Kubernetes offers this device as an extended resource, for example rdma/ib
 #   or vpc.amazonaws.com/efa. Without it NCCL uses the ordinary network of the pod. The webhook adds a limit for every
-#   resource in the fabric profile to training containers of a workload with several pods. It skips a resource that the
-#   container already names.
+#   resource in the fabric profile to training containers of a workload with several pods. A container with a part of
+#   the GPUs of a node gets the same part of the devices, but at least one, where the pool says how many GPUs a node has.
+#   The webhook skips a resource that the container already names, and pods that share a GPU with others.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Mellanox/k8s-rdma-shared-dev-plugin
@@ -25,16 +26,35 @@ intents contains intent if {
 	some entry in fabric.training_containers
 	some name, amount in entry.profile.resources
 	not entry.container.resources[name]
+	not _shares_gpus(entry.podSet)
+	share := _share(entry, amount)
 
 	intent := {
 		"at": entry.container.path,
 		"field": "resource",
-		"value": {"name": name, "amount": $"{amount}"},
+		"value": {"name": name, "amount": $"{share}"},
 		"reason": fabric.reason(entry),
 	}
 }
 
+# The part of the devices that goes with the container's part of the GPUs, so that one pod does not take those of others.
+_share(entry, amount) := max([1, floor((amount * gpus) / of_node)]) if {
+	gpus := fabric.gpus(entry.container, object.keys(entry.container.accelerators))
+	of_node := max({fit.gpus | some fit in entry.podSet.fits})
+	gpus < of_node
+} else := amount
+
+_shares_gpus(pod_set) if {
+	some request in pod_set.requests
+	request.route in {"share", "fraction annotation"}
+}
+
 skips contains skip if some skip in fabric.skips
+
+skips contains {"at": entry.podSet.path, "reason": "its pods ask for parts of GPUs, and other pods of the node need its network devices too"} if {
+	some entry in fabric.training_containers
+	_shares_gpus(entry.podSet)
+}
 
 skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} lists no devices"} if {
 	some entry in fabric.training_containers

@@ -45,3 +45,31 @@ test_one_pod_and_what_does_not_train_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
 	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
 }
+
+job(gpus, of_node) := json.patch(examples.before_pytorchjob, [
+	{
+		"op": "replace",
+		"path": "/podSets/0/containers/0/accelerators/nvidia.com~1gpu/limits",
+		"value": {"text": $"{gpus}", "value": gpus, "milli": gpus * 1000, "whole": true},
+	},
+	{"op": "add", "path": "/podSets/0/fits/0/gpus", "value": of_node},
+])
+
+gets(devices, document) if {
+	{intent.value.amount | some intent in mutation.intents} == {devices} with input as document
+}
+
+test_a_part_of_the_gpus_of_a_node_gets_that_part_of_the_devices if {
+	gets("32", job(8, 8))
+	gets("16", job(4, 8))
+	gets("12", job(3, 8))
+	gets("1", job(1, 64))
+	gets("32", job(16, 8))
+}
+
+test_pods_that_share_gpus_get_no_device if {
+	share := {"op": "replace", "path": "/podSets/0/requests/0/route", "value": "fraction annotation"}
+	sharing := json.patch(examples.before_pytorchjob, [share])
+	mutation.intents == set() with input as sharing
+	mutation.skips == skipped("/spec/pytorchReplicaSpecs/Worker/template", "its pods ask for parts of GPUs, and other pods of the node need its network devices too") with input as sharing
+}

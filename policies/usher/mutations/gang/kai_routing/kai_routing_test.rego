@@ -89,3 +89,9 @@ test_nobody_is_warned_who_is_not_routed_here if {
 	owned := json.patch(elsewhere, [{"op": "replace", "path": "/workload/owned", "value": true}])
 	count(mutation.skips) == 1 with input as owned
 }
+
+test_pods_that_kai_scheduler_refuses_are_not_routed if {
+	halved := json.patch(examples.before_pytorchjob, [{"op": "add", "path": "/podSets/1/annotations/gpu-fraction", "value": "0.5"}])
+	mutation.intents == set() with input as halved
+	mutation.warnings == noted("the webhook does not route this object, because KAI-Scheduler refuses pods that ask for whole GPUs and, by the annotation gpu-fraction, for a part of one; remove either") with input as halved
+}

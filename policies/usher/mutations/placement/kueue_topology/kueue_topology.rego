@@ -8,6 +8,7 @@
 #   Two placements of one pod contradict each other. The webhook therefore adds nothing if a template already sets a
 #   topology annotation of Kueue, or if Volcano places the pods. The same holds if an exclusive topology or a required
 #   pod affinity keeps the pods together. It does not change a template that spreads its pods over the same domains.
+#   By the facts of the cluster it skips a level that no flavor of the queue has.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -22,6 +23,7 @@
 package usher.mutations.placement.kueue_topology
 
 import data.usher.lib.kueue
+import data.usher.lib.queueable
 import data.usher.lib.routing
 import data.usher.lib.topology
 import data.usher.lib.workload
@@ -52,6 +54,8 @@ else := $"Kueue cannot place the pods of a {input.workload.kind} together" if no
 else := $"the workload is in queue {kueue.queue_name}, but usher.yaml sets the topology for {input.site.queue.localQueue}" if {
 	kueue.queue_name != input.site.queue.localQueue
 }
+
+else := "the workload is in no queue of Kueue" if not queueable.will_be_queued
 
 else := "Volcano places its pods" if _by_volcano
 

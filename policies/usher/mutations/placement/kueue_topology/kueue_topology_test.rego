@@ -129,3 +129,13 @@ test_a_queue_without_topology_keeps_nothing_together if {
 		"usher.yaml names no topology for the queue of this workload",
 	) with input as examples.untouched_pytorchjob_of_a_queue_without_topology
 }
+
+test_a_job_that_kueue_cannot_take_is_left_alone if {
+	claim := {"name": "gpu", "resourceClaimName": "one-for-all"}
+	job := json.patch(examples.before_jobset, [
+		{"op": "add", "path": "/podSets/0/resourceClaims", "value": [claim]},
+		{"op": "remove", "path": "/workload/labels/kueue.x-k8s.io~1queue-name"},
+	])
+	mutation.intents == set() with input as job
+	mutation.skips == skipped("", "the workload is in no queue of Kueue") with input as job
+}

@@ -7,7 +7,10 @@
 #   The webhook skips objects that a controller made, because Kueue queues the outermost object. It skips kinds that
 #   Kueue does not support, because the label would have no effect. It also skips a kind whose integration is missing in
 #   Kueue's configuration (the parameter frameworks of integration-not-enabled), and warns the user: the label would
-#   only look like a queue.
+#   only look like a queue. It skips a workload that Kueue would refuse or never admit, and warns the user too: a RayJob
+#   that keeps its cluster or runs on another one, a Ray cluster that scales itself, pods that name a ResourceClaim
+#   directly or ask for a part of a GPU by annotation, and a workload in a queue of KAI-Scheduler or Volcano. By the
+#   facts of the cluster it also skips a queue without quota for a resource of the workload.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/
@@ -22,10 +25,11 @@
 package usher.mutations.queueing.queue_label
 
 import data.usher.lib.kueue
+import data.usher.lib.queueable
 
 intents contains intent if {
 	queue := input.site.queue.localQueue
-	kueue.joins_declared_queue
+	queueable.joins_declared_queue
 
 	intent := {
 		"at": "",
@@ -40,6 +44,11 @@ warnings contains {"at": "", "reason": reason} if {
 	not _why_not
 	kueue.left_out
 	reason := $"Kueue's configuration does not enable {kueue.framework}, so the webhook cannot put the workload into queue {input.site.queue.localQueue}; have it enabled in Kueue's configuration, or use an enabled kind"
+}
+
+warnings contains {"at": "", "reason": $"the webhook does not put the workload into queue {input.site.queue.localQueue}, because {obstacle}"} if {
+	kueue.could_join_declared_queue
+	some obstacle in queueable.obstacles
 }
 
 skips contains {"at": "", "reason": _why_not}

@@ -81,3 +81,14 @@ test_why_a_workload_is_left_alone_is_said if {
 	mutation.skips == {{"at": "", "reason": "the workload is already in queue urgent"}} with input as examples.untouched_job_in_another_queue
 	mutation.skips == set() with input as examples.before_job
 }
+
+test_a_job_that_kueue_cannot_take_gets_a_warning_and_no_label if {
+	claim := {"name": "gpu", "resourceClaimName": "one-for-all"}
+	job := json.patch(examples.before_job, [{"op": "add", "path": "/podSets/0/resourceClaims", "value": [claim]}])
+
+	mutation.intents == set() with input as job
+	mutation.warnings == {{
+		"at": "",
+		"reason": "the webhook does not put the workload into queue research, because its pods name a ResourceClaim directly, which Kueue cannot count; name a ResourceClaimTemplate",
+	}} with input as job
+}

@@ -20,6 +20,7 @@ package usher.mutations.queueing.workload_priority_class
 
 import data.usher.lib.kueue
 import data.usher.lib.priority
+import data.usher.lib.queueable
 import data.usher.lib.text
 
 # The class has no effect outside a queue, so the queue must exist too.
@@ -59,3 +60,5 @@ else := $"the workload is in queue {kueue.queue_name}, but usher.yaml sets the c
 }
 
 else := $"Kueue's configuration does not enable {kueue.framework}" if kueue.left_out
+
+else := "Kueue cannot take the workload into a queue" if not queueable.will_be_queued

@@ -55,3 +55,13 @@ test_kinds_that_kueue_does_not_queue_are_left_alone if {
 	mutation.skips == skipped("Kueue's configuration does not enable kubeflow.org/pytorchjob") with input as examples.untouched_pytorchjob_that_kueue_leaves_out
 	mutation.intents == set() with input as examples.untouched_pytorchjob_that_kueue_leaves_out
 }
+
+test_a_job_that_kueue_cannot_take_gets_no_class if {
+	claim := {"name": "gpu", "resourceClaimName": "one-for-all"}
+	job := json.patch(
+		examples.before_job_that_is_put_into_the_queue,
+		[{"op": "add", "path": "/podSets/0/resourceClaims", "value": [claim]}],
+	)
+	mutation.intents == set() with input as job
+	mutation.skips == skipped("Kueue cannot take the workload into a queue") with input as job
+}

@@ -6,7 +6,7 @@
 #   operators that read only requests count no accelerators there. The webhook adds the request.
 #   The webhook skips templates of Deployments, Jobs and other built-in kinds, and resources outside a list. When their
 #   author later applies another limit, `kubectl apply` would keep the old request, and the two would contradict each
-#   other.
+#   other. It also skips a limit that is not a whole number: the author has to change it first.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
@@ -30,6 +30,7 @@ intents contains {
 	not _built_in
 	some entry in workload.accelerator_resources
 	entry.resource.limits.value > 0
+	entry.resource.limits.whole
 	not entry.resource.requests
 	not _apart(entry)
 }
@@ -68,3 +69,5 @@ skips contains {"at": entry.container.path, "reason": reason} if {
 _why_not(entry) := $"the container already requests {entry.name}" if entry.resource.requests
 
 else := "kubectl apply would keep the old request when the author changes the limit" if _apart(entry)
+
+else := $"its limit of {entry.name} is {entry.resource.limits.text}, which is not a whole number" if not entry.resource.limits.whole

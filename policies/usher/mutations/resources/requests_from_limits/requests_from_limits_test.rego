@@ -56,3 +56,16 @@ test_a_share_that_an_annotation_asks_for_has_no_limit if {
 test_none_of_a_resource_is_no_reason_to_write_anything if {
 	mutation.intents == {request("/spec/replicatedJobs/0/template/spec/template/spec/containers/0", "nvidia.com/gpu", "8")} with input as examples.before_jobset
 }
+
+test_a_limit_that_is_no_whole_number_is_not_copied if {
+	at := "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0"
+	half := {"text": "500m", "value": 1, "milli": 500, "whole": false}
+	job := json.patch(examples.before_pytorchjob, [{
+		"op": "replace",
+		"path": "/podSets/0/containers/0/accelerators/nvidia.com~1gpu/limits",
+		"value": half,
+	}])
+
+	not at in {intent.at | some intent in mutation.intents} with input as job
+	mutation.skips == skipped(at, "its limit of nvidia.com/gpu is 500m, which is not a whole number") with input as job
+}

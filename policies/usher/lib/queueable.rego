@@ -1,0 +1,102 @@
+# METADATA
+# title: Workloads that Kueue refuses
+# description: Why Kueue refuses or never admits a workload in a queue, as far as the object alone tells.
+# scope: package
+# schemas:
+#   - input: schema.input
+package usher.lib.queueable
+
+import data.usher.lib.kueue
+
+# METADATA
+# title: Annotation of a job whose number of pods may change while Kueue counts it
+elastic_annotation := "kueue.x-k8s.io/elastic-job"
+
+# METADATA
+# title: Whether the cluster of a RayJob outlives the job
+keeps_its_cluster if {
+	spec := input.object.rayJob.spec
+	not spec.shutdownAfterJobFinishes
+	not kueue.ray_job_selects_its_cluster
+}
+
+# METADATA
+# title: Whether a Ray cluster scales itself without being an elastic job
+scales_itself if {
+	kueue.ray_cluster.spec.enableInTreeAutoscaling
+	object.get(input.workload.annotations, elastic_annotation, "") != "true"
+}
+
+# METADATA
+# title: Indexes of the worker groups that are named like Kueue's pod set for the head node
+groups_named_head contains index if {
+	some index, group in kueue.ray_cluster.spec.workerGroupSpecs
+	group.groupName == "head"
+}
+
+# METADATA
+# title: Names of the ResourceClaims that the pods name directly
+# description: Each with its pod set and its index.
+direct_claims := [{"podSet": pod_set, "index": index, "name": claim.resourceClaimName} |
+	some pod_set in input.podSets
+	some index, claim in pod_set.resourceClaims
+	claim.resourceClaimName
+]
+
+# METADATA
+# title: Why Kueue cannot take the workload into a queue
+# description: Each reason begins with a lower-case letter and ends with the remedy. Empty if usher knows no reason.
+obstacles contains "the RayJob would keep its cluster and its quota after it finishes; set shutdownAfterJobFinishes: true" if keeps_its_cluster
+
+obstacles contains "the RayJob runs on an existing cluster; label the RayCluster instead" if kueue.ray_job_selects_its_cluster
+
+obstacles contains "its Ray cluster scales itself; set the annotation kueue.x-k8s.io/elastic-job, or turn enableInTreeAutoscaling off" if scales_itself
+
+obstacles contains "a worker group of its Ray cluster is named head; give the group another name" if count(groups_named_head) > 0
+
+obstacles contains "its pods name a ResourceClaim directly, which Kueue cannot count; name a ResourceClaimTemplate" if count(direct_claims) > 0
+
+obstacles contains "an annotation asks for a part of a GPU, which Kueue cannot count; ask for a resource or a device claim" if {
+	some pod_set in input.podSets
+	some request in pod_set.requests
+	request.route == "fraction annotation"
+}
+
+obstacles contains "it names a queue of KAI-Scheduler; remove the label kai.scheduler/queue to use Kueue" if _in_queue_of_kai
+
+obstacles contains "it names a queue of Volcano; remove it to use Kueue" if _in_queue_of_volcano
+
+_labels contains labels if {
+	some place in array.concat([input.workload], input.podSets)
+	labels := place.labels
+}
+
+_annotations contains annotations if {
+	some place in array.concat([input.workload], input.podSets)
+	annotations := place.annotations
+}
+
+_in_queue_of_kai if {
+	some labels in _labels
+	object.get(labels, "kai.scheduler/queue", "") != ""
+}
+
+_in_queue_of_volcano if {
+	some key in ["scheduling.volcano.sh/queue-name", "volcano.sh/queue-name"]
+	some values in (_annotations | _labels)
+	object.get(values, key, "") != ""
+}
+
+# METADATA
+# title: Whether the webhook puts the workload into the queue of usher.yaml
+joins_declared_queue if {
+	kueue.could_join_declared_queue
+	count(obstacles) == 0
+}
+
+# METADATA
+# title: Whether the workload is in a queue after the mutations
+# description: True for an object that a controller made, because Kueue queues its owner.
+will_be_queued if kueue.in_queue
+
+will_be_queued if joins_declared_queue

@@ -1,0 +1,79 @@
+"""Law: first, do no harm. A property is a function that yields how the mutations harm a case."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mutation_properties import Case
+from usher import model
+from usher.authorities.nodes import judge, places, pod_demand
+from usher.authorities.nodes.places import Place, Places
+from usher.authorities.nodes.pod_demand import PodDemand
+
+_EVERYTHING = {"operator": "Exists"}
+
+_OF_OTHERS = frozenset({"kueueLabel", "gangSetting", "schedulerName", "priorityClass", "mount", "network"})
+"""Fields of intents that have an effect only if the cluster has another object: a queue, a class, a network."""
+
+
+def finds_more(case: Case) -> Iterator[str]:
+    """A finding is the same if its check says the same, or says something about the same field."""
+    before, after = _judged(case)
+    fields = {(each.code, each.finding.path) for each in before}
+    messages = {(each.code, each.finding.message) for each in before}
+    for each in after:
+        if (each.code, each.finding.path) not in fields and (each.code, each.finding.message) not in messages:
+            yield f"{each.code} {each.finding.path}: {each.finding.message}"
+
+
+def denies_more(case: Case) -> Iterator[str]:
+    before, after = (
+        {each.code for each in judgements if each.outcome is model.Outcome.DENY} for judgements in _judged(case)
+    )
+    if after and not before:
+        yield f"denied for {', '.join(sorted(after))}"
+
+
+def _judged(case: Case) -> tuple[tuple[model.Judgement, ...], tuple[model.Judgement, ...]]:
+    after = replace(case.request, value=case.merged.value)
+    return case.evaluator.decide(case.request).judgements, case.evaluator.decide(after).judgements
+
+
+def keeps_pods_off_a_pool(case: Case) -> Iterator[str]:
+    """Pods fit the pools that they fitted before, with their taints and without, and as many on a node."""
+    known = case.evaluator.knowledge
+    all_places = places.of_cluster(known.facts.nodes.now, case.evaluator.config.pools, case.evaluator.vocabulary)
+    now = case.read(case.merged.value)
+    for before, after in zip(case.workload.pod_sets, now.pod_sets if now is not None else (), strict=True):
+        first, then = (pod_demand.of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
+        for place in all_places.all:
+            yield from (f"{before.path!r} {harm} on {place.name}" for harm in _harms(first, then, place, all_places))
+
+
+def _harms(before: PodDemand, after: PodDemand, place: Place, known: Places) -> Iterator[str]:
+    if _fits(before, place, known) and not _fits(after, place, known):
+        yield "fits no more"
+    tolerating = before.tolerating(_EVERYTHING), after.tolerating(_EVERYTHING)
+    if _fits(tolerating[0], place, known):
+        if not _fits(tolerating[1], place, known):
+            yield "fits no more, whatever it tolerates"
+        elif _on_one_node(after, place) < _on_one_node(before, place):
+            yield f"fits {_on_one_node(after, place)} times, not {_on_one_node(before, place)} times,"
+
+
+def _fits(demand: PodDemand, place: Place, known: Places) -> bool:
+    return judge.could_hold(demand, place, known.nodes)
+
+
+def _on_one_node(demand: PodDemand, place: Place) -> int:
+    """How many of the pods one node of a pool holds; a million where nothing bounds them."""
+    return max(
+        min((amounts[name] // asked for name, asked in demand.amounts.items() if name in amounts), default=10**6)
+        for amounts in place.frontier
+    )
+
+
+def gives_what_nobody_serves(case: Case) -> Iterator[str]:
+    """For a cluster that is known to have none of the objects that intents need."""
+    for intent in case.merged.applied:
+        if intent.field in _OF_OTHERS and intent.needs:
+            yield f"{intent.mutation} sets {intent.field} at {intent.at!r}"

@@ -1,0 +1,88 @@
+"""The webhook gives no queue and no topology that would keep a workload waiting for ever, by facts of the cluster."""
+
+from typing import Final
+
+import builders
+from builders import GPU, container, template
+from builders.queues import NAMESPACE, cluster_queue, configuration, flavor, gpu_group, local_queue, topology
+from usher import paths
+from usher.config import models
+from usher.facts.store import Store
+from usher.mutation.merge import Merged
+from usher.policy import assembly
+from usher.policy.evaluator import Request
+
+CONFIGURED: Final = configuration("integrations: {frameworks: [batch/job]}")
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+TOPOLOGY: Final = "kueue.x-k8s.io/podset-required-topology"
+RACK: Final = "example.com/rack"
+FACTS: Final = (
+    CONFIGURED,
+    local_queue("research"),
+    cluster_queue("research", gpu_group(64)),
+    topology("racks", RACK),
+    flavor("a100", topologyName="racks"),
+)
+
+
+def mutated(value: paths.Object, *, level: str = RACK, facts: tuple[paths.Object, ...] = FACTS) -> Merged:
+    queue = {
+        "namespaces": [NAMESPACE],
+        "localQueue": "research",
+        "topology": {"mode": "required", "level": level},
+        "priorityClass": "normal",
+    }
+    evaluator = assembly.embedded(models.Config.model_validate({"queues": [queue]}), facts=Store.of(facts))
+    return evaluator.mutate(Request(value=value, namespace=NAMESPACE))
+
+
+def job(resource: str = GPU, *, labels: dict[str, str] | None = None) -> paths.Object:
+    limits = {resource: 8}
+    return builders.job(
+        template(container("pytorch", limits=limits), metadata={"labels": {"gpu-usher.io/role": "training"}}),
+        parallelism=2,
+        completions=2,
+        namespace=NAMESPACE,
+        labels={"gpu-usher.io/role": "training", **(labels or {})},
+    )
+
+
+def keys(merged: Merged) -> set[paths.Json]:
+    values = [intent.value for intent in merged.applied]
+    return {value.get("key") for value in values if isinstance(value, dict)}
+
+
+def warnings(merged: Merged) -> set[str]:
+    return {skipped.reason for skipped in merged.skipped if skipped.told}
+
+
+def test_a_queue_that_could_admit_the_workload_is_given_with_its_topology() -> None:
+    merged = mutated(job())
+
+    assert keys(merged) >= {QUEUE, TOPOLOGY}
+    assert warnings(merged) == set()
+
+
+def test_a_queue_without_quota_for_a_resource_is_not_given_and_the_user_is_warned() -> None:
+    merged = mutated(job("amd.com/gpu"))
+
+    assert not {key for key in keys(merged) if str(key).startswith("kueue.x-k8s.io/")}
+    assert warnings(merged) == {"ClusterQueue research has no quota for amd.com/gpu, so it never admits the workload"}
+
+
+def test_a_topology_level_that_no_flavor_has_is_not_given_and_the_user_is_warned() -> None:
+    merged = mutated(job(), level="example.com/row")
+
+    assert QUEUE in keys(merged)
+    assert TOPOLOGY not in keys(merged)
+    assert warnings(merged) == {"the Topology of flavor a100 has no level example.com/row"}
+
+
+def test_in_a_queue_that_the_user_chose_the_topology_is_still_compared() -> None:
+    merged = mutated(job(labels={QUEUE: "research"}), level="example.com/row")
+
+    assert TOPOLOGY not in keys(merged)
+
+
+def test_without_facts_the_queue_of_usher_yaml_is_given() -> None:
+    assert keys(mutated(job("amd.com/gpu"), facts=())) >= {QUEUE, TOPOLOGY}

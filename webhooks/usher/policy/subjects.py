@@ -1,0 +1,25 @@
+"""What the policies find in an object, before usher.yaml and the age of the facts are applied."""
+
+from dataclasses import dataclass
+
+from usher import model
+from usher.authorities.authority import Ground
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The results of the checks, and what they rest on."""
+
+    findings: tuple[model.Finding, ...] = ()
+    unknowns: tuple[model.Unknown, ...] = ()
+    grounds: tuple[Ground, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An object and what the policies find in it; `old` is the object before an UPDATE."""
+
+    workload: model.Workload | None
+    exemption: str = ""
+    old: model.Workload | None = None
+    found: Found = Found()

@@ -1,0 +1,85 @@
+"""What the mutating webhook changes in an object: a note with one line per mutation. `--diff` shows all of it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from usher import model
+from usher.reports import intents, wording
+from usher.reports.lines import Lines
+from usher.scan import findings
+
+_SHOWN: Final = 3
+"""Values and places of one field of a mutation."""
+
+_MARGIN: Final = 9
+
+
+def has_lines(result: findings.Result) -> bool:
+    """Whether there is anything to say about the changes of an object."""
+    return result.change is not None and any(True for _ in _lines(result.change))
+
+
+def write(result: findings.Result, lines: Lines) -> None:
+    """The note on one object; nothing without changes."""
+    entries = list(_lines(result.change)) if result.change is not None else []
+    if not entries:
+        return
+    outcome = model.Outcome.AUDIT
+    where = f"{result.line}:1" if result.line else ""
+    start = Text.assemble(
+        f"  {where:<7}" if where else "  ", (f"{wording.WORDS[outcome]:<5}", wording.STYLES[outcome]), "  "
+    )
+    adds = any(mark == "+" for mark, _, _ in entries)
+    does = "adds this" if adds else "warns"
+    lines.wrapped(f"{result.identity}: the mutating webhook {does}", first=start, rest=" " * cell_len(start.plain))
+    width = max(cell_len(wording.printable(name)) for _, name, _ in entries)
+    for mark, name, text in entries:
+        shown = wording.printable(name)
+        first = Text.assemble(" " * _MARGIN, (mark, "green" if mark == "+" else "yellow"), f" {shown:<{width}}  ")
+        lines.wrapped(text, first=first, rest=" " * cell_len(first.plain))
+
+
+def changed(results: Iterable[findings.Result]) -> int:
+    """How many objects have a note that the webhook adds something."""
+    return sum(
+        any(mark == "+" for mark, _, _ in _lines(result.change)) for result in results if result.change is not None
+    )
+
+
+def _lines(change: findings.Change) -> Iterator[tuple[str, str, str]]:
+    """Mark, mutation and text: `+` for added values, `!` for warnings of the webhook."""
+    merged = change.merged
+    applied: dict[str, list[model.Intent]] = {}
+    for intent in merged.applied:
+        if intent.mutation not in change.silent:
+            applied.setdefault(intent.mutation, []).append(intent)
+    yield from (("+", change.names[key], _added(found, change)) for key, found in applied.items())
+    notes = [(note.mutation, note.reason) for note in merged.warnings]
+    notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
+    for conflict in merged.conflicts:
+        names = sorted({change.names[intent.mutation] for intent in conflict})
+        reason = f"{intents.where(conflict[0], change)}: {wording.sentence(names)} want different values"
+        notes.append((conflict[0].mutation, reason))
+    yield from (("!", change.names[key], reason) for key, reason in dict.fromkeys(notes))
+
+
+def _added(applied: list[model.Intent], change: findings.Change) -> str:
+    """`toleration key=nvidia.com/gpu effect=NoSchedule in Worker, Master`, for each field."""
+    by_field: dict[str, list[model.Intent]] = {}
+    for intent in applied:
+        by_field.setdefault(intents.field(intent), []).append(intent)
+    parts = []
+    for field, found in by_field.items():
+        places = _some([named for intent in found if (named := intents.place(intent, change))])
+        parts.append(f"{field} {_some(map(intents.value, found))}" + (f" in {places}" if places else ""))
+    return "; ".join(parts)
+
+
+def _some(texts: Iterable[str]) -> str:
+    """The first texts, each once, and how many more there are."""
+    different = list(dict.fromkeys(texts))
+    more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
+    return ", ".join(different[:_SHOWN]) + more
