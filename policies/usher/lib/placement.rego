@@ -65,3 +65,13 @@ selection_path(pod_set) := workload.field_path(pod_set, "nodeSelector") if {
 	pod_set.nodeSelector == {}
 	pod_set.affinity
 } else := pod_set.specPath
+
+# METADATA
+# title: Why usher matches no node pool with the pods
+# description: |
+#   Undefined if usher knows which pools offer the devices. usher never guesses from the name of a device class, because
+#   pods that are bound to nodes without their device wait forever.
+why_unmatched(pod_set) := $"usher does not know which node pools have devices of class {concat(" and ", classes)}; a pool offers a class if its resources in usher.yaml list {names}" if {
+	classes := pod_set.unmatchedClasses
+	names := concat(" and ", [$"deviceclass.resource.kubernetes.io/{name}" | some name in classes])
+}

@@ -85,6 +85,7 @@ class Vocabulary:
             unit=like.unit if like else known.unit or Unit.DEVICE,
             driver=known.driver,
             resource=resource,
+            offered_as=(said.resource,) if said.resource else known.offered_as,
         )
 
     def driver(self, name: str) -> bool | None:

@@ -40,6 +40,10 @@ class AcceleratorRequest:
     """Why the maximum differs from the minimum."""
     claim: str = ""
     """The claim that pods share; it counts once for all of them."""
+    like: str = ""
+    """The known device class or resource with the same devices, where the name is a class that usher does not know."""
+    instead: tuple[str, ...] = ()
+    """Device classes that the pod may get instead, each by its name or by what it is like."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,7 +136,7 @@ def _portions(
     """The portions of one pod set, each with the claim that its pods share, or an empty name."""
     if not pod_set.requests:
         return
-    devices = Devices(selected_products(pod_set, pools), assumption)
+    devices = Devices(selected_products(pod_set, pools, vocabulary), assumption)
     classes = (pod_set.priority_class_name or default_class,)
     pods = pod_set.count
     for request, device, number in _counted(pod_set, devices, vocabulary):

@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Final
 
 from usher import model
-from usher.accelerators import boards
+from usher.accelerators import boards, offers
 from usher.accelerators.boards import Product
 from usher.accelerators.profiles import Board, Profile
+from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
 from usher.config import models
 from usher.scheduling import pool_affinity, pool_placement
@@ -63,7 +64,7 @@ def worst(devices: Iterable[Device]) -> Device:
     return Device(amounts=highest, unknown=unknown)
 
 
-def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tuple[str, ...]:
+def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> tuple[str, ...]:
     """The GPU products of all nodes on which the pods could run; empty where they are unknown.
 
     Node selector and affinity decide; else the fitting pools of usher.yaml, if each of them names its product.
@@ -71,7 +72,9 @@ def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tu
     named = pool_affinity.allowed_values(pool_affinity.alternatives(pod_set), boards.PRODUCT_LABEL)
     if named:
         return tuple(sorted(named))
-    fits = pool_placement.placement(pod_set, pools).fits if pools else ()
+    if not pools:
+        return ()
+    fits = pool_placement.placement(pod_set, pools, offers.offering(pod_set, pools, vocabulary).pools).fits
     products = {fit.pool.node_selector.get(boards.PRODUCT_LABEL, "") for fit in fits}
     return () if "" in products else tuple(sorted(products))
 

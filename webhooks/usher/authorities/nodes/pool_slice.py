@@ -9,6 +9,7 @@ import orjson
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
+from usher.accelerators import offers
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
@@ -56,6 +57,8 @@ class PoolsInput(TypedDict):
     """Keys of untolerated taints that accelerator nodes usually have; empty where pools are declared."""
     tolerated: list[ToleratedInput]
     """The taints of accelerator nodes that the pods tolerate, where the pods ask for no accelerator."""
+    unmatchedClasses: NotRequired[list[str]]
+    """Device classes whose pools usher does not know, although usher.yaml declares pools."""
     numbers: NotRequired[dict[str, list[int]]]
     """Labels with a whole number on every node that an accelerator pod may run on, with these numbers."""
 
@@ -83,7 +86,8 @@ def _looks_at_nodes(pod_set: model.PodSet) -> bool:
 
 def _asked(pod_set: model.PodSet) -> list[str]:
     """The names of resources and device classes that a pod set asks for."""
-    return [*dict.fromkeys((*pod_set.accelerators, *(request.name for request in pod_set.requests)))]
+    of_requests = (name for each in pod_set.requests for name in (each.name, each.like, *each.instead) if name)
+    return [*dict.fromkeys((*pod_set.accelerators, *of_requests))]
 
 
 class PoolPlacements:
@@ -102,7 +106,8 @@ class PoolPlacements:
         key = orjson.dumps(
             (
                 pod_set.asks_accelerators,
-                _asked(pod_set),
+                list(pod_set.accelerators),
+                [(each.route, each.name, each.like, each.instead) for each in pod_set.requests],
                 pod_set.node_selector,
                 pod_set.has_required_affinity,
                 pod_set.required_terms,
@@ -114,7 +119,8 @@ class PoolPlacements:
         return self._kept(_Question(key, pod_set))
 
     def _work_out(self, pod_set: model.PodSet) -> PoolsInput:
-        where = pool_placement.placement(pod_set, self._config.pools)
+        found = offers.offering(pod_set, self._config.pools, self._vocabulary)
+        where = pool_placement.placement(pod_set, self._config.pools, found.pools)
         result: PoolsInput = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
@@ -122,6 +128,8 @@ class PoolPlacements:
             "assumedTaints": [] if self._config.pools else self._assumed_taints(pod_set),
             "tolerated": [] if pod_set.asks_accelerators else list(self._tolerated(pod_set, where.fits)),
         }
+        if found.unmatched and self._config.pools:
+            result["unmatchedClasses"] = list(found.unmatched)
         if pod_set.asks_accelerators and where.numbers:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result

@@ -3,7 +3,8 @@
 # description: |
 #   Some accelerator pods have a node selector and affinity that also allow other nodes. The webhook binds these pods to
 #   the declared node pools on which they fit, by every label that all of these pools have. It adds nothing if the pools
-#   have no label in common.
+#   have no label in common. A pool must offer every device that the pods ask for, by resource or device class. If usher
+#   does not know which pools offer a device class, it adds nothing.
 #   Where Kueue places the pods, its flavors select the nodes. A second selection could contradict them, and Kueue would
 #   never admit the workload. The webhook also skips pods that name their node, because the kubelet would refuse them if
 #   the selection did not match.
@@ -21,6 +22,7 @@
 package usher.mutations.placement.gpu_node_affinity
 
 import data.usher.lib.kueue
+import data.usher.lib.placement
 import data.usher.lib.workload
 
 intents contains intent if {
@@ -59,7 +61,9 @@ skips contains {"at": pod_set.path, "reason": reason} if {
 	reason := _why_not(pod_set)
 }
 
-_why_not(pod_set) := "usher.yaml declares no node pools" if not pod_set.poolsDeclared
+_why_not(pod_set) := reason if reason := placement.why_unmatched(pod_set)
+
+else := "usher.yaml declares no node pool that offers what the pods ask for" if not pod_set.poolsDeclared
 
 else := "the flavors of its Kueue queue select the nodes" if kueue.places_pods
 

@@ -86,3 +86,18 @@ test_a_pod_whose_node_the_scheduler_chose_keeps_what_it_was_given if {
 	])
 	count(mutation.intents) == 2 with input as placed
 }
+
+test_devices_that_no_declared_pool_offers_bind_nothing if {
+	mutation.intents == set() with input as examples.untouched_claim_of_another_vendor
+	mutation.skips == {{
+		"at": "",
+		"reason": "usher.yaml declares no node pool that offers what the pods ask for",
+	}} with input as examples.untouched_claim_of_another_vendor
+}
+
+test_devices_whose_pools_are_not_known_bind_nothing if {
+	mutation.intents == set() with input as examples.untouched_claim_of_unmatched_class
+	mutation.skips == {{"at": "", "reason": unmatched}} with input as examples.untouched_claim_of_unmatched_class
+}
+
+unmatched := "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com"

@@ -18,6 +18,7 @@
 #   promises: [placement/gpu_toleration_present]
 package usher.mutations.placement.gpu_toleration
 
+import data.usher.lib.placement
 import data.usher.lib.workload
 
 intents contains intent if {
@@ -62,4 +63,10 @@ skips contains {"at": pod_set.path, "reason": "the pod already tolerates the usu
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.poolsDeclared
 	count(pod_set.assumedTaints) == 0
+	not pod_set.unmatchedClasses
+}
+
+skips contains {"at": pod_set.path, "reason": reason} if {
+	some pod_set in workload.accelerator_pod_sets
+	reason := placement.why_unmatched(pod_set)
 }

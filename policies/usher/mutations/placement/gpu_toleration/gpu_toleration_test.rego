@@ -50,6 +50,19 @@ test_a_pod_that_tolerates_what_is_usual_is_left_alone if {
 	mutation.skips == skipped(reason) with input as assuming([])
 }
 
+test_devices_that_no_declared_pool_offers_get_no_toleration if {
+	reason := "the pod already tolerates the usual taint, or usher knows no usual taint for these nodes"
+	mutation.intents == set() with input as examples.untouched_claim_of_another_vendor
+	mutation.skips == skipped(reason) with input as examples.untouched_claim_of_another_vendor
+}
+
+test_devices_whose_pools_are_not_known_get_no_toleration if {
+	mutation.intents == set() with input as examples.untouched_claim_of_unmatched_class
+	mutation.skips == skipped(unmatched) with input as examples.untouched_claim_of_unmatched_class
+}
+
+unmatched := "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com"
+
 skipped(reason) := {{"at": "", "reason": reason}}
 
 assuming(taints) := json.patch(examples.before_pod, [
