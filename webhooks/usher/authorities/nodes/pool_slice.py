@@ -9,7 +9,7 @@ import orjson
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.accelerators import offers
+from usher.accelerators import offers, pool_taints
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
@@ -26,6 +26,8 @@ class TaintInput(TypedDict):
     key: str
     value: str
     effect: str
+    operator: NotRequired[str]
+    """The operator with which a mutation tolerates the taint; absent where only the user may tolerate it."""
 
 
 class PoolFitInput(TypedDict):
@@ -124,7 +126,7 @@ class PoolPlacements:
         result: PoolsInput = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
-            "fits": [self._fit(fit) for fit in where.fits],
+            "fits": self._fits(where.fits),
             "assumedTaints": [] if self._config.pools else self._assumed_taints(pod_set),
             "tolerated": [] if pod_set.asks_accelerators else list(self._tolerated(pod_set, where.fits)),
         }
@@ -150,19 +152,32 @@ class PoolPlacements:
     def _guard(self, pool: models.Pool) -> models.Taint | None:
         """The taint that keeps other pods off. Nodes may have further taints, as spot nodes do."""
         guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
-        usual = (taint for taint in guarding if taint.key in self._vocabulary.taint_keys)
+        usual = (taint for taint in guarding if self._vocabulary.marks_accelerators(taint.key, taint.value))
         return next(usual, guarding[0] if guarding else None)
+
+    def _fits(self, fits: Sequence[pool_placement.PoolFit]) -> list[PoolFitInput]:
+        """The pools for the pods: those that they can enter with what mutations add, else all of them.
+
+        A pool with other taints is for other pods.
+        """
+        found = [self._fit(fit) for fit in fits]
+        return [fit for fit in found if all("operator" in taint for taint in fit["untolerated"])] or found
 
     def _fit(self, fit: pool_placement.PoolFit) -> PoolFitInput:
         result: PoolFitInput = {
             "pool": fit.pool.name,
             "labels": dict(fit.pool.node_selector),
-            "untolerated": [
-                {"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in fit.untolerated
-            ],
+            "untolerated": [self._taint(taint) for taint in fit.untolerated],
         }
         if fit.pool.fabric is not None:
             result["fabric"] = fit.pool.fabric
+        return result
+
+    def _taint(self, taint: models.Taint) -> TaintInput:
+        result: TaintInput = {"key": taint.key, "value": taint.value, "effect": taint.effect}
+        operator = pool_taints.operator(taint, self._vocabulary)
+        if operator is not None:
+            result["operator"] = operator
         return result
 
     def _assumed_taints(self, pod_set: model.PodSet) -> list[str]:

@@ -101,3 +101,20 @@ test_devices_whose_pools_are_not_known_bind_nothing if {
 }
 
 unmatched := "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com"
+
+test_pods_that_no_pool_is_open_for_are_bound_to_no_pool if {
+	mutation.intents == set() with input as examples.untouched_pod_of_a_reserved_pool
+	mutation.skips == {{
+		"at": "",
+		"reason": "pool reserved has the taint dedicated=training:NoSchedule, which the pod does not tolerate",
+	}} with input as examples.untouched_pod_of_a_reserved_pool
+}
+
+test_parts_of_the_system_run_where_their_author_wants if {
+	system := json.patch(examples.before_pod, [{"op": "replace", "path": "/workload/role", "value": "system"}])
+	mutation.intents == set() with input as system
+	mutation.skips == {{
+		"at": "",
+		"reason": "it is a part of the system, which runs where its author wants",
+	}} with input as system
+}
