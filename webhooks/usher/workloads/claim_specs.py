@@ -72,6 +72,11 @@ def _expressions(spec: Mapping[str, paths.Json], inner: Reading) -> list[str]:
     return found
 
 
+def unclear_since(before: int, reading: Reading) -> tuple[model.UnclearDevices, ...]:
+    """What could not be read after the first `before` problems, as a reason for unclear devices."""
+    return tuple(model.UnclearDevices(each.path, each.reason) for each in reading.unknowns[before:])
+
+
 # DeviceRequestsMaxSize and FirstAvailableDeviceRequestMaxSize of k8s.io/api resource/v1/types.go.
 MAX_REQUESTS: Final = 32
 MAX_ALTERNATIVES: Final = 8
@@ -102,6 +107,7 @@ class Claim(NamedTuple):
     asked: tuple[Asked, ...] = ()
     giving: frozenset[str] = frozenset()
     """Names of the requests by which it asks for them, and the empty text for all of it."""
+    unclear: tuple[model.UnclearDevices, ...] = ()
 
 
 def read(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabulary, path: str) -> Claim:

@@ -9,7 +9,7 @@ import pydantic
 from usher import paths, quantities
 from usher.accelerators import boards, quota_specs
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
-from usher.authorities.gpu_quota.ledger import Limit, Limits
+from usher.authorities.gpu_quota.limits import Limit, Limits
 from usher.config import fields, quotas
 
 GROUP: Final = "gpu-usher.io"
