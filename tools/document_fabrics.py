@@ -98,7 +98,9 @@ data:
 ```
 
 A TrainJob has no pod template. Its variables go to `spec.trainer.env`, and devices to `spec.trainer.resourcesPerNode`.
-Files, networks and capabilities belong in its runtime.
+Trainer counts GPUs in this block alone, and older versions replace the runtime's resources by it. So a block that usher
+adds holds all resources of the runtime and the device. If the runtime is unknown or uses device claims, usher adds no
+device and warns. Files, networks and capabilities belong in its runtime.
 
 Pods on the network of their node (`hostNetwork`) get no networks, and no variable that names `eth0`, because `eth0` is
 the name of a pod's own interface.

@@ -13,7 +13,8 @@ from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import Full, Ledger, Limit
+from usher.authorities.gpu_quota.ledger import Full, Ledger
+from usher.authorities.gpu_quota.limits import Limit
 from usher.quantities import NANO
 
 DEFINITION = Path(__file__).parents[2] / "manifests" / "base" / "gpu-quota-crd.yaml"

@@ -65,3 +65,38 @@ selection_path(pod_set) := workload.field_path(pod_set, "nodeSelector") if {
 	pod_set.nodeSelector == {}
 	pod_set.affinity
 } else := pod_set.specPath
+
+# METADATA
+# title: Why usher matches no node pool with the pods
+# description: |
+#   Undefined if usher knows which pools offer the devices. usher never guesses from the name of a device class, because
+#   pods that are bound to nodes without their device wait forever.
+why_unmatched(pod_set) := $"usher does not know which node pools have devices of class {concat(" and ", classes)}; a pool offers a class if its resources in usher.yaml list {names}" if {
+	classes := pod_set.unmatchedClasses
+	names := concat(" and ", [$"deviceclass.resource.kubernetes.io/{name}" | some name in classes])
+}
+
+# METADATA
+# title: Whether all pools that fit the pods are kept for others
+# description: |
+#   Each of these pools has a taint that the pods do not tolerate and that does not mark accelerators, for example
+#   `dedicated=training`. It says for whom the nodes are, so the webhook adds no toleration for it.
+kept_for_others(pod_set) if {
+	some taint in pod_set.fits[0].untolerated
+	not taint.operator
+}
+
+# METADATA
+# title: A taint in a message
+# description: Key, value and effect, as kubectl writes them.
+taint_text(taint) := $"{taint.key}={taint.value}:{taint.effect}" if taint.value != ""
+
+taint_text(taint) := $"{taint.key}:{taint.effect}" if taint.value == ""
+
+# METADATA
+# title: The first taint that keeps a pool for others, in a message
+reserving_taint(pod_set) := [$"pool {fit.pool} has the taint {taint_text(taint)}" |
+	some fit in pod_set.fits
+	some taint in fit.untolerated
+	not taint.operator
+][0]

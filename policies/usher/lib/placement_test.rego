@@ -69,3 +69,19 @@ test_what_selects_the_nodes_is_pointed_at if {
 	placement.selection_path(selecting({}, {})) == "/spec"
 	placement.selection_path(selecting({"pool": "h100"}, {"places": {"nodeSelector": "/spec/nodes"}})) == "/spec/nodes"
 }
+
+test_a_pool_whose_other_taints_are_not_tolerated_is_kept_for_others if {
+	taint := {"key": "dedicated", "value": "training", "effect": "NoSchedule"}
+	mark := {"key": "nvidia.com/gpu", "value": "", "effect": "NoSchedule", "operator": "Exists"}
+	kept := {"fits": [{"pool": "a", "untolerated": [mark, taint]}]}
+	placement.kept_for_others(kept)
+	placement.reserving_taint(kept) == "pool a has the taint dedicated=training:NoSchedule"
+	not placement.kept_for_others({"fits": [{"pool": "a", "untolerated": [mark]}]})
+	not placement.kept_for_others({"fits": []})
+	placement.taint_text(mark) == "nvidia.com/gpu:NoSchedule"
+}
+
+test_of_unmatched_classes_the_reason_names_them if {
+	placement.why_unmatched({"unmatchedClasses": ["a", "b"]}) == "usher does not know which node pools have devices of class a and b; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/a and deviceclass.resource.kubernetes.io/b"
+	not placement.why_unmatched({})
+}

@@ -1131,6 +1131,10 @@ _findings_gpuQuota contains {"check": "tenancy/gpu_quota_of_no_namespace", "find
 	some finding in data.usher.checks.tenancy.gpu_quota_of_no_namespace.deny
 }
 
+_findings_gpuQuota contains {"check": "tenancy/gpu_quota_unreadable", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_unreadable.deny
+}
+
 _findings contains each if {
 	input.object.priorityClass
 	some each in _findings_priorityClass

@@ -30,7 +30,22 @@ def quota(hard: Any) -> model.Workload:
 def test_each_unit_comes_with_its_meaning(unit: str, expected: dict[str, Any]) -> None:
     spec = quota({unit: 8}).view["gpuQuota"]["spec"]
 
-    assert spec == {"namespaces": ["research-*"], "limits": [{"hard": {unit: expected}}]}
+    assert spec["limits"] == [{"hard": {unit: expected}}]
+    assert (spec["problems"] == []) is expected["known"]
+
+
+def test_an_amount_that_is_no_number_is_a_problem_at_its_place() -> None:
+    (problem,) = quota({"gpus": "x"}).view["gpuQuota"]["spec"]["problems"]
+
+    assert problem["path"] == "/spec/limits/0/hard/gpus"
+
+
+def test_what_the_user_calls_problems_is_not_taken_for_ours() -> None:
+    value = builders.gpu_quota(namespaces=["research-*"], limits=[{"hard": {"gpus": 1}}])
+    value["spec"]["problems"] = []  # type: ignore[index,call-overload]  # built above
+
+    (problem,) = workload(value).view["gpuQuota"]["spec"]["problems"]
+    assert problem == {"path": "/spec/problems", "reason": "the field does not exist"}
 
 
 def test_limits_of_a_wrong_type_are_unknown() -> None:

@@ -31,9 +31,9 @@ def tolerations() -> st.SearchStrategy[Any]:
         st.fixed_dictionaries(
             {},
             optional={
-                "key": st.sampled_from(["nvidia.com/gpu", "team", "other/key", ""]),
+                "key": st.sampled_from(["nvidia.com/gpu", "team", "sku", "other/key", ""]),
                 "operator": st.sampled_from(["Exists", "Equal", "Gt", ""]),
-                "value": st.sampled_from(["present", "research", "", "5"]),
+                "value": st.sampled_from(["present", "research", "gpu", "", "5"]),
                 "effect": st.sampled_from(["NoSchedule", "NoExecute", "PreferNoSchedule", ""]),
             },
         ),

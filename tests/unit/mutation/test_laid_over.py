@@ -249,8 +249,8 @@ def test_resources_of_the_runtime_stay() -> None:
 UNKNOWN_NODE = "/spec/trainer"
 
 
-def test_without_its_runtime_a_train_job_takes_variables_and_resources_all_the_same() -> None:
-    job = train_job(trainer={"numNodes": 4})
+def test_without_its_runtime_a_train_job_takes_variables_and_joins_its_own_resources() -> None:
+    job = train_job(trainer={"numNodes": 4, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}})
     result = merged(
         job,
         intent("environment", DEBUG, at=UNKNOWN_NODE),
@@ -260,7 +260,7 @@ def test_without_its_runtime_a_train_job_takes_variables_and_resources_all_the_s
     assert at(result, "/spec/trainer") == {
         "numNodes": 4,
         "env": [DEBUG],
-        "resourcesPerNode": {"limits": {"rdma/hca": "8"}},
+        "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8, "rdma/hca": "8"}},
     }
 
 

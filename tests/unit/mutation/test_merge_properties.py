@@ -31,7 +31,7 @@ CONFIG = models.Config.model_validate(
                 "nodeSelector": {generated.PRODUCT: generated.H100},
                 "taints": [
                     {"key": "nvidia.com/gpu", "value": "present"},
-                    {"key": "team", "value": "research", "effect": "NoExecute"},
+                    {"key": "sku", "value": "gpu", "effect": "NoExecute"},
                 ],
                 "fabric": "rails",
             },

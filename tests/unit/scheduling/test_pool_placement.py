@@ -2,8 +2,9 @@
 
 import builders
 from builders import expression, node_affinity, term, toleration
-from unit.workloads.normalised import workload
+from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
+from usher.accelerators import offers
 from usher.config import models
 from usher.scheduling.pool_placement import Placement, placement
 
@@ -18,7 +19,9 @@ POOLS = [H100, A100_SPOT, MIG]
 
 
 def where(pod: paths.Object, pools: list[models.Pool] | None = None) -> Placement:
-    return placement(pod_set(pod), POOLS if pools is None else pools)
+    declared = POOLS if pools is None else pools
+    found = pod_set(pod)
+    return placement(found, declared, offers.offering(found, declared, VOCABULARY).pools)
 
 
 def pod_set(pod: paths.Object) -> model.PodSet:
@@ -90,12 +93,6 @@ def test_what_no_pool_offers_is_nothing_that_pools_were_declared_for() -> None:
     found = where(builders.pod(builders.container(limits={"amd.com/gpu": 1}), nodeSelector={PRODUCT: "H100"}))
 
     assert found == Placement(fits=(), declared=False, selected=(True,))
-
-
-def test_a_device_claim_names_no_resource_so_every_pool_may_serve_it() -> None:
-    claiming = builders.pod(builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu"}])
-
-    assert set(untolerated(where(claiming))) == {"h100", "a100-spot", "mig"}
 
 
 def test_without_pools_the_labels_by_which_people_pick_gpu_nodes_count() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 import builders
+from unit.workloads import device_claims
 from unit.workloads.normalised import VOCABULARY, pod_set, totals, unknowns, workload
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
@@ -10,7 +11,7 @@ from usher.config import models
 from usher.reading.context import Context
 from usher.reading.lookup import Objects
 from usher.reading.values import Reading
-from usher.workloads.claim_specs import gives_accelerators
+from usher.workloads.claim_specs import accelerators_like
 
 SITE = "big-gpu.example.org"
 IMPLICIT = f"deviceclass.resource.kubernetes.io/{SITE}"
@@ -25,15 +26,21 @@ def device_class(*expressions: str, resource: str | None = None, name: str = SIT
 
 
 def gives(*values: paths.Object, vocabulary: Vocabulary = VOCABULARY) -> bool | None:
-    """None where nobody knows."""
+    """None where it is unknown."""
     reading = Reading(Context(objects=Objects(values)))
-    found = gives_accelerators(SITE, path="/here", reading=reading, vocabulary=vocabulary)
-    return None if reading.found() else found
+    found = accelerators_like(SITE, path="/here", reading=reading, vocabulary=vocabulary)
+    return None if reading.found() else found is not None
+
+
+def like(*values: paths.Object) -> str | None:
+    return accelerators_like(
+        SITE, path="/here", reading=Reading(Context(objects=Objects(values))), vocabulary=VOCABULARY
+    )
 
 
 def reason_of(*values: paths.Object) -> str:
     reading = Reading(Context(objects=Objects(values)))
-    assert not gives_accelerators(SITE, path="/here", reading=reading, vocabulary=VOCABULARY)
+    assert accelerators_like(SITE, path="/here", reading=reading, vocabulary=VOCABULARY) is None
     (unknown,) = reading.found()
     assert unknown.path == "/here"
     return unknown.reason
@@ -56,6 +63,10 @@ def test_an_undescribed_class_is_unknown_and_comes_with_a_remedy() -> None:
         (["device.driver == 'dra.net' || device.driver == 'somebody.example.org'"], None),
         (["device.driver != 'gpu.nvidia.com'"], None),
         (["device.driver.endsWith('nvidia.com')"], None),
+        (["'gpu.nvidia.com' == device.driver"], True),
+        (["device.attributes['gpu.nvidia.com'].type == 'gpu'"], True),
+        (["device.capacity['gpu.amd.com'].memory.isGreaterThan(quantity('1Gi'))"], True),
+        (["device.attributes['somebody.example.org'].type == 'gpu'"], None),
         ([], None),
     ],
 )
@@ -68,6 +79,64 @@ def test_the_driver_that_its_expressions_ask_for_tells_what_a_class_is(
 def test_the_resource_that_its_devices_serve_tells_what_a_class_is() -> None:
     assert gives(device_class(resource="nvidia.com/gpu"))
     assert gives(device_class(resource="example.org/thing")) is None
+
+
+MIG = "device.attributes['gpu.nvidia.com'].type == 'mig'"
+
+
+@pytest.mark.parametrize(
+    ("expressions", "known"),
+    [
+        (["device.driver == 'gpu.nvidia.com'"], "gpu.nvidia.com"),
+        (["device.driver == 'gpu.amd.com'"], "gpu.amd.com"),
+        (["device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == 'gpu'"], "gpu.nvidia.com"),
+        (["device.driver == 'gpu.nvidia.com'", MIG], "mig.nvidia.com"),
+        ([f"({MIG}) && device.attributes['gpu.nvidia.com'].profile == '7g.80gb'"], "nvidia.com/mig-7g.80gb"),
+        (["device.attributes['gpu.nvidia.com'].profile == '1g.10gb+me'"], "nvidia.com/mig-1g.10gb.me"),
+        (["device.attributes['gpu.nvidia.com'].profile == 'largest'"], "mig.nvidia.com"),
+        (["device.attributes['gpu.nvidia.com'].type == 'vfio'"], "vfio.gpu.nvidia.com"),
+        # What is not a plain comparison only narrows the devices of the driver.
+        ([f"device.driver == 'gpu.nvidia.com' && !({MIG})"], "gpu.nvidia.com"),
+        ([f"device.driver == 'gpu.nvidia.com' && ({MIG} || true)"], "gpu.nvidia.com"),
+        (["device.driver == 'gpu.nvidia.com' || device.driver == 'gpu.amd.com'"], ""),
+        (["device.driver == 'npu.intel.com'"], ""),
+    ],
+)
+def test_a_class_of_another_name_is_like_the_known_one_that_selects_the_same(
+    expressions: list[str], known: str
+) -> None:
+    assert like(device_class(*expressions)) == known
+
+
+def test_a_class_is_like_the_resource_that_its_devices_serve() -> None:
+    assert like(device_class("device.driver == 'gpu.nvidia.com'", resource="nvidia.com/gpu")) == "nvidia.com/gpu"
+
+
+def test_a_request_carries_what_its_class_is_like_and_what_the_pod_may_get_instead() -> None:
+    mig = device_class(MIG, name="small")
+    either = device_claims.first_available(
+        {"name": "a", "deviceClassName": "small"}, {"name": "b", "deviceClassName": "gpu.amd.com"}
+    )
+    claim = device_claims.claim(either)
+    found = pod_set(device_claims.pod(device_claims.by_name()), objects=Objects([mig, claim])).requests
+
+    assert [(each.name, each.like, each.instead) for each in found] == [
+        ("small", "mig.nvidia.com", ("gpu.amd.com",)),
+        ("gpu.amd.com", "", ("mig.nvidia.com",)),
+    ]
+
+
+def test_a_pod_that_needs_a_device_of_a_class_anyhow_gets_nothing_instead() -> None:
+    either = device_claims.first_available(
+        {"name": "a", "deviceClassName": "gpu.nvidia.com"}, {"name": "b", "deviceClassName": "gpu.amd.com"}
+    )
+    claim = device_claims.claim(either, device_claims.request("gpu.nvidia.com", name="sure"))
+    found = pod_set(device_claims.pod(device_claims.by_name()), objects=Objects([claim])).requests
+
+    assert [(each.name, each.instead) for each in found] == [
+        ("gpu.nvidia.com", ()),
+        ("gpu.amd.com", ("gpu.nvidia.com",)),
+    ]
 
 
 @pytest.mark.parametrize("accelerator", [True, False])

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from usher.accelerators import device_classes, lookalikes, meanings, names
+from usher.accelerators import device_classes, lookalikes, meanings, names, node_taints
 from usher.accelerators.device_classes import DeviceClassMeaning
 from usher.accelerators.names import Meaning, Unit
 from usher.config import models
@@ -85,6 +85,7 @@ class Vocabulary:
             unit=like.unit if like else known.unit or Unit.DEVICE,
             driver=known.driver,
             resource=resource,
+            offered_as=(said.resource,) if said.resource else known.offered_as,
         )
 
     def driver(self, name: str) -> bool | None:
@@ -95,6 +96,10 @@ class Vocabulary:
     def taint_keys(self) -> list[str]:
         """The keys of all taints that nodes with accelerators usually have, each once."""
         return sorted(set(self._taints.values()))
+
+    def marks_accelerators(self, key: str, value: str) -> bool:
+        """Whether a taint marks nodes with accelerators, and says nothing about whose pods they are for."""
+        return key in self._taints.values() or self.contains(key) or node_taints.marks_accelerators(key, value)
 
     def taint_key(self, name: str) -> str | None:
         """The key of the taint that nodes with this resource, or with devices of this class, usually have.

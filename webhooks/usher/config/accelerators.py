@@ -90,7 +90,8 @@ class Accelerators(Section):
     taints: dict[ResourcePrefix, LabelKey] = Field(
         default={},
         max_length=1000,
-        description="Taint key of nodes with a resource, by resource name or prefix, where no pool declares it.",
+        description="Taint key of nodes with a resource, by resource name or prefix. usher assumes it where no pool "
+        "is declared. In a declared pool it marks accelerator nodes: every pod that fits the pool tolerates it.",
     )
 
     @model_validator(mode="after")

@@ -5,7 +5,8 @@ from typing import Annotated, NotRequired
 from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.accelerators import boards, profiles
+from usher.accelerators import boards, profiles, quota_specs
+from usher.config.quotas import QuotaSpec
 from usher.kinds.kept_fields import keeping
 from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT
@@ -66,7 +67,25 @@ class NamespaceSelector(TypedDict):
 
 
 @with_config(STRICT)
+class QuotaProblem(TypedDict):
+    """Why the quota cannot be read."""
+
+    path: str
+    reason: str
+
+
+def _with_problems(spec: object) -> object:
+    if not isinstance(spec, dict):
+        return spec
+    found = quota_specs.read(spec)
+    problems = [] if isinstance(found, QuotaSpec) else [each._asdict() for each in found]
+    return {**spec, "problems": problems}
+
+
+@with_config(STRICT)
 class GpuQuotaSpec(TypedDict):
+    problems: NotRequired[list[QuotaProblem]]
+    """Not of the manifest: everything that keeps usher from reading the spec."""
     namespaces: NotRequired[list[str]]
     namespaceSelector: NotRequired[NamespaceSelector]
     limits: NotRequired[list[QuotaLimit]]
@@ -74,7 +93,7 @@ class GpuQuotaSpec(TypedDict):
 
 @with_config(STRICT)
 class GpuQuota(TypedDict):
-    spec: NotRequired[GpuQuotaSpec]
+    spec: NotRequired[Annotated[GpuQuotaSpec, BeforeValidator(_with_problems)]]
 
 
 KINDS = [

@@ -3,7 +3,7 @@
 A value that a finding or a patch may point at keeps its `path`: a JSON Pointer into the object before any change.
 """
 
-from usher.model.accelerators import AcceleratorRequest, Resources, Route, Total
+from usher.model.accelerators import AcceleratorRequest, Resources, Route, Total, UnclearDevices
 from usher.model.containers import Container, ContainerType, EnvironmentVariable, ModelParallelism, Processes
 from usher.model.decisions import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.pod_sets import Count, Keyed, PodSet, Scheduler, Way
@@ -35,6 +35,7 @@ __all__ = [
     "Route",
     "Scheduler",
     "Total",
+    "UnclearDevices",
     "Unknown",
     "Way",
     "Workload",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from usher import quantities
 
@@ -40,6 +41,17 @@ class AcceleratorRequest:
     """Why the maximum differs from the minimum."""
     claim: str = ""
     """The claim that pods share; it counts once for all of them."""
+    like: str = ""
+    """The known device class or resource with the same devices, where the name is a class that usher does not know."""
+    instead: tuple[str, ...] = ()
+    """Device classes that the pod may get instead, each by its name or by what it is like."""
+
+
+class UnclearDevices(NamedTuple):
+    """A claim or device class that cannot be read, so that pods may get other devices or more of them."""
+
+    path: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

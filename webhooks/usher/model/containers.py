@@ -90,6 +90,9 @@ class Container:
     """Variables that operators reserve, where it is unknown which operator runs it; as in a pod set."""
     resources_path: str = ""
     """Where mutations add resources for it; empty where they use its own place."""
+    inherited_resources: Mapping[str, Any] | None = None
+    """The resources that another object gives it, while nothing is at `resources_path`. A mutation that writes there
+    must repeat them. None where they are unknown or cannot be repeated."""
     places: Mapping[str, str] | None = None
     """The paths of `requests` and `limits`, by these keys, in kinds that keep them outside the container."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from usher import paths
-from usher.model.accelerators import AcceleratorRequest, Resources
+from usher.model.accelerators import AcceleratorRequest, Resources, UnclearDevices
 from usher.model.containers import Container
 
 
@@ -72,6 +72,7 @@ class PodSet:
     """Effective request of one pod, by accelerator resource (docs/domain/requests.md#request-of-one-pod)."""
     requests: tuple[AcceleratorRequest, ...]
     """The accelerator requests of one pod by all routes."""
+    unclear_devices: tuple[UnclearDevices, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The other fields of the pod spec that rules read, as in the manifest: the shape `PodSpec` of
     `reading.pod_shapes`."""

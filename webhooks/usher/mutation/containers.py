@@ -3,7 +3,7 @@
 from typing import Final
 
 from usher import errors, model, paths, quantities
-from usher.mutation.editing import Edit
+from usher.mutation.editing import Edit, copied
 from usher.mutation.pods import place_of
 from usher.mutation.skip_reasons import (
     ALREADY_THERE,
@@ -18,6 +18,11 @@ from usher.reading.environment import is_operators
 from usher.reading.pod_shapes import clean
 
 OPAQUE: Final = "what its envFrom brings is not known here, and may set it; set it in env, or leave envFrom out"
+PARTIAL: Final = (
+    "the resources of the runtime are not known here or hold claims, and a block with the device alone would hide its "
+    "GPUs; set spec.trainer.resourcesPerNode with all resources of a node"
+)
+INHERITED: Final = "the runtime sets its resources, and a block with some of them would hide the others"
 MOUNTED: Final = "something else is mounted there, or above it"
 
 
@@ -71,6 +76,8 @@ def resource(edit: Edit, container: model.Container, pod_set: model.PodSet, valu
     for held in (container.limits, container.requests):
         if name in held:
             return ALREADY_THERE if held[name] == quantities.parse(amount) else USER_DECIDES
+    if _hides_resources(edit, container):
+        return _with_inherited(edit, container, name, amount)
     return _set_at(edit, _resource_place(container, "limits", name), amount)
 
 
@@ -81,6 +88,8 @@ def request(edit: Edit, container: model.Container, pod_set: model.PodSet, value
     name, amount = str(value["name"]), str(value["amount"])
     if name in container.requests:
         return ALREADY_THERE if container.requests[name] == quantities.parse(amount) else USER_DECIDES
+    if container.resources_path and not container.places:
+        return INHERITED
     return _set_at(edit, _resource_place(container, "requests", name), amount)
 
 
@@ -163,6 +172,26 @@ def _is_same_mount(present: paths.Object, wanted: paths.Object) -> bool:
 def _capabilities(edit: Edit, pointer: str) -> set[str]:
     """Capabilities as container runtimes read them: in capitals, however they are written."""
     return {each.upper() for each in list_at(edit, pointer) if isinstance(each, str)}
+
+
+def _hides_resources(edit: Edit, container: model.Container) -> bool:
+    """Whether a new entry at the place for resources would hide those that another object gives the container.
+
+    Trainer 2.3 counts the GPUs of a node, and so its processes, in `resourcesPerNode` alone (kubeflow/trainer#3974).
+    Older versions replace all resources of the runtime by this block.
+    """
+    return bool(container.resources_path) and not edit.get(container.resources_path)
+
+
+def _with_inherited(edit: Edit, container: model.Container, name: str, amount: str) -> str:
+    """Writes all resources that the container has, and the new limit."""
+    inherited = container.inherited_resources
+    if inherited is None:
+        return PARTIAL
+    limits = inherited.get("limits")
+    whole = {**inherited, "limits": {**(limits if isinstance(limits, dict) else {}), name: amount}}
+    edit.add(container.resources_path, copied(whole))
+    return ""
 
 
 def _takes_resources(container: model.Container) -> bool:

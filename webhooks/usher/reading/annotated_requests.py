@@ -33,6 +33,7 @@ class Annotated:
     containers: frozenset[str] = frozenset()
     first_container: bool = False
     """Whether the first container gets them, because no annotation says which."""
+    unclear: tuple[model.UnclearDevices, ...] = ()
 
 
 _NOTHING: Final = Annotated()

@@ -45,6 +45,7 @@ class ContainerPlace(NamedTuple):
     reserved_environment: frozenset[str] = frozenset()
     """Variables that must not be added there, of every operator that may run the container; written as in `Traits`."""
     resources_path: str = ""
+    inherited_resources: Mapping[str, paths.Json] | None = None
     """The object that takes further requests and limits, where that is not `resources` of the container."""
 
 

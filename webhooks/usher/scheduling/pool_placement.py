@@ -54,13 +54,14 @@ class Placement:
     """Labels that have a whole number on every allowed node, with the possible numbers."""
 
 
-def placement(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> Placement:
+def placement(pod_set: model.PodSet, pools: Sequence[models.Pool], offering: Sequence[models.Pool]) -> Placement:
     """Where one pod of the set could run.
 
-    Device claims name no resource, so a pod set with nothing but claims fits every pool.
+    Args:
+        pod_set: the pods.
+        pools: all pools of usher.yaml.
+        offering: the pools that offer what the pods ask for (accelerators.offers).
     """
-    asked = set(pod_set.accelerators)
-    offering = [pool for pool in pools if asked <= set(pool.resources)]
     ways = pool_affinity.alternatives(pod_set)
     fitting = [pool for pool in offering if any(pool_affinity.could_fit(way, pool.node_selector) for way in ways)]
     if pools:

@@ -4,18 +4,19 @@ The rules are those of k8s.io/api resource/v1 and of what k8s.io/kubernetes pkg/
 Constraints, configuration and the selectors of a request take no devices.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from usher import model, paths, quantities
+from usher.accelerators.device_classes import class_of_driver
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reading.lookup import Reference
 from usher.reading.templates import Place
 from usher.reading.values import Reading
+from usher.workloads import class_selectors
 
 GROUP: Final = "resource.k8s.io"
 
@@ -23,14 +24,13 @@ GROUP: Final = "resource.k8s.io"
 _MAX_SELECTORS: Final = 32
 _MAX_EXPRESSION: Final = 10_240
 
-_DRIVER: Final = re.compile(r"""device\.driver\s*==\s*["']([a-z0-9.-]{1,253})["']""", re.ASCII)
 
+def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Vocabulary) -> str | None:
+    """The known class or resource with the devices of a class; None where they are no accelerators or unknown.
 
-def gives_accelerators(name: str, *, path: str, reading: Reading, vocabulary: Vocabulary) -> bool:
-    """Whether the devices of a class are accelerators; false and recorded where that is unknown.
-
-    The vocabulary decides if it has the name of the class. Otherwise the object of the class decides, by the extended
-    resource that its devices serve and by the drivers that its expressions ask for.
+    The vocabulary decides if it has the name of the class; the answer is then this name. Otherwise the object of the
+    class decides, by the extended resource that its devices serve and by what its expressions select. The answer is
+    empty if the devices are accelerators that no known name stands for. Unknown classes are recorded.
 
     Args:
         name: the device class.
@@ -40,30 +40,41 @@ def gives_accelerators(name: str, *, path: str, reading: Reading, vocabulary: Vo
     """
     meaning = vocabulary.device_class(name)
     if meaning is not None:
-        return meaning
+        return name if meaning else None
     reference = Reference(group=GROUP, kind="DeviceClass", name=name)
     remedy = "usher.yaml can name it under accelerators.deviceClasses"
     want = f"whether its devices are accelerators is not known; {remedy}"
     found = reading.look_up(reference, path, consequence=want)
     if found is None:
-        return False
+        return None
     inner = Reading()
     spec = inner.mapping(found.get("spec"), "/spec")
-    if vocabulary.contains(inner.text(spec.get("extendedResourceName"), "/spec/extendedResourceName")):
-        return True
-    drivers = [vocabulary.driver(driver) for driver in _drivers(spec, inner)]
-    if any(drivers):
-        return True
-    if not drivers or None in drivers:
+    resource = inner.text(spec.get("extendedResourceName"), "/spec/extendedResourceName")
+    selected = class_selectors.selected(_expressions(spec, inner))
+    accelerators = [vocabulary.driver(driver) for driver in selected.drivers]
+    known = [driver for driver in selected.drivers if vocabulary.driver(driver)]
+    if vocabulary.contains(resource):
+        return resource
+    if known:
+        # Devices of several drivers are like no known ones.
+        return selected.like or (class_of_driver(known[0]) if len(selected.drivers) == 1 else "")
+    if not accelerators or None in accelerators:
         reading.unknown(path, f"{reference}: {want}")
-    return False
+    return None
 
 
-def _drivers(spec: Mapping[str, paths.Json], inner: Reading) -> Iterator[str]:
-    """The drivers that a class selects, as far as its expressions compare the driver with a text."""
+def _expressions(spec: Mapping[str, paths.Json], inner: Reading) -> list[str]:
+    """The CEL expressions of a class, without what Kubernetes refuses for its length."""
+    found: list[str] = []
     for path, selector in islice(inner.items(spec.get("selectors"), "/spec/selectors"), _MAX_SELECTORS):
         cel = inner.mapping(selector.get("cel"), path + "/cel")
-        yield from _DRIVER.findall(inner.text(cel.get("expression"), path + "/cel/expression")[:_MAX_EXPRESSION])
+        found.append(inner.text(cel.get("expression"), path + "/cel/expression")[:_MAX_EXPRESSION])
+    return found
+
+
+def unclear_since(before: int, reading: Reading) -> tuple[model.UnclearDevices, ...]:
+    """What could not be read after the first `before` problems, as a reason for unclear devices."""
+    return tuple(model.UnclearDevices(each.path, each.reason) for each in reading.unknowns[before:])
 
 
 # DeviceRequestsMaxSize and FirstAvailableDeviceRequestMaxSize of k8s.io/api resource/v1/types.go.
@@ -84,6 +95,10 @@ class Asked(NamedTuple):
     minimum: int
     maximum: int | None
     reason: str
+    like: str = ""
+    """The known class or resource with the same devices, where the class is not known by its name."""
+    instead: tuple[str, ...] = ()
+    """What the pod may get instead: other classes, or what they are like."""
 
 
 class Claim(NamedTuple):
@@ -92,6 +107,7 @@ class Claim(NamedTuple):
     asked: tuple[Asked, ...] = ()
     giving: frozenset[str] = frozenset()
     """Names of the requests by which it asks for them, and the empty text for all of it."""
+    unclear: tuple[model.UnclearDevices, ...] = ()
 
 
 def read(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabulary, path: str) -> Claim:
@@ -105,7 +121,7 @@ def read(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabular
         path: where the object that is normalised names the claim.
     """
     # Each claim looks a class up, and reports it, once.
-    accelerates = cache(partial(gives_accelerators, path=path, reading=reading, vocabulary=vocabulary))
+    like = cache(partial(accelerators_like, path=path, reading=reading, vocabulary=vocabulary))
     value = inner.mapping(*spec)
     devices_path = spec.path + "/devices"
     devices = inner.mapping(value.get("devices"), devices_path)
@@ -113,7 +129,7 @@ def read(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabular
     giving = set()
     for request_path, request in at_most(MAX_REQUESTS, devices.get("requests"), devices_path + "/requests", inner):
         name = inner.text(request.get("name"), request_path + "/name")
-        for asked in _of_request(request_path, request, inner, accelerates):
+        for asked in _of_request(request_path, request, inner, like):
             together[asked.device_class, asked.route].append(asked)
             giving |= {"", name}
     if value.get("resourceClassName") is not None:
@@ -138,6 +154,8 @@ def requests(claim: Claim, *, path: str, shared_by: str = "") -> Iterator[model.
             path=path,
             reason=asked.reason,
             claim=shared_by,
+            like=asked.like,
+            instead=asked.instead,
         )
 
 
@@ -148,11 +166,16 @@ def _sum(requests: Sequence[Asked]) -> Asked:
         minimum=sum(asked.minimum for asked in requests),
         maximum=sum(maxima) if len(maxima) == len(requests) else None,
         reason="; ".join(dict.fromkeys(asked.reason for asked in requests if asked.reason)),
+        instead=() if any(asked.minimum for asked in requests) else _union(asked.instead for asked in requests),
     )
 
 
+def _union(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(several)))
+
+
 def _of_request(
-    path: str, request: Mapping[str, paths.Json], inner: Reading, accelerates: Callable[[str], bool]
+    path: str, request: Mapping[str, paths.Json], inner: Reading, like: Callable[[str], str | None]
 ) -> Iterator[Asked]:
     """By device class the most that any alternative takes: it is unknown which alternative a pod gets.
 
@@ -164,9 +187,12 @@ def _of_request(
         inner.flag(exactly.get("adminAccess"), exactly_path + "/adminAccess") for exactly_path, exactly in alternatives
     )
     spans: defaultdict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    classes: dict[str, str] = {}
     for alternative_path, alternative in alternatives:
         device_class = _device_class(alternative, alternative_path, inner)
-        if device_class and accelerates(device_class):
+        found_like = like(device_class) if device_class else None
+        classes[device_class] = found_like or device_class
+        if found_like is not None:
             spans[device_class].append((0, 0) if administers else _span(alternative, alternative_path, inner))
     for device_class, found in spans.items():
         highest = [high for _, high in found if high is not None]
@@ -181,6 +207,8 @@ def _of_request(
             minimum=min(low for low, _ in found) if always else 0,
             maximum=max(highest) if bounded else None,
             reason="; ".join(reasons),
+            like=classes[device_class] if classes[device_class] != device_class else "",
+            instead=() if always else tuple(name for other, name in classes.items() if other != device_class),
         )
 
 

@@ -28,11 +28,10 @@ class Claimed:
     requests: tuple[model.AcceleratorRequest, ...] = ()
     giving: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By which `resources.claims` a container gets accelerators: `name`, and `request` or the empty text."""
+    unclear: tuple[model.UnclearDevices, ...] = ()
 
 
 _NOTHING: Final = Claimed()
-_UNKNOWN: Final = Claim()
-
 
 Claims = dict[Reference, Claim]
 """What the device claims that have been read ask for: many templates of one object may name the same claim."""
@@ -64,8 +63,10 @@ def of_pod(  # noqa: PLR0913 - what names claims, and what they are read with
     requests: list[model.AcceleratorRequest] = []
     giving: dict[str, frozenset[str]] = {}
     counted: set[str] = set()
+    unclear: dict[model.UnclearDevices, None] = {}
     for entry in named:
         claim = _claim(entry, reading, vocabulary, known)
+        unclear.update(dict.fromkeys(claim.unclear))
         giving[entry.name] = claim.giving
         shared_by = ""
         if entry.reference.kind == "ResourceClaim":
@@ -75,7 +76,7 @@ def of_pod(  # noqa: PLR0913 - what names claims, and what they are read with
         if not shared_by or shared_by not in counted:
             requests += claim_specs.requests(claim, path=entry.path, shared_by=shared_by)
             counted.add(shared_by)
-    return Claimed(requests=tuple(requests), giving=giving)
+    return Claimed(requests=tuple(requests), giving=giving, unclear=tuple(unclear))
 
 
 class _Named(NamedTuple):
@@ -140,17 +141,18 @@ def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: Claim
     reference, path = entry.reference, entry.name_path
     if reference in known:
         return known[reference]
+    before = len(reading.unknowns)
     found = reading.look_up(reference, path, consequence="which devices the pod gets is not known")
     if found is None:
-        return _UNKNOWN
+        return Claim(unclear=claim_specs.unclear_since(before, reading))
     inner = Reading()
     spec = Place(found.get("spec"), "/spec")
     if reference.kind == "ResourceClaimTemplate":
         spec = Place(inner.mapping(*spec).get("spec"), "/spec/spec")
     claim = claim_specs.read(spec, inner, reading=reading, vocabulary=vocabulary, path=path)
     _tell(inner, reference, path, reading)
-    known[reference] = claim
-    return claim
+    known[reference] = claim._replace(unclear=claim_specs.unclear_since(before, reading))
+    return known[reference]
 
 
 def _tell(inner: Reading, reference: Reference, path: str, reading: Reading) -> None:

@@ -75,6 +75,7 @@ def read(
         environment_elsewhere=_names(place.environment) if place.environment_path else frozenset(),
         reserved_environment=place.reserved_environment,
         resources_path=place.resources_path,
+        inherited_resources=place.inherited_resources,
     )
 
 

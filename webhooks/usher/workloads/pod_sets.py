@@ -154,6 +154,17 @@ def pod_set(
             found = tuple(containers.giving_to(found, otherwise.containers, template, first=otherwise.first_container))
     overhead = spec.resources("overhead")
     of_one_pod = requests.accelerators_of_pod(found, overhead=overhead, vocabulary=vocabulary)
+    before = len(reading.unknowns)
+    by_resource = tuple(
+        requests.requests(
+            of_one_pod, found, overhead_path=spec.path("overhead"), reading=reading, vocabulary=vocabulary
+        )
+    )
+    unclear = (
+        *claimed.unclear,
+        *(each for other in made for each in other.unclear),
+        *claim_specs.unclear_since(before, reading),
+    )
     scheduler_name = spec.text("schedulerName")
     terms = spec.required_terms()
     return model.PodSet(
@@ -183,14 +194,13 @@ def pod_set(
         device_claims=len(entries),
         accelerators=of_one_pod,
         requests=(
-            *requests.requests(
-                of_one_pod, found, overhead_path=spec.path("overhead"), reading=reading, vocabulary=vocabulary
-            ),
+            *by_resource,
             *claimed.requests,
             *by_annotation.requests,
             *(request for claim in made for request in claim.requests),
             *template.requests,
         ),
+        unclear_devices=unclear,
         overhead=overhead,
         pod_requests=spec.resources("resources", "requests"),
         pod_limits=spec.resources("resources", "limits"),
@@ -207,6 +217,7 @@ def pod_set(
 def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated_requests.Annotated:
     """What a claim asks for that no template names."""
     inner = Reading()
+    before = len(reading.unknowns)
     found = claim_specs.read(
         Place(place.spec, paths.ROOT), inner, reading=reading, vocabulary=vocabulary, path=place.path
     )
@@ -216,6 +227,7 @@ def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annota
         requests=tuple(claim_specs.requests(found, path=place.path)),
         containers=frozenset(filter(None, [place.container])),
         first_container=not place.container,
+        unclear=claim_specs.unclear_since(before, reading),
     )
 
 

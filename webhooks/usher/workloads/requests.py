@@ -11,7 +11,7 @@ from usher import model, paths, quantities
 from usher.accelerators.names import Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reading.values import Reading
-from usher.workloads.claim_specs import gives_accelerators
+from usher.workloads.claim_specs import accelerators_like
 
 _OVERCOMMITTED: Final = frozenset({"cpu", "memory"})
 _HUGE_PAGES: Final = "hugepages-"
@@ -160,14 +160,16 @@ def requests(
         meaning = vocabulary.meaning(name)
         route = model.Route.RESOURCE if meaning is None else _ROUTES.get(meaning.unit, model.Route.SHARE)
         path = first[name].first_path(name) if name in first else paths.join(overhead_path, name)
+        like = ""
         if meaning is not None and meaning.device_class is not None:
-            known = gives_accelerators(meaning.device_class, path=path, reading=reading, vocabulary=vocabulary)
-            if not known:
+            found = accelerators_like(meaning.device_class, path=path, reading=reading, vocabulary=vocabulary)
+            if found is None:
                 continue
+            like = "" if found == meaning.device_class else found
         if route is model.Route.RESOURCE and name in divided:
             route = model.Route.SHARE
         asked = quantities.ZERO if route is model.Route.ACCESS else quantity
-        yield model.AcceleratorRequest(route=route, name=name, minimum=asked, maximum=asked, path=path)
+        yield model.AcceleratorRequest(route=route, name=name, minimum=asked, maximum=asked, path=path, like=like)
 
 
 def _divided(containers: Sequence[model.Container], vocabulary: Vocabulary) -> set[str]:

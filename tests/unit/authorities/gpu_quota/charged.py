@@ -8,6 +8,7 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
+from usher.authorities.gpu_quota.limits import Limits
 from usher.config import models
 from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
@@ -24,6 +25,7 @@ def charge(
     pools: Sequence[models.Pool] = (),
     accelerators: models.Accelerators | None = None,
     assumption: Assumption = NOTHING_ASSUMED,
+    limits: Limits = (),
     default_class: str = "",
     objects: Lookup = NOTHING,
 ) -> gpu_quota_charge.Charge:
@@ -34,7 +36,12 @@ def charge(
     else:
         found = workload(value, objects=objects) if isinstance(value, dict) else value
     return gpu_quota_charge.charge(
-        found, pools=pools, vocabulary=vocabulary, assumption=assumption, default_class=default_class
+        found,
+        pools=pools,
+        vocabulary=vocabulary,
+        assumption=assumption,
+        limits=limits,
+        default_class=default_class,
     )
 
 

@@ -13,7 +13,7 @@ from usher.accelerators import boards
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Malformed, Quota, Requirement
 from usher.authorities.gpu_quota.devices import Assumption
-from usher.authorities.gpu_quota.ledger import Limit
+from usher.authorities.gpu_quota.limits import Limit
 from usher.config import models
 from usher.quantities import NANO
 

@@ -12,7 +12,8 @@ from usher.authorities.gpu_quota import amounts, entries, ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import EMPTY, Full, Granted, Ledger, Limit, Refused
+from usher.authorities.gpu_quota.ledger import EMPTY, Full, Granted, Ledger, Refused
+from usher.authorities.gpu_quota.limits import Limit
 from usher.quantities import NANO
 
 LIMITS = (Limit(hard={"gpus": 100 * NANO}), Limit(hard={"gpus": 16 * NANO}, classes=("high",)))

@@ -23,7 +23,8 @@ from usher.authorities.gpu_quota import ledger, reconciliation
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import Granted, Ledger, Limit
+from usher.authorities.gpu_quota.ledger import Granted, Ledger
+from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.quantities import NANO
 

@@ -5,7 +5,8 @@ import pytest
 from usher.authorities.gpu_quota import ledger, reconciliation
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import EMPTY, Granted, Ledger, Limit
+from usher.authorities.gpu_quota.ledger import EMPTY, Granted, Ledger
+from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.gpu_quota.reconciliation import Adopt, Holding, Release, Settle
 from usher.quantities import NANO
 

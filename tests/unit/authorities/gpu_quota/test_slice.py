@@ -11,7 +11,8 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.ledger import Excess, Limit
+from usher.authorities.gpu_quota.ledger import Excess
+from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
@@ -46,6 +47,16 @@ def test_workloads_that_fit_or_have_no_quota_have_no_slice() -> None:
     assert seen(gpu_job(8, pods=9), gpu_quota(namespaces=["web"])) is None
     assert seen(gpu_job(8, pods=9)) is None
     assert seen(builders.deployment(replicas=100, namespace="ml-research"), gpu_quota()) is None
+
+
+def test_a_class_that_cannot_be_resolved_does_not_pass_in_silence() -> None:
+    limits = {"deviceclass.resource.kubernetes.io/fast": 1}
+    job = builders.job(builders.template(builders.container(limits=limits)), namespace="ml-research")
+
+    (unclear,) = seen(job, gpu_quota())["unclear"]
+    assert unclear["path"].startswith("/spec/template/spec/containers/0/resources/limits/deviceclass")
+    assert unclear["reason"].startswith("DeviceClass fast is not known here")
+    assert seen(job) is None
 
 
 def test_an_amount_beyond_the_hard_limit_is_never_without_asking_for_free_amounts() -> None:

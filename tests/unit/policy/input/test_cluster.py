@@ -165,10 +165,15 @@ def test_what_a_gpu_quota_counts_is_bounded() -> None:
 
 
 def test_a_gpu_quota_of_other_units_other_classes_or_other_namespaces_bounds_nothing() -> None:
-    assert uncounted(instance(), gpu_quota({"gpus": 8})) == ["nvidia.com/mig-1g.10gb"]
+    assert uncounted(instance(), gpu_quota({"profiles.3g.40gb": 8})) == ["nvidia.com/mig-1g.10gb"]
     assert uncounted(training(1), gpu_quota({"profiles.1g.10gb": 8})) == [GPU]
     assert uncounted(training(1), gpu_quota({"gpus": 8}, classes=["high"])) == [GPU]
     assert uncounted(training(1), gpu_quota({"gpus": 8}, namespaces=["web"])) == [GPU]
+
+
+def test_under_a_limit_of_gpus_alone_an_instance_counts_as_its_part_of_a_gpu() -> None:
+    assert uncounted(instance(), gpu_quota({"gpus": 8})) == []
+    assert uncounted(instance(), gpu_quota({"gpus": 8, "slices": 8})) == []
 
 
 def test_unbounded_pods_count_as_bounded_if_a_gpu_quota_charges_each_of_them() -> None:

@@ -1,5 +1,8 @@
 """Computes the charge of a workload: all pods that it may make at once, by their priority classes.
 
+A MIG instance does not count as a GPU, unless no limit for the pods counts it otherwise. Then it counts as its part of
+a GPU: else a whole GPU, cut as one instance, would pass a limit of GPUs.
+
 A claim that pods share is charged once for each workload. A share of a device (time slice, MPS, HAMi) and a partition
 of a vendor other than NVIDIA count as a whole device, unless `perDevice` in usher.yaml gives the number of shares of a
 device. Access that does not take a device counts nothing.
@@ -8,17 +11,17 @@ device. Access that does not take a device counts nothing.
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Final
 
 from usher import model, quantities
-from usher.accelerators import annotations, profiles
-from usher.accelerators.names import CLAIM_PREFIX, Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
+from usher.authorities.gpu_quota import requested_devices
 from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption, Device, Devices, selected_products, worst
+from usher.authorities.gpu_quota.limits import Limits
 from usher.config import models
 from usher.workloads import totals
 
@@ -28,15 +31,10 @@ class have the empty name."""
 
 ByClasses = Mapping[Classes, Amounts]
 
-_SIDES: Final = frozenset({Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
-"""Units of the size of a share. Another resource counts the devices; without it, the pod has one device."""
-
-_ONE: Final = quantities.parse(1)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unclear:
-    """A unit whose charge is not fully known; `profiles.` means all units of profiles."""
+    """A unit whose charge is not fully known; `profiles.` means all units of profiles, the empty text all units."""
 
     unit: str
     classes: Classes
@@ -80,12 +78,13 @@ def together(charges: Iterable[ByClasses]) -> ByClasses:
     return {classes: gpu_quota_amounts.plus(*several) for classes, several in found.items()}
 
 
-def charge(
+def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meaning
     workload: model.Workload,
     *,
     pools: Sequence[models.Pool],
     vocabulary: Vocabulary,
     assumption: Assumption = NOTHING_ASSUMED,
+    limits: Limits = (),
     default_class: str = "",
 ) -> Charge:
     """The charge of a workload; a template for the pods of other objects is charged nothing.
@@ -95,21 +94,35 @@ def charge(
         pools: the node pools of usher.yaml.
         vocabulary: the meaning of resource names.
         assumption: the quota's assumption about devices whose board is unknown.
+        limits: the limits of the quota.
         default_class: the PriorityClass of pods without a class name.
     """
     if workload.is_template or not workload.makes_pods:
         return NO_CHARGE
-    if not workload.asks_accelerators:
+    if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
         return Charge(amounts={}, suspended=workload.suspended, whole=_whole(workload))
     own: list[_Portion] = []
     shared: defaultdict[tuple[str, str, model.Route], list[_Portion]] = defaultdict(list)
     for pod_set in workload.pod_sets:
-        for claim, portion in _portions(pod_set, pools, vocabulary, assumption, default_class):
+        devices = Devices(selected_products(pod_set, pools, vocabulary), assumption)
+        classes = (pod_set.priority_class_name or default_class,)
+        for claim, each in _portions(pod_set, devices, vocabulary, classes):
+            portion = each if _counts_instances(limits, each) else replace(each, device=each.device.as_gpu())
             if claim:
                 shared[claim, portion.name, portion.route].append(portion)
             else:
                 own.append(portion)
-    return _summed([*own, *map(_once, shared.values())], workload)
+    found = _summed([*own, *map(_once, shared.values())], workload)
+    return replace(found, unclear=(*found.unclear, *_unclear_devices(workload, default_class)))
+
+
+def _unclear_devices(workload: model.Workload, default_class: str) -> Iterator[Unclear]:
+    """What claims and device classes that cannot be read may take, of all units."""
+    for pod_set in workload.pod_sets:
+        if pod_set.count.maximum != 0:
+            classes = (pod_set.priority_class_name or default_class,)
+            for unknown in pod_set.unclear_devices:
+                yield Unclear(unit="", classes=classes, path=unknown.path, reason=unknown.reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,20 +139,22 @@ class _Portion:
     reason: str = ""
 
 
+def _counts_instances(limits: Limits, portion: _Portion) -> bool:
+    """Whether the limits for the pods count the instances; true for other devices."""
+    if not portion.device.of_gpu or not limits:
+        return True
+    units = portion.device.amounts.keys() | {gpu_quota_amounts.SLICES, gpu_quota_amounts.MEMORY}
+    return any(
+        units & limit.hard.keys() and (not limit.classes or {*portion.classes} <= {*limit.classes}) for limit in limits
+    )
+
+
 def _portions(
-    pod_set: model.PodSet,
-    pools: Sequence[models.Pool],
-    vocabulary: Vocabulary,
-    assumption: Assumption,
-    default_class: str,
+    pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary, classes: Classes
 ) -> Iterator[tuple[str, _Portion]]:
     """The portions of one pod set, each with the claim that its pods share, or an empty name."""
-    if not pod_set.requests:
-        return
-    devices = Devices(selected_products(pod_set, pools), assumption)
-    classes = (pod_set.priority_class_name or default_class,)
     pods = pod_set.count
-    for request, device, number in _counted(pod_set, devices, vocabulary):
+    for request, device, number in requested_devices.counted(pod_set, devices, vocabulary):
         if request.claim:
             together = quantities.ZERO if pods.maximum == 0 else number
         else:
@@ -157,75 +172,6 @@ def _portions(
                 reason="; ".join(filter(None, reasons)) or "the number of its pods has no bound",
             ),
         )
-
-
-def _counted(
-    pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary
-) -> Iterator[tuple[model.AcceleratorRequest, Device, quantities.Quantity | None]]:
-    """The requests of one pod, each with its device and the number of devices."""
-    sides: defaultdict[str, list[_Side]] = defaultdict(list)
-    counting = {request.name for request in pod_set.requests}
-    for request in pod_set.requests:
-        meaning = vocabulary.meaning(request.name)
-        if meaning is not None and meaning.unit in _SIDES and request.route is model.Route.SHARE:
-            sides[meaning.divides or _domain(request.name)].append(_Side(request, meaning))
-            counting.discard(request.name)
-        elif request.route is not model.Route.ACCESS:
-            yield request, _device(request, meaning, devices, vocabulary), request.maximum
-    domains = {_domain(name) for name in counting}
-    for counted, together in sides.items():
-        if counted not in counting and counted not in domains:
-            request, meaning = together[0]
-            number = max(_devices_of(side, pod_set) for side in together)
-            yield request, _share(devices.whole(meaning.vendor), meaning), _ONE * number
-
-
-class _Side(NamedTuple):
-    request: model.AcceleratorRequest
-    meaning: Meaning
-
-
-def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
-    """The devices of a pod that asks only for memory or cores: as many as these fill, at least one per container."""
-    containers = sum(side.request.name in container.accelerators for container in pod_set.containers)
-    if side.meaning.unit is Unit.MEMORY or side.meaning.size is None:
-        return max(1, containers)
-    asked = side.request.maximum.value if side.request.maximum is not None else 0
-    return max(1, containers, math.ceil(Fraction(asked, side.meaning.size)))
-
-
-def _device(
-    request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
-) -> Device:
-    """The device of a request."""
-    vendor = meaning.vendor if meaning is not None else ""
-    match request.route:
-        case model.Route.FRACTION:
-            return devices.mebibyte() if request.name == annotations.GPU_MEMORY else devices.whole("nvidia")
-        case model.Route.DEVICE_ANNOTATION:
-            return devices.whole("nvidia")
-        case model.Route.CLAIM:
-            described = vocabulary.device_class_meaning(request.name.removeprefix(CLAIM_PREFIX))
-            if described.unit is Unit.PARTITION and described.vendor == "nvidia":
-                return devices.some_instance()
-            return devices.whole(described.vendor)
-        case _:
-            instance = profiles.of_resource(request.name)
-            if instance is not None:
-                found = devices.instance(instance.profile)
-                return _share(found, meaning) if instance.shared else found
-            if meaning is not None and meaning.unit in (Unit.SHARE, Unit.PARTITION):
-                return _share(devices.of_resource(vendor), meaning)
-            return devices.of_resource(vendor)
-
-
-def _share(device: Device, meaning: Meaning | None) -> Device:
-    ratio = meaning.per_device if meaning is not None and meaning.per_device is not None else 1
-    return device.part(Fraction(1, ratio))
-
-
-def _domain(name: str) -> str:
-    return name.partition("/")[0]
 
 
 def _once(portions: Sequence[_Portion]) -> _Portion:

@@ -10,7 +10,8 @@ from typing import Final
 from usher import paths
 from usher.authorities.gpu_quota import amounts, assignment, ledger
 from usher.authorities.gpu_quota.definitions import Malformed, Quota
-from usher.authorities.gpu_quota.ledger import Ledger, Limits
+from usher.authorities.gpu_quota.ledger import Ledger
+from usher.authorities.gpu_quota.limits import Limits
 from usher.authorities.gpu_quota.status import Decoded
 
 READY: Final = "Ready"

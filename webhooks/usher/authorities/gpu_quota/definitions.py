@@ -1,15 +1,15 @@
 """Reads quotas, from GPUQuota objects and from usher.yaml, into the same value."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import pydantic
 
 from usher import paths, quantities
-from usher.accelerators import boards
+from usher.accelerators import boards, quota_specs
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
-from usher.authorities.gpu_quota.ledger import Limit, Limits
+from usher.authorities.gpu_quota.limits import Limit, Limits
 from usher.config import fields, quotas
 
 GROUP: Final = "gpu-usher.io"
@@ -17,7 +17,6 @@ VERSION: Final = "v1alpha1"
 KIND: Final = "GPUQuota"
 
 _PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern])
-_MOST_TOLD: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +66,9 @@ def of_object(value: paths.Object) -> Quota | Malformed:
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     name = name if isinstance(name, str) else ""
     spec = value.get("spec")
-    try:
-        read = quotas.QuotaSpec.model_validate(spec, strict=False, by_name=False, by_alias=True)
-    except pydantic.ValidationError as error:
-        problems = [(_place(each["loc"]), _reason(each)) for each in error.errors(include_url=False)]
-        return Malformed(name=name, problems=tuple(problems[:_MOST_TOLD]), namespaces=_meant_for(spec))
-    if read.assumes is not None and read.assumes.board is not None and boards.by_name(read.assumes.board) is None:
-        problem = "/spec/assumes/board", f"{read.assumes.board!r:.80} is not a board that gpu-usher knows"
-        return Malformed(name=name, problems=(problem,), namespaces=_meant_for(spec))
+    read = quota_specs.read(spec)
+    if not isinstance(read, quotas.QuotaSpec):
+        return Malformed(name=name, problems=read, namespaces=_meant_for(spec))
     return _quota(name, read, declared=False)
 
 
@@ -127,14 +121,3 @@ def _meant_for(spec: paths.Json) -> tuple[str, ...] | None:
         return tuple(_PATTERNS.validate_python(said))
     except pydantic.ValidationError:
         return None
-
-
-def _place(keys: Sequence[str | int]) -> str:
-    """The pointer to an error. For an unknown key, pydantic names the key; the pointer then names its object."""
-    return paths.join("/spec", *(keys[:-1] if keys and keys[-1] == "[key]" else keys))
-
-
-def _reason(detail: Mapping[str, object]) -> str:
-    if detail["type"] == "extra_forbidden":
-        return "the field does not exist"
-    return str(detail["msg"]).removeprefix("Value error, ")

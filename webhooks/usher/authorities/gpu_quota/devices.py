@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Final
 
 from usher import model
-from usher.accelerators import boards
+from usher.accelerators import boards, offers
 from usher.accelerators.boards import Product
 from usher.accelerators.profiles import Board, Profile
+from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
 from usher.config import models
 from usher.scheduling import pool_affinity, pool_placement
@@ -44,9 +45,20 @@ class Device:
 
     amounts: Mapping[str, Fraction]
     unknown: Mapping[str, str] = field(default_factory=dict)
+    of_gpu: Fraction = Fraction(0)
+    """The part of a GPU that a MIG instance takes; 0 for devices that `gpus` counts anyway."""
 
     def part(self, fraction: Fraction) -> "Device":
-        return Device(amounts={unit: amount * fraction for unit, amount in self.amounts.items()}, unknown=self.unknown)
+        return Device(
+            amounts={unit: amount * fraction for unit, amount in self.amounts.items()},
+            unknown=self.unknown,
+            of_gpu=self.of_gpu * fraction,
+        )
+
+    def as_gpu(self) -> "Device":
+        """An instance that counts as its part of a GPU too."""
+        found = {**self.amounts, gpu_quota_amounts.GPUS: self.amounts.get(gpu_quota_amounts.GPUS, self.of_gpu)}
+        return Device(amounts=found, unknown=self.unknown)
 
 
 NOTHING: Final = Device(amounts={})
@@ -56,14 +68,16 @@ def worst(devices: Iterable[Device]) -> Device:
     """The highest charge of several devices, unit by unit."""
     highest: dict[str, Fraction] = {}
     unknown: dict[str, str] = {}
+    of_gpu = Fraction(0)
     for device in devices:
+        of_gpu = max(of_gpu, device.of_gpu)
         for unit, amount in device.amounts.items():
             highest[unit] = max(highest.get(unit, amount), amount)
         unknown.update(device.unknown)
-    return Device(amounts=highest, unknown=unknown)
+    return Device(amounts=highest, unknown=unknown, of_gpu=of_gpu)
 
 
-def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tuple[str, ...]:
+def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> tuple[str, ...]:
     """The GPU products of all nodes on which the pods could run; empty where they are unknown.
 
     Node selector and affinity decide; else the fitting pools of usher.yaml, if each of them names its product.
@@ -71,7 +85,9 @@ def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> tu
     named = pool_affinity.allowed_values(pool_affinity.alternatives(pod_set), boards.PRODUCT_LABEL)
     if named:
         return tuple(sorted(named))
-    fits = pool_placement.placement(pod_set, pools).fits if pools else ()
+    if not pools:
+        return ()
+    fits = pool_placement.placement(pod_set, pools, offers.offering(pod_set, pools, vocabulary).pools).fits
     products = {fit.pool.node_selector.get(boards.PRODUCT_LABEL, "") for fit in fits}
     return () if "" in products else tuple(sorted(products))
 
@@ -109,6 +125,7 @@ class Devices:
         return Device(
             amounts={unit: amount for unit, amount in whole.amounts.items() if unit != gpu_quota_amounts.GPUS},
             unknown={**whole.unknown, gpu_quota_amounts.PROFILES: reason},
+            of_gpu=Fraction(1),
         )
 
     def mebibyte(self) -> Device:
@@ -134,14 +151,15 @@ class Devices:
 
 def _instance(profile: Profile, candidates: Collection[Board]) -> Device:
     having = [board for board in candidates if board.offer(profile) is not None] or boards.boards_with(profile)
-    offers = [offer for board in having if (offer := board.offer(profile)) is not None]
-    slices = max((offer.shape.compute for offer in offers), default=profile.slices)
+    found = [(board, offer.shape.compute) for board in having if (offer := board.offer(profile)) is not None]
+    slices = max((compute for _, compute in found), default=profile.slices)
     return Device(
         amounts={
             gpu_quota_amounts.of_profile(profile): Fraction(1),
             gpu_quota_amounts.SLICES: Fraction(slices),
             gpu_quota_amounts.MEMORY: Fraction(profile.gigabytes),
-        }
+        },
+        of_gpu=max((Fraction(compute, board.compute_slices) for board, compute in found), default=Fraction(1)),
     )
 
 

@@ -9,7 +9,8 @@ from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.charge import Charge, Unclear
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import Excess, Ledger, Limit
+from usher.authorities.gpu_quota.ledger import Excess, Ledger
+from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, worst
 
@@ -46,6 +47,7 @@ def charge(known: Knowledge, workload: model.Workload, quota: Quota) -> Charge:
         pools=known.config.pools,
         vocabulary=known.vocabulary,
         assumption=quota.assumption,
+        limits=quota.limits,
         default_class=assignment.default_class(known),
     )
 
@@ -107,4 +109,4 @@ def _is_limited(unclear: Unclear, quota: Quota) -> bool:
 
 
 def _is_unit(unclear: str, unit: str) -> bool:
-    return unit.startswith(amounts.PROFILES) if unclear == amounts.PROFILES else unit == unclear
+    return not unclear or (unit.startswith(amounts.PROFILES) if unclear == amounts.PROFILES else unit == unclear)

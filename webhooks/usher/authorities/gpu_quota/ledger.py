@@ -20,6 +20,7 @@ from usher.authorities.gpu_quota import entries as gpu_quota_entries
 from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.charge import ByClasses, of_classes, together
 from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.limits import Limit, Limits
 
 NOTHING: Final[ByClasses] = {}
 
@@ -29,17 +30,6 @@ and the protocol need a part of it."""
 
 MOST_ENTRIES: Final = 10_000
 """The bound in the definition of GPUQuota. With names of usual length, `MOST_BYTES` is reached first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
-    """An entry of `limits`: the most for pods of these priority classes, or for all pods if `classes` is empty."""
-
-    hard: Amounts
-    classes: tuple[str, ...] = ()
-
-
-Limits = tuple[Limit, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.charge import Charge
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.gpu_quota.judge import GpuQuotaVerdict
-from usher.authorities.gpu_quota.ledger import Ledger, Limit
+from usher.authorities.gpu_quota.ledger import Ledger
+from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Balance, Section
 from usher.authorities.verdict import Answer

@@ -12,7 +12,8 @@ from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
 from usher.authorities.gpu_quota import entries, ledger
 from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import Ledger, Limits
+from usher.authorities.gpu_quota.ledger import Ledger
+from usher.authorities.gpu_quota.limits import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ class GpuQuota(TypedDict):
 def of(case: Case, known: Knowledge) -> GpuQuota | None:
     """The verdict of the quota; None where no quota holds, or the quota has room."""
     workload, refusal = case.workload, case.refusal
-    if not workload.asks_accelerators or workload.is_template:
+    if workload.is_template or not any(each.requests or each.unclear_devices for each in workload.pod_sets):
         return None
     quota = refusal.quota if refusal is not None else assignment.read(known, workload.namespace)
     if quota is None:

@@ -8,7 +8,8 @@ from usher import paths
 from usher.authorities.gpu_quota import amounts, entries
 from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import Ledger, Limits
+from usher.authorities.gpu_quota.ledger import Ledger
+from usher.authorities.gpu_quota.limits import Limits
 
 VERSION: Final = 1
 """The version of the format."""

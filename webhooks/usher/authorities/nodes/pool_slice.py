@@ -9,6 +9,7 @@ import orjson
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
+from usher.accelerators import offers, pool_taints
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
@@ -25,6 +26,8 @@ class TaintInput(TypedDict):
     key: str
     value: str
     effect: str
+    operator: NotRequired[str]
+    """The operator with which a mutation tolerates the taint; absent where only the user may tolerate it."""
 
 
 class PoolFitInput(TypedDict):
@@ -58,6 +61,8 @@ class PoolsInput(TypedDict):
     """Keys of untolerated taints that accelerator nodes usually have; empty where pools are declared."""
     tolerated: list[ToleratedInput]
     """The taints of accelerator nodes that the pods tolerate, where the pods ask for no accelerator."""
+    unmatchedClasses: NotRequired[list[str]]
+    """Device classes whose pools usher does not know, although usher.yaml declares pools."""
     numbers: NotRequired[dict[str, list[int]]]
     """Labels with a whole number on every node that an accelerator pod may run on, with these numbers."""
 
@@ -85,7 +90,8 @@ def _looks_at_nodes(pod_set: model.PodSet) -> bool:
 
 def _asked(pod_set: model.PodSet) -> list[str]:
     """The names of resources and device classes that a pod set asks for."""
-    return [*dict.fromkeys((*pod_set.accelerators, *(request.name for request in pod_set.requests)))]
+    of_requests = (name for each in pod_set.requests for name in (each.name, each.like, *each.instead) if name)
+    return [*dict.fromkeys((*pod_set.accelerators, *of_requests))]
 
 
 class PoolPlacements:
@@ -104,7 +110,8 @@ class PoolPlacements:
         key = orjson.dumps(
             (
                 pod_set.asks_accelerators,
-                _asked(pod_set),
+                list(pod_set.accelerators),
+                [(each.route, each.name, each.like, each.instead) for each in pod_set.requests],
                 pod_set.node_selector,
                 pod_set.has_required_affinity,
                 pod_set.required_terms,
@@ -116,14 +123,17 @@ class PoolPlacements:
         return self._kept(_Question(key, pod_set))
 
     def _work_out(self, pod_set: model.PodSet) -> PoolsInput:
-        where = pool_placement.placement(pod_set, self._config.pools)
+        found = offers.offering(pod_set, self._config.pools, self._vocabulary)
+        where = pool_placement.placement(pod_set, self._config.pools, found.pools)
         result: PoolsInput = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
-            "fits": [self._fit(fit) for fit in where.fits],
+            "fits": self._fits(where.fits),
             "assumedTaints": [] if self._config.pools else self._assumed_taints(pod_set),
             "tolerated": [] if pod_set.asks_accelerators else list(self._tolerated(pod_set, where.fits)),
         }
+        if found.unmatched and self._config.pools:
+            result["unmatchedClasses"] = list(found.unmatched)
         if pod_set.asks_accelerators and where.numbers:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
@@ -144,21 +154,34 @@ class PoolPlacements:
     def _guard(self, pool: models.Pool) -> models.Taint | None:
         """The taint that keeps other pods off. Nodes may have further taints, as spot nodes do."""
         guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
-        usual = (taint for taint in guarding if taint.key in self._vocabulary.taint_keys)
+        usual = (taint for taint in guarding if self._vocabulary.marks_accelerators(taint.key, taint.value))
         return next(usual, guarding[0] if guarding else None)
+
+    def _fits(self, fits: Sequence[pool_placement.PoolFit]) -> list[PoolFitInput]:
+        """The pools for the pods: those that they can enter with what mutations add, else all of them.
+
+        A pool with other taints is for other pods.
+        """
+        found = [self._fit(fit) for fit in fits]
+        return [fit for fit in found if all("operator" in taint for taint in fit["untolerated"])] or found
 
     def _fit(self, fit: pool_placement.PoolFit) -> PoolFitInput:
         result: PoolFitInput = {
             "pool": fit.pool.name,
             "labels": dict(fit.pool.node_selector),
-            "untolerated": [
-                {"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in fit.untolerated
-            ],
+            "untolerated": [self._taint(taint) for taint in fit.untolerated],
         }
         if fit.pool.fabric is not None:
             result["fabric"] = fit.pool.fabric
         if fit.pool.gpu is not None:
             result["gpus"] = fit.pool.gpu.per_node
+        return result
+
+    def _taint(self, taint: models.Taint) -> TaintInput:
+        result: TaintInput = {"key": taint.key, "value": taint.value, "effect": taint.effect}
+        operator = pool_taints.operator(taint, self._vocabulary)
+        if operator is not None:
+            result["operator"] = operator
         return result
 
     def _assumed_taints(self, pod_set: model.PodSet) -> list[str]:

@@ -143,7 +143,10 @@ def _with_trainer(template: Template, trainer: Object, reading: Reading) -> Temp
     return replace(template, containers=tuple(containers))
 
 
-def _with_resources(container: ContainerPlace, trainer: Object, reading: Reading) -> ContainerPlace:
+def _with_resources(
+    container: ContainerPlace, trainer: Object, reading: Reading, *, known: bool = True
+) -> ContainerPlace:
+    """The container with the resources of the TrainJob over those of its runtime, if the runtime is known."""
     path = _RESOURCES
     own = reading.mapping(trainer.get("resourcesPerNode"), path)
     before = container.value.get("resources")
@@ -163,8 +166,14 @@ def _with_resources(container: ContainerPlace, trainer: Object, reading: Reading
             if isinstance(base, dict) and isinstance(changes, dict):
                 changes = {**base, **changes}
             places[field] = Place(changes, f"{path}/{field}")
+    # Trainer adds the claims of the block to those of the runtime, so a block cannot repeat them.
+    repeatable = known and not trainer.get("resourcesPerNode") and not before.get("claims")
     return container._replace(
-        value=value, requests=places.get("requests"), limits=places.get("limits"), resources_path=path
+        value=value,
+        requests=places.get("requests"),
+        limits=places.get("limits"),
+        resources_path=path,
+        inherited_resources=before if repeatable else None,
     )
 
 
@@ -188,7 +197,7 @@ def _trainer_alone(
             environment_path=_VARIABLES,
             reserved_environment=VARIABLES_OF_ALL,
         )
-        containers = (_with_resources(alone, trainer, reading),)
+        containers = (_with_resources(alone, trainer, reading, known=False),)
     template = Template(
         name=NODE,
         path=path,

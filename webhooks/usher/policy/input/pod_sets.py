@@ -149,6 +149,8 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
     result.update(cast(PodSet, pod_set.fields))
     if "numbers" in where:
         result["numbers"] = where["numbers"]
+    if "unmatchedClasses" in where:
+        result["unmatchedClasses"] = where["unmatchedClasses"]
     _add_what_is_rare(result, pod_set)
     return result
 

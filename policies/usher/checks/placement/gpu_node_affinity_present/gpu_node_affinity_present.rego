@@ -27,6 +27,7 @@
 package usher.checks.placement.gpu_node_affinity_present
 
 import data.usher.lib.kueue
+import data.usher.lib.placement
 import data.usher.lib.serving
 import data.usher.lib.workload
 
@@ -55,11 +56,16 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 	}
 }
 
-unknown contains {"path": pod_set.specPath, "reason": "usher.yaml declares no node pool that offers what the pods ask for"} if {
+unknown contains {"path": pod_set.specPath, "reason": reason} if {
 	some pod_set in _open_pod_sets
 	not pod_set.poolsDeclared
 	not true in pod_set.selectsAcceleratorNodes
+	reason := _why_unknown(pod_set)
 }
+
+_why_unknown(pod_set) := reason if reason := placement.why_unmatched(pod_set)
+
+else := "usher.yaml declares no node pool that offers what the pods ask for"
 
 _open_pod_sets := [pod_set |
 	some pod_set in workload.accelerator_pod_sets

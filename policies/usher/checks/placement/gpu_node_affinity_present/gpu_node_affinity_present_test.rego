@@ -100,3 +100,11 @@ test_a_label_that_kueue_does_not_read_places_nothing if {
 		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_volcano_job
 }
+
+test_devices_whose_pools_are_not_known_are_unknown if {
+	check.deny == set() with input as examples.unknown_claim_of_unmatched_class
+	check.unknown == {{
+		"path": "/spec",
+		"reason": "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com",
+	}} with input as examples.unknown_claim_of_unmatched_class
+}

@@ -5,8 +5,9 @@
 #   pools. If it does not tolerate the taints of any of these pools, it waits forever. The check compares as the
 #   scheduler does: without an operator the value must be equal, and one effect does not match another. If a toleration
 #   has the right key but the wrong value or effect, the finding says so. Where usher.yaml declares no node pools, usher
-#   assumes the taint that accelerator nodes usually carry. The finding then only warns. The check judges the pods where
-#   their template cannot hold the toleration.
+#   assumes the taint that accelerator nodes usually carry. The finding then only warns. A taint that does not mark
+#   accelerators, for example `dedicated=training`, says for whom the nodes are; the webhook adds no toleration for it.
+#   The check judges the pods where their template cannot hold the toleration.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -25,6 +26,7 @@
 #     gpu-toleration add them.
 package usher.checks.placement.gpu_toleration_present
 
+import data.usher.lib.placement
 import data.usher.lib.serving
 import data.usher.lib.workload
 
@@ -36,7 +38,7 @@ deny contains finding if {
 	finding := {
 		"path": workload.field_path(pod_set, "tolerations"),
 		"message": $"{workload.pod_set_name(pod_set)} does not tolerate {_taints(nearest)} of pool {nearest.pool}{_choice(pod_set)}{_near_miss(pod_set, nearest)}",
-		"remedy": $"tolerate {_keys(nearest)} with operator Exists",
+		"remedy": _remedy(nearest),
 	}
 }
 
@@ -65,13 +67,14 @@ _nearest(pod_set) := pod_set.fits[index] if {
 	[_, index] := min([[count(fit.untolerated), index] | some index, fit in pod_set.fits])
 }
 
-_taints(fit) := concat(" and ", [text | some taint in fit.untolerated; text := _taint(taint)])
+_taints(fit) := concat(" and ", [text | some taint in fit.untolerated; text := placement.taint_text(taint)])
 
-_taint(taint) := $"{taint.key}={taint.value}:{taint.effect}" if taint.value != ""
+_remedy(fit) := $"tolerate {concat(" and ", sort(by_any_value))} with operator Exists" if {
+	by_any_value := {taint.key | some taint in fit.untolerated}
+	every taint in fit.untolerated { taint.operator == "Exists" }
+}
 
-_taint(taint) := $"{taint.key}:{taint.effect}" if taint.value == ""
-
-_keys(fit) := concat(" and ", sort({taint.key | some taint in fit.untolerated}))
+else := $"choose another pool; if the nodes are for these pods, tolerate {_taints(fit)}"
 
 # Tolerations of the right key that do not tolerate the taint are usually a mistake.
 _near_miss(pod_set, fit) := $"; its toleration of {concat(" and ", keys)} has another value or effect" if {

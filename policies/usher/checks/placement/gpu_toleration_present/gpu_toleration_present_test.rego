@@ -19,7 +19,7 @@ test_tolerations_of_another_value_or_effect_do_not_count if {
 	check.deny == {{
 		"path": "/spec/tolerations",
 		"message": "the pod does not tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute of pool h100; its toleration of nvidia.com/gpu and team has another value or effect",
-		"remedy": "tolerate nvidia.com/gpu and team with operator Exists",
+		"remedy": "choose another pool; if the nodes are for these pods, tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute",
 	}} with input as examples.bad_pod
 }
 
@@ -31,12 +31,27 @@ test_the_tolerations_of_a_task_stand_in_its_pod_template if {
 	}} with input as examples.bad_taskrun
 }
 
+test_a_pool_that_is_kept_for_others_does_not_count_beside_an_open_one if {
+	check.deny == {worker("")} with input as examples.bad_pytorchjob
+}
+
 test_of_several_pools_the_one_with_the_fewest_taints_in_the_way_is_named if {
-	check.deny == {{
-		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/tolerations",
-		"message": "Worker does not tolerate nvidia.com/gpu:NoSchedule of pool a100, the closest of 2 matching pools",
-		"remedy": "tolerate nvidia.com/gpu with operator Exists",
-	}} with input as examples.bad_pytorchjob
+	farther := {"pool": "far", "labels": {"pool": "far"}, "untolerated": [
+		{"key": "nvidia.com/gpu", "value": "", "effect": "NoSchedule", "operator": "Exists"},
+		{"key": "sku", "value": "gpu", "effect": "NoSchedule", "operator": "Exists"},
+	]}
+	several := json.patch(examples.bad_pytorchjob, [
+	{"op": "add", "path": $"/podSets/{index}/fits/0", "value": farther} |
+		some index, pod_set in examples.bad_pytorchjob.podSets
+		pod_set.name == "Worker"
+	])
+	check.deny == {worker(", the closest of 2 matching pools")} with input as several
+}
+
+worker(choice) := {
+	"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/tolerations",
+	"message": $"Worker does not tolerate nvidia.com/gpu:NoSchedule of pool a100{choice}",
+	"remedy": "tolerate nvidia.com/gpu with operator Exists",
 }
 
 test_a_daemon_set_needs_a_toleration_too if {

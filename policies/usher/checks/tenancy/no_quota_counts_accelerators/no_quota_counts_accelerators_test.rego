@@ -38,10 +38,13 @@ test_pods_that_a_quota_counts_are_good if {
 
 test_a_gpu_quota_bounds_what_its_units_count if {
 	check.deny == set() with input as examples.good_under_gpu_quota
+
+	# Under a limit of GPUs alone, an instance counts as its part of a GPU.
+	check.deny == set() with input as examples.good_slices_under_gpu_quota
 	check.deny == found(
 		template,
-		"nvidia.com/mig-1g.10gb",
-		"nvidia.com~1mig-1g.10gb",
+		"nvidia.com/mig-3g.40gb",
+		"nvidia.com~1mig-3g.40gb",
 	) with input as examples.bad_slices_under_gpu_quota
 }
 

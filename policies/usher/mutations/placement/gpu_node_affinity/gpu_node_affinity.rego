@@ -3,10 +3,12 @@
 # description: |
 #   Some accelerator pods have a node selector and affinity that also allow other nodes. The webhook binds these pods to
 #   the declared node pools on which they fit, by every label that all of these pools have. It adds nothing if the pools
-#   have no label in common.
+#   have no label in common. A pool must offer every device that the pods ask for, by resource or device class. If usher
+#   does not know which pools offer a device class, it adds nothing.
 #   Where Kueue places the pods, its flavors select the nodes. A second selection could contradict them, and Kueue would
 #   never admit the workload. The webhook also skips pods that name their node, because the kubelet would refuse them if
-#   the selection did not match.
+#   the selection did not match. It skips workloads with the role system, and pods that tolerate no fitting pool because
+#   each has a taint that says for whom it is.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#node-affinity
@@ -21,6 +23,7 @@
 package usher.mutations.placement.gpu_node_affinity
 
 import data.usher.lib.kueue
+import data.usher.lib.placement
 import data.usher.lib.workload
 
 intents contains intent if {
@@ -59,7 +62,11 @@ skips contains {"at": pod_set.path, "reason": reason} if {
 	reason := _why_not(pod_set)
 }
 
-_why_not(pod_set) := "usher.yaml declares no node pools" if not pod_set.poolsDeclared
+_why_not(pod_set) := reason if reason := placement.why_unmatched(pod_set)
+
+else := "usher.yaml declares no node pool that offers what the pods ask for" if not pod_set.poolsDeclared
+
+else := "it is a part of the system, which runs where its author wants" if input.workload.role == "system"
 
 else := "the flavors of its Kueue queue select the nodes" if kueue.places_pods
 
@@ -68,6 +75,8 @@ else := "the pod names its node" if _names_its_node(pod_set)
 else := "its node selector and affinity already allow only accelerator nodes" if not false in pod_set.selectsAcceleratorNodes
 
 else := "no declared node pool has what the pod asks for" if count(pod_set.fits) == 0
+
+else := $"{placement.reserving_taint(pod_set)}, which the pod does not tolerate" if placement.kept_for_others(pod_set)
 
 else := "the labels of the pools on which the pod can run do not separate them from other pools" if {
 	not _exact(pod_set.fits, _values(pod_set.fits))

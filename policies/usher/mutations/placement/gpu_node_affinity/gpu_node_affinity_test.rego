@@ -86,3 +86,35 @@ test_a_pod_whose_node_the_scheduler_chose_keeps_what_it_was_given if {
 	])
 	count(mutation.intents) == 2 with input as placed
 }
+
+test_devices_that_no_declared_pool_offers_bind_nothing if {
+	mutation.intents == set() with input as examples.untouched_claim_of_another_vendor
+	mutation.skips == {{
+		"at": "",
+		"reason": "usher.yaml declares no node pool that offers what the pods ask for",
+	}} with input as examples.untouched_claim_of_another_vendor
+}
+
+test_devices_whose_pools_are_not_known_bind_nothing if {
+	mutation.intents == set() with input as examples.untouched_claim_of_unmatched_class
+	mutation.skips == {{"at": "", "reason": unmatched}} with input as examples.untouched_claim_of_unmatched_class
+}
+
+unmatched := "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com"
+
+test_pods_that_no_pool_is_open_for_are_bound_to_no_pool if {
+	mutation.intents == set() with input as examples.untouched_pod_of_a_reserved_pool
+	mutation.skips == {{
+		"at": "",
+		"reason": "pool reserved has the taint dedicated=training:NoSchedule, which the pod does not tolerate",
+	}} with input as examples.untouched_pod_of_a_reserved_pool
+}
+
+test_parts_of_the_system_run_where_their_author_wants if {
+	system := json.patch(examples.before_pod, [{"op": "replace", "path": "/workload/role", "value": "system"}])
+	mutation.intents == set() with input as system
+	mutation.skips == {{
+		"at": "",
+		"reason": "it is a part of the system, which runs where its author wants",
+	}} with input as system
+}

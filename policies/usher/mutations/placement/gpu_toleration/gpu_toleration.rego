@@ -4,7 +4,9 @@
 #   Accelerator nodes carry taints that keep other pods off. A pod that asks for an accelerator needs a matching
 #   toleration, or it waits forever. If usher.yaml declares node pools, the webhook adds tolerations for the taints of
 #   every pool on which the pods can run. If not, it adds a toleration for the usual taint of these nodes, which does no
-#   harm where the nodes have no taint.
+#   harm where the nodes have no taint. By itself the webhook tolerates only taints that mark accelerators: those with the
+#   name of a resource, those of clouds (`sku=gpu`), and those that usher.yaml lists under `accelerators.taints`. Another
+#   taint, for example `dedicated=training`, says for whom the nodes are; a pod must tolerate it itself.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -18,17 +20,19 @@
 #   promises: [placement/gpu_toleration_present]
 package usher.mutations.placement.gpu_toleration
 
+import data.usher.lib.placement
 import data.usher.lib.workload
 
 intents contains intent if {
 	some pod_set in workload.accelerator_pod_sets
 	some fit in pod_set.fits
+	not placement.kept_for_others(pod_set)
 	some taint in fit.untolerated
 
 	intent := {
 		"at": pod_set.path,
 		"field": "toleration",
-		"value": {"key": taint.key, "operator": "Exists", "effect": taint.effect},
+		"value": _toleration(taint),
 		"reason": $"nodes of pool {fit.pool} have the taint {taint.key}",
 	}
 }
@@ -43,6 +47,16 @@ intents contains intent if {
 		"value": {"key": key, "operator": "Exists", "effect": "NoSchedule"},
 		"reason": $"nodes with this accelerator usually have the taint {key}",
 	}
+}
+
+_toleration(taint) := {"key": taint.key, "operator": "Exists", "effect": taint.effect} if taint.operator == "Exists"
+
+_toleration(taint) := object.union(object.remove(taint, ["operator"]), {"operator": "Equal"}) if taint.operator == "Equal"
+
+skips contains {"at": pod_set.path, "reason": reason} if {
+	some pod_set in workload.accelerator_pod_sets
+	placement.kept_for_others(pod_set)
+	reason := $"{placement.reserving_taint(pod_set)}, which says for whom its nodes are"
 }
 
 skips contains {"at": pod_set.path, "reason": "the pod already tolerates the taints of all pools on which it can run"} if {
@@ -62,4 +76,10 @@ skips contains {"at": pod_set.path, "reason": "the pod already tolerates the usu
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.poolsDeclared
 	count(pod_set.assumedTaints) == 0
+	not pod_set.unmatchedClasses
+}
+
+skips contains {"at": pod_set.path, "reason": reason} if {
+	some pod_set in workload.accelerator_pod_sets
+	reason := placement.why_unmatched(pod_set)
 }

@@ -50,6 +50,49 @@ test_a_pod_that_tolerates_what_is_usual_is_left_alone if {
 	mutation.skips == skipped(reason) with input as assuming([])
 }
 
+test_devices_that_no_declared_pool_offers_get_no_toleration if {
+	reason := "the pod already tolerates the usual taint, or usher knows no usual taint for these nodes"
+	mutation.intents == set() with input as examples.untouched_claim_of_another_vendor
+	mutation.skips == skipped(reason) with input as examples.untouched_claim_of_another_vendor
+}
+
+test_devices_whose_pools_are_not_known_get_no_toleration if {
+	mutation.intents == set() with input as examples.untouched_claim_of_unmatched_class
+	mutation.skips == skipped(unmatched) with input as examples.untouched_claim_of_unmatched_class
+}
+
+test_a_taint_that_says_for_whom_a_pool_is_gets_no_toleration if {
+	mutation.intents == set() with input as examples.untouched_pod_of_a_reserved_pool
+	mutation.skips == skipped("pool reserved has the taint dedicated=training:NoSchedule, which says for whom its nodes are") with input as examples.untouched_pod_of_a_reserved_pool
+}
+
+test_a_taint_beside_one_of_another_purpose_gets_no_toleration_either if {
+	# A pod that enters only half of a pool would wait as before.
+	both := json.patch(examples.untouched_pod_of_a_reserved_pool, [{
+		"op": "add",
+		"path": "/podSets/0/fits/0/untolerated/-",
+		"value": {"key": "aws.amazon.com/neuron", "value": "", "effect": "NoSchedule", "operator": "Exists"},
+	}])
+	mutation.intents == set() with input as both
+}
+
+test_a_pool_that_is_for_the_pods_is_tolerated_with_exactly_its_value if {
+	addressed := json.patch(examples.untouched_pod_of_a_reserved_pool, [{
+		"op": "add",
+		"path": "/podSets/0/fits/0/untolerated/0/operator",
+		"value": "Equal",
+	}])
+	mutation.intents == {{
+		"at": "",
+		"field": "toleration",
+		"value": {"key": "dedicated", "operator": "Equal", "value": "training", "effect": "NoSchedule"},
+		"reason": "nodes of pool reserved have the taint dedicated",
+	}} with input as addressed
+	mutation.skips == set() with input as addressed
+}
+
+unmatched := "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com"
+
 skipped(reason) := {{"at": "", "reason": reason}}
 
 assuming(taints) := json.patch(examples.before_pod, [

@@ -1,0 +1,61 @@
+"""What the CEL selectors of a DeviceClass select, as far as they compare an attribute with a text.
+
+usher does not evaluate CEL. It reads comparisons that are joined by `&&`; all others can only narrow the selection or
+make it unknown (docs/domain/device-claims.md#selectors).
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from usher.accelerators import profiles
+
+_TEXT: Final = r"""["']([A-Za-z0-9.+-]{1,253})["']"""
+_DRIVERS: Final = (
+    re.compile(r"device\.driver\s*==\s*" + _TEXT, re.ASCII),
+    re.compile(_TEXT + r"\s*==\s*device\.driver\b", re.ASCII),
+    # An attribute without a domain of its own has the driver's name as its domain.
+    re.compile(r"device\.(?:attributes|capacity)\[\s*" + _TEXT + r"\s*\]", re.ASCII),
+)
+_ATTRIBUTE: Final = re.compile(
+    r"""\(*\s*device\.attributes\[\s*["']gpu\.nvidia\.com["']\s*\]\.(type|profile)\s*==\s*"""
+    + _TEXT
+    + r"""(?:\.lowerAscii\(\))?\s*\)*""",
+    re.ASCII,
+)
+# Operators that join comparisons otherwise than by `&&`.
+_OTHER: Final = re.compile(r"\|\||\?|!(?!=)")
+
+_TYPES: Final = {"gpu": "gpu.nvidia.com", "mig": "mig.nvidia.com", "vfio": "vfio.gpu.nvidia.com"}
+_NVIDIA: Final = "gpu.nvidia.com"
+
+
+class Selected(NamedTuple):
+    """What the selectors of a class say of its devices."""
+
+    drivers: tuple[str, ...]
+    """The drivers whose devices they may select; empty where they do not say it."""
+    like: str
+    """The class of NVIDIA, or the resource of a MIG profile, that they select; empty where they do not say it."""
+
+
+def selected(expressions: Sequence[str]) -> Selected:
+    """What all of the expressions together select: Kubernetes joins the selectors of a class by "and"."""
+    drivers = tuple(
+        dict.fromkeys(name for text in expressions for pattern in _DRIVERS for name in pattern.findall(text))
+    )
+    said: dict[str, str] = {}
+    for text in expressions:
+        if _OTHER.search(text) is None:
+            for part in text.split("&&"):
+                found = _ATTRIBUTE.fullmatch(part.strip())
+                if found is not None:
+                    said[found[1]] = found[2]
+    return Selected(drivers, _like(said) if drivers == (_NVIDIA,) else "")
+
+
+def _like(said: dict[str, str]) -> str:
+    profile = profiles.parse(said["profile"]) if "profile" in said else None
+    if profile is not None and said.get("type", "mig") == "mig":
+        return profile.resource
+    return _TYPES.get("mig" if "profile" in said else said.get("type", ""), "")
