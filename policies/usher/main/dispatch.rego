@@ -64,6 +64,10 @@ _findings_accelerator_pods contains {"check": "isolation/monitoring_resources", 
 	some finding in data.usher.checks.isolation.monitoring_resources.deny
 }
 
+_findings_accelerator_pods contains {"check": "isolation/device_variables_from_elsewhere", "finding": finding} if {
+	some finding in data.usher.checks.isolation.device_variables_from_elsewhere.deny
+}
+
 _findings_accelerator_pods contains {"check": "placement/gpu_toleration_present", "finding": finding} if {
 	some finding in data.usher.checks.placement.gpu_toleration_present.deny
 }
@@ -1497,19 +1501,6 @@ _unknown_accelerator_pods contains {"check": "tenancy/accelerators_for_named_use
 }
 
 _unknown contains each if {
-	count(input.podSets) > 0
-	some each in _unknown_pods
-}
-
-_unknown_pods contains {"check": "isolation/visible_devices_set_by_hand", "unknown": unknown} if {
-	some unknown in data.usher.checks.isolation.visible_devices_set_by_hand.unknown
-}
-
-_unknown_pods contains {"check": "priority/priority_number_by_hand", "unknown": unknown} if {
-	some unknown in data.usher.checks.priority.priority_number_by_hand.unknown
-}
-
-_unknown contains each if {
 	_has_ordinary_pods
 	some each in _unknown_ordinary_pods
 }
@@ -1615,6 +1606,15 @@ _unknown contains each if {
 
 _unknown_volcanoPodGroup contains {"check": "gang/pod_group_queue_unusable", "unknown": unknown} if {
 	some unknown in data.usher.checks.gang.pod_group_queue_unusable.unknown
+}
+
+_unknown contains each if {
+	count(input.podSets) > 0
+	some each in _unknown_pods
+}
+
+_unknown_pods contains {"check": "priority/priority_number_by_hand", "unknown": unknown} if {
+	some unknown in data.usher.checks.priority.priority_number_by_hand.unknown
 }
 
 _unknown contains each if {
