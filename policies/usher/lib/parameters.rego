@@ -36,7 +36,7 @@ default gang.volcano_queue_not_allowed.allowed := []
 
 isolation.broad_host_path.directories := input.site.parameters["isolation/broad_host_path"].directories
 
-default isolation.broad_host_path.directories := ["/", "/dev", "/etc", "/etc/kubernetes", "/proc", "/run", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/rancher", "/var/lib/rancher/k3s", "/var/lib/rancher/rke2"]
+default isolation.broad_host_path.directories := ["/", "/dev", "/etc", "/etc/kubernetes", "/proc", "/run", "/sys", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/rancher", "/var/lib/rancher/k3s", "/var/lib/rancher/rke2"]
 
 isolation.cdi_annotations.passthroughKinds := input.site.parameters["isolation/cdi_annotations"].passthroughKinds
 
@@ -52,7 +52,7 @@ default isolation.fraction_without_its_scheduler.schedulers := ["kai-scheduler",
 
 isolation.host_path_to_devices.paths := input.site.parameters["isolation/host_path_to_devices"].paths
 
-default isolation.host_path_to_devices.paths := ["/dev/accel*", "/dev/char", "/dev/davinci*", "/dev/dri", "/dev/dxg", "/dev/infiniband", "/dev/kfd", "/dev/neuron*", "/dev/nvidia*", "/dev/vfio", "/run/nvidia"]
+default isolation.host_path_to_devices.paths := ["/dev/accel*", "/dev/char", "/dev/davinci*", "/dev/dri", "/dev/dxg", "/dev/infiniband", "/dev/kfd", "/dev/neuron*", "/dev/nvidia*", "/dev/vfio", "/run/nvidia", "/sys/bus/pci", "/sys/devices/pci*", "/tmp/nvidia-mps"]
 
 isolation.host_path_to_kubelet_state.paths := input.site.parameters["isolation/host_path_to_kubelet_state"].paths
 

@@ -73,19 +73,21 @@ containers := [entry |
 #   finding.
 assumption_of_agents := {"assumption": text} if {
 	not input.site.systemNamespacesDeclared
-	_of_a_daemon_set
+	of_a_daemon_set
 	text := "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 } else := {}
 
-_of_a_daemon_set if input.workload.kind == "DaemonSet"
+# METADATA
+# title: Whether the pods are those of a DaemonSet
+of_a_daemon_set if input.workload.kind == "DaemonSet"
 
-_of_a_daemon_set if {
+of_a_daemon_set if {
 	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
 	not input.review
 }
 
 # Any user can write an owner, but only the API server knows which user makes the pod.
-_of_a_daemon_set if {
+of_a_daemon_set if {
 	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
 	"controllers" in input.review.by
 }

@@ -469,6 +469,10 @@ _findings_pods contains {"check": "isolation/host_path_to_kubelet_state", "findi
 	some finding in data.usher.checks.isolation.host_path_to_kubelet_state.deny
 }
 
+_findings_pods contains {"check": "isolation/node_agent_of_a_tenant", "finding": finding} if {
+	some finding in data.usher.checks.isolation.node_agent_of_a_tenant.deny
+}
+
 _findings_pods contains {"check": "placement/tolerates_everything", "finding": finding} if {
 	some finding in data.usher.checks.placement.tolerates_everything.deny
 }
