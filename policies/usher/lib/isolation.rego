@@ -46,7 +46,7 @@ host_paths := [entry |
 	entry := {
 		"podSet": pod_set,
 		"volume": object.get(volume, "name", ""),
-		"path": $"{workload.field_path(pod_set, "volumes")}/{index}/hostPath/path",
+		"path": $"{workload.volume_path(pod_set, index)}/hostPath/path",
 		"written": volume.hostPath.path,
 		"place": place,
 	}

@@ -106,3 +106,17 @@ ordinary_pod_sets := [pod_set |
 field_path(pod_set, field) := pod_set.places[field]
 
 field_path(pod_set, field) := $"{pod_set.specPath}/{field}" if not pod_set.places[field]
+
+# METADATA
+# title: Path of a volume of the pod
+# description: Below the pod spec, except for kinds that merge volumes from several places.
+volume_path(pod_set, index) := pod_set.places[$"volumes/{index}"]
+
+volume_path(pod_set, index) := $"{field_path(pod_set, "volumes")}/{index}" if not pod_set.places[$"volumes/{index}"]
+
+# METADATA
+# title: Path of a field of a container
+# description: Below the container, except for kinds that merge fields from several places.
+container_path(container, field) := container.places[field]
+
+container_path(container, field) := $"{container.path}/{field}" if not container.places[field]

@@ -84,6 +84,8 @@ class Container:
     """Variables that operators reserve, where it is unknown which operator runs it; as in a pod set."""
     resources_path: str = ""
     """Where mutations add resources for it; empty where they use its own place."""
+    field_places: Mapping[str, str] = field(default_factory=dict)
+    """The paths of other fields that stand elsewhere, by their path below the container."""
     places: Mapping[str, str] | None = None
     """The paths of `requests` and `limits`, by these keys, in kinds that keep them outside the container."""
 

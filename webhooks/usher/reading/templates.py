@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from usher import model, paths
@@ -46,6 +47,8 @@ class ContainerPlace(NamedTuple):
     """Variables that must not be added there, of every operator that may run the container; written as in `Traits`."""
     resources_path: str = ""
     """The object that takes further requests and limits, where that is not `resources` of the container."""
+    field_places: Mapping[str, str] = MappingProxyType({})
+    """Paths of fields that stand elsewhere than in the container, by their path below it."""
 
 
 class Traits(NamedTuple):

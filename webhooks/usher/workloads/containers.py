@@ -71,6 +71,7 @@ def read(
         if pod_shapes.CONTAINER_FIELDS.isdisjoint(value)
         else reading_shapes.read(pod_shapes.CONTAINER, value, path, reading.unknown),
         places=_places(place),
+        field_places=place.field_places,
         environment_path=place.environment_path,
         environment_elsewhere=_names(place.environment) if place.environment_path else frozenset(),
         reserved_environment=place.reserved_environment,

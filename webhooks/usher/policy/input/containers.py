@@ -47,6 +47,8 @@ class Processes(TypedDict):
 class Container(pod_shapes.Container):
     name: str
     path: str
+    places: NotRequired[dict[str, str]]
+    """Paths of fields that stand elsewhere than in the container, by their path below it."""
     type: str
     asksAccelerators: bool
     trains: NotRequired[bool]
@@ -112,6 +114,8 @@ def _add_what_is_rare(result: Container, container: model.Container) -> None:
         result["processes"] = {"number": container.processes.number, "path": container.processes.path}
     if container.idle_command:
         result["idleCommand"] = container.idle_command
+    if container.field_places:
+        result["places"] = dict(container.field_places)
 
 
 def _resource(container: model.Container, name: str) -> Resource:
