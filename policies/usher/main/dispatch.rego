@@ -192,6 +192,10 @@ _findings_accelerator_pods contains {"check": "priority/class_other_than_declare
 	some finding in data.usher.checks.priority.class_other_than_declared.deny
 }
 
+_findings_accelerator_pods contains {"check": "priority/leaves_too_late", "finding": finding} if {
+	some finding in data.usher.checks.priority.leaves_too_late.deny
+}
+
 _findings_accelerator_pods contains {"check": "mig/unknown_profile", "finding": finding} if {
 	some finding in data.usher.checks.mig.unknown_profile.deny
 }
@@ -682,6 +686,10 @@ _findings_labelled_pods contains {"check": "queueing/topology_value_invalid", "f
 	some finding in data.usher.checks.queueing.topology_value_invalid.deny
 }
 
+_findings_labelled_pods contains {"check": "gang/kai_queue_not_allowed", "finding": finding} if {
+	some finding in data.usher.checks.gang.kai_queue_not_allowed.deny
+}
+
 _findings_labelled_pods contains {"check": "priority/workload_class_not_allowed", "finding": finding} if {
 	some finding in data.usher.checks.priority.workload_class_not_allowed.deny
 }
@@ -1106,6 +1114,10 @@ _findings_namespace contains {"check": "tenancy/pod_security_missing", "finding"
 	some finding in data.usher.checks.tenancy.pod_security_missing.deny
 }
 
+_findings_namespace contains {"check": "tenancy/admin_access_by_tenant", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.admin_access_by_tenant.deny
+}
+
 _findings contains each if {
 	input.object.gpuQuota
 	some each in _findings_gpuQuota
@@ -1246,6 +1258,14 @@ _findings_resourceClaim contains {"check": "objects/claim_count_beside_all", "fi
 	some finding in data.usher.checks.objects.claim_count_beside_all.deny
 }
 
+_findings_resourceClaim contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
+}
+
 _findings contains each if {
 	input.object.resourceClaimTemplate
 	some each in _findings_resourceClaimTemplate
@@ -1269,6 +1289,14 @@ _findings_resourceClaimTemplate contains {"check": "objects/claim_count_beside_a
 
 _findings_resourceClaimTemplate contains {"check": "objects/claim_with_alternatives_in_queue", "finding": finding} if {
 	some finding in data.usher.checks.objects.claim_with_alternatives_in_queue.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
 }
 
 _findings contains each if {
@@ -1475,6 +1503,24 @@ _findings_misspeltTriggerAuthentication contains {"check": "objects/keda_group_m
 	some finding in data.usher.checks.objects.keda_group_misspelt.deny
 }
 
+_findings contains each if {
+	input.object.disruptionBudget
+	some each in _findings_disruptionBudget
+}
+
+_findings_disruptionBudget contains {"check": "objects/budget_that_blocks_eviction", "finding": finding} if {
+	some finding in data.usher.checks.objects.budget_that_blocks_eviction.deny
+}
+
+_findings contains each if {
+	input.object.provisioningRequest
+	some each in _findings_provisioningRequest
+}
+
+_findings_provisioningRequest contains {"check": "objects/provisioning_request_too_large", "finding": finding} if {
+	some finding in data.usher.checks.objects.provisioning_request_too_large.deny
+}
+
 _unknown contains each if {
 	input.workload.asksAccelerators
 	some each in _unknown_accelerator_pods
@@ -1628,6 +1674,10 @@ _unknown contains each if {
 
 _unknown_namespace contains {"check": "tenancy/exemption_by_tenant", "unknown": unknown} if {
 	some unknown in data.usher.checks.tenancy.exemption_by_tenant.unknown
+}
+
+_unknown_namespace contains {"check": "tenancy/admin_access_by_tenant", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.admin_access_by_tenant.unknown
 }
 
 _unknown contains each if {
