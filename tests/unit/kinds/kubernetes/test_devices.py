@@ -24,9 +24,7 @@ def requests(value: paths.Object) -> Any:
 
 
 def test_the_first_version_has_its_fields_in_the_request() -> None:
-    found = requests(
-        claim("v1beta1", {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2, "other": []})
-    )
+    found = requests(claim("v1beta1", {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2, "other": []}))
 
     assert found == [{"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2, "accelerator": True}]
 
