@@ -53,6 +53,21 @@ def test_what_the_image_sets_is_overridden_and_what_the_pod_sets_is_not() -> Non
     assert mutated(by_hand).value == by_hand
 
 
+def test_a_config_map_in_the_same_files_tells_what_env_from_brings() -> None:
+    settings: paths.Object = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": "ml-research"},
+        "data": {"VISIBLE_DEVICES": "all"},
+    }
+    source: Any = {"prefix": "NVIDIA_", "configMapRef": {"name": "settings"}}
+    pod = full_pod(full_container(gpus=1, envFrom=[source]))
+
+    assert TAKES_DEVICES in found(decided(pod, None, settings))
+    assert TAKES_DEVICES not in found(decided(pod))
+    assert "audit USH219 device-variables-from-elsewhere" in found(decided(pod))
+
+
 # GPUs of init containers and sidecars
 
 

@@ -18,6 +18,23 @@ may_see_all_devices if input.site.systemNamespace
 may_see_all_devices if input.site.visibleDevicesAllowed
 
 # METADATA
+# title: Variables that name devices for a container runtime
+# description: |
+#   The runtime gives the container what they name. Variables that only hide devices from a program, for example
+#   CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES, are not among them.
+device_variables := {
+	"AMD_VISIBLE_DEVICES",
+	"AWS_NEURON_VISIBLE_DEVICES",
+	"HABANA_VISIBLE_DEVICES",
+	"NVIDIA_IMEX_CHANNELS",
+	"NVIDIA_VISIBLE_DEVICES",
+}
+
+# METADATA
+# title: Values of these variables that name no device
+values_without_devices := {"", "none", "void"}
+
+# METADATA
 # title: Host paths
 # description: |
 #   Every hostPath volume with its pod set, its path in the manifest and the place on the node that it leads to. The
@@ -29,7 +46,7 @@ host_paths := [entry |
 	entry := {
 		"podSet": pod_set,
 		"volume": object.get(volume, "name", ""),
-		"path": $"{workload.field_path(pod_set, "volumes")}/{index}/hostPath/path",
+		"path": $"{workload.volume_path(pod_set, index)}/hostPath/path",
 		"written": volume.hostPath.path,
 		"place": place,
 	}

@@ -30,13 +30,17 @@ fabric.shared_memory_missing.resources := input.site.parameters["fabric/shared_m
 
 default fabric.shared_memory_missing.resources := ["nvidia.com/gpu", "amd.com/gpu"]
 
+gang.kai_queue_not_allowed.allowed := input.site.parameters["gang/kai_queue_not_allowed"].allowed
+
+default gang.kai_queue_not_allowed.allowed := []
+
 gang.volcano_queue_not_allowed.allowed := input.site.parameters["gang/volcano_queue_not_allowed"].allowed
 
 default gang.volcano_queue_not_allowed.allowed := []
 
 isolation.broad_host_path.directories := input.site.parameters["isolation/broad_host_path"].directories
 
-default isolation.broad_host_path.directories := ["/", "/dev", "/etc", "/etc/kubernetes", "/proc", "/run", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/rancher", "/var/lib/rancher/k3s", "/var/lib/rancher/rke2"]
+default isolation.broad_host_path.directories := ["/", "/dev", "/etc", "/etc/kubernetes", "/proc", "/run", "/sys", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/rancher", "/var/lib/rancher/k3s", "/var/lib/rancher/rke2"]
 
 isolation.cdi_annotations.passthroughKinds := input.site.parameters["isolation/cdi_annotations"].passthroughKinds
 
@@ -52,7 +56,7 @@ default isolation.fraction_without_its_scheduler.schedulers := ["kai-scheduler",
 
 isolation.host_path_to_devices.paths := input.site.parameters["isolation/host_path_to_devices"].paths
 
-default isolation.host_path_to_devices.paths := ["/dev/accel*", "/dev/char", "/dev/davinci*", "/dev/dri", "/dev/dxg", "/dev/infiniband", "/dev/kfd", "/dev/neuron*", "/dev/nvidia*", "/dev/vfio", "/run/nvidia"]
+default isolation.host_path_to_devices.paths := ["/dev/accel*", "/dev/char", "/dev/davinci*", "/dev/dri", "/dev/dxg", "/dev/infiniband", "/dev/kfd", "/dev/neuron*", "/dev/nvidia*", "/dev/vfio", "/run/nvidia", "/sys/bus/pci", "/sys/devices/pci*", "/tmp/nvidia-mps"]
 
 isolation.host_path_to_kubelet_state.paths := input.site.parameters["isolation/host_path_to_kubelet_state"].paths
 
@@ -106,6 +110,10 @@ objects.priority_class_value_too_high.maximum := input.site.parameters["objects/
 
 default objects.priority_class_value_too_high.maximum := 2147483647
 
+objects.provisioning_request_too_large.maximum := input.site.parameters["objects/provisioning_request_too_large"].maximum
+
+default objects.provisioning_request_too_large.maximum := 64
+
 objects.quota_without_partitions.offered := input.site.parameters["objects/quota_without_partitions"].offered
 
 default objects.quota_without_partitions.offered := []
@@ -145,6 +153,14 @@ default placement.unknown_scheduler.schedulers := ["default-scheduler", "kai-sch
 priority.class_not_allowed.allowed := input.site.parameters["priority/class_not_allowed"].allowed
 
 default priority.class_not_allowed.allowed := []
+
+priority.leaves_too_late.maximumSeconds := input.site.parameters["priority/leaves_too_late"].maximumSeconds
+
+default priority.leaves_too_late.maximumSeconds := 7200
+
+priority.leaves_too_late.maximumSleepSeconds := input.site.parameters["priority/leaves_too_late"].maximumSleepSeconds
+
+default priority.leaves_too_late.maximumSleepSeconds := 900
 
 priority.notebook_that_preempts.classes := input.site.parameters["priority/notebook_that_preempts"].classes
 

@@ -73,19 +73,21 @@ containers := [entry |
 #   finding.
 assumption_of_agents := {"assumption": text} if {
 	not input.site.systemNamespacesDeclared
-	_of_a_daemon_set
+	of_a_daemon_set
 	text := "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
 } else := {}
 
-_of_a_daemon_set if input.workload.kind == "DaemonSet"
+# METADATA
+# title: Whether the pods are those of a DaemonSet
+of_a_daemon_set if input.workload.kind == "DaemonSet"
 
-_of_a_daemon_set if {
+of_a_daemon_set if {
 	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
 	not input.review
 }
 
 # Any user can write an owner, but only the API server knows which user makes the pod.
-_of_a_daemon_set if {
+of_a_daemon_set if {
 	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
 	"controllers" in input.review.by
 }
@@ -104,3 +106,17 @@ ordinary_pod_sets := [pod_set |
 field_path(pod_set, field) := pod_set.places[field]
 
 field_path(pod_set, field) := $"{pod_set.specPath}/{field}" if not pod_set.places[field]
+
+# METADATA
+# title: Path of a volume of the pod
+# description: Below the pod spec, except for kinds that merge volumes from several places.
+volume_path(pod_set, index) := pod_set.places[$"volumes/{index}"]
+
+volume_path(pod_set, index) := $"{field_path(pod_set, "volumes")}/{index}" if not pod_set.places[$"volumes/{index}"]
+
+# METADATA
+# title: Path of a field of a container
+# description: Below the container, except for kinds that merge fields from several places.
+container_path(container, field) := container.places[field]
+
+container_path(container, field) := $"{container.path}/{field}" if not container.places[field]

@@ -68,6 +68,10 @@ _findings_accelerator_pods contains {"check": "isolation/monitoring_resources", 
 	some finding in data.usher.checks.isolation.monitoring_resources.deny
 }
 
+_findings_accelerator_pods contains {"check": "isolation/device_variables_from_elsewhere", "finding": finding} if {
+	some finding in data.usher.checks.isolation.device_variables_from_elsewhere.deny
+}
+
 _findings_accelerator_pods contains {"check": "placement/gpu_toleration_present", "finding": finding} if {
 	some finding in data.usher.checks.placement.gpu_toleration_present.deny
 }
@@ -190,6 +194,10 @@ _findings_accelerator_pods contains {"check": "priority/scheduling_policy_differ
 
 _findings_accelerator_pods contains {"check": "priority/class_other_than_declared", "finding": finding} if {
 	some finding in data.usher.checks.priority.class_other_than_declared.deny
+}
+
+_findings_accelerator_pods contains {"check": "priority/leaves_too_late", "finding": finding} if {
+	some finding in data.usher.checks.priority.leaves_too_late.deny
 }
 
 _findings_accelerator_pods contains {"check": "mig/unknown_profile", "finding": finding} if {
@@ -477,6 +485,10 @@ _findings_pods contains {"check": "isolation/host_path_to_kubelet_state", "findi
 	some finding in data.usher.checks.isolation.host_path_to_kubelet_state.deny
 }
 
+_findings_pods contains {"check": "isolation/node_agent_of_a_tenant", "finding": finding} if {
+	some finding in data.usher.checks.isolation.node_agent_of_a_tenant.deny
+}
+
 _findings_pods contains {"check": "placement/tolerates_everything", "finding": finding} if {
 	some finding in data.usher.checks.placement.tolerates_everything.deny
 }
@@ -684,6 +696,10 @@ _findings_labelled_pods contains {"check": "queueing/pod_set_group_without_topol
 
 _findings_labelled_pods contains {"check": "queueing/topology_value_invalid", "finding": finding} if {
 	some finding in data.usher.checks.queueing.topology_value_invalid.deny
+}
+
+_findings_labelled_pods contains {"check": "gang/kai_queue_not_allowed", "finding": finding} if {
+	some finding in data.usher.checks.gang.kai_queue_not_allowed.deny
 }
 
 _findings_labelled_pods contains {"check": "priority/workload_class_not_allowed", "finding": finding} if {
@@ -1114,6 +1130,10 @@ _findings_namespace contains {"check": "tenancy/pod_security_missing", "finding"
 	some finding in data.usher.checks.tenancy.pod_security_missing.deny
 }
 
+_findings_namespace contains {"check": "tenancy/admin_access_by_tenant", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.admin_access_by_tenant.deny
+}
+
 _findings contains each if {
 	input.object.gpuQuota
 	some each in _findings_gpuQuota
@@ -1258,6 +1278,14 @@ _findings_resourceClaim contains {"check": "objects/claim_count_beside_all", "fi
 	some finding in data.usher.checks.objects.claim_count_beside_all.deny
 }
 
+_findings_resourceClaim contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
+}
+
 _findings contains each if {
 	input.object.resourceClaimTemplate
 	some each in _findings_resourceClaimTemplate
@@ -1281,6 +1309,14 @@ _findings_resourceClaimTemplate contains {"check": "objects/claim_count_beside_a
 
 _findings_resourceClaimTemplate contains {"check": "objects/claim_with_alternatives_in_queue", "finding": finding} if {
 	some finding in data.usher.checks.objects.claim_with_alternatives_in_queue.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
 }
 
 _findings contains each if {
@@ -1487,6 +1523,24 @@ _findings_misspeltTriggerAuthentication contains {"check": "objects/keda_group_m
 	some finding in data.usher.checks.objects.keda_group_misspelt.deny
 }
 
+_findings contains each if {
+	input.object.disruptionBudget
+	some each in _findings_disruptionBudget
+}
+
+_findings_disruptionBudget contains {"check": "objects/budget_that_blocks_eviction", "finding": finding} if {
+	some finding in data.usher.checks.objects.budget_that_blocks_eviction.deny
+}
+
+_findings contains each if {
+	input.object.provisioningRequest
+	some each in _findings_provisioningRequest
+}
+
+_findings_provisioningRequest contains {"check": "objects/provisioning_request_too_large", "finding": finding} if {
+	some finding in data.usher.checks.objects.provisioning_request_too_large.deny
+}
+
 _unknown contains each if {
 	input.workload.asksAccelerators
 	some each in _unknown_accelerator_pods
@@ -1514,19 +1568,6 @@ _unknown_accelerator_pods contains {"check": "mig/more_than_a_node_holds", "unkn
 
 _unknown_accelerator_pods contains {"check": "tenancy/accelerators_for_named_users_only", "unknown": unknown} if {
 	some unknown in data.usher.checks.tenancy.accelerators_for_named_users_only.unknown
-}
-
-_unknown contains each if {
-	count(input.podSets) > 0
-	some each in _unknown_pods
-}
-
-_unknown_pods contains {"check": "isolation/visible_devices_set_by_hand", "unknown": unknown} if {
-	some unknown in data.usher.checks.isolation.visible_devices_set_by_hand.unknown
-}
-
-_unknown_pods contains {"check": "priority/priority_number_by_hand", "unknown": unknown} if {
-	some unknown in data.usher.checks.priority.priority_number_by_hand.unknown
 }
 
 _unknown contains each if {
@@ -1638,12 +1679,25 @@ _unknown_volcanoPodGroup contains {"check": "gang/pod_group_queue_unusable", "un
 }
 
 _unknown contains each if {
+	count(input.podSets) > 0
+	some each in _unknown_pods
+}
+
+_unknown_pods contains {"check": "priority/priority_number_by_hand", "unknown": unknown} if {
+	some unknown in data.usher.checks.priority.priority_number_by_hand.unknown
+}
+
+_unknown contains each if {
 	input.object.namespace
 	some each in _unknown_namespace
 }
 
 _unknown_namespace contains {"check": "tenancy/exemption_by_tenant", "unknown": unknown} if {
 	some unknown in data.usher.checks.tenancy.exemption_by_tenant.unknown
+}
+
+_unknown_namespace contains {"check": "tenancy/admin_access_by_tenant", "unknown": unknown} if {
+	some unknown in data.usher.checks.tenancy.admin_access_by_tenant.unknown
 }
 
 _unknown contains each if {

@@ -76,6 +76,13 @@ def test_variables_of_other_families_do_not_leave_the_manifest() -> None:
     assert [(variable.name, variable.value) for variable in found.containers[0].environment] == [("NCCL_DEBUG", "INFO")]
 
 
+@pytest.mark.parametrize("name", ["AMD_VISIBLE_DEVICES", "AWS_NEURON_VISIBLE_DEVICES", "HABANA_VISIBLE_DEVICES"])
+def test_variables_that_runtimes_of_other_vendors_read_are_kept(name: str) -> None:
+    found = pod_set(builders.pod(builders.container(env={name: "all"})))
+
+    assert [variable.value for variable in found.containers[0].environment] == ["all"]
+
+
 @pytest.mark.parametrize("family", ["NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_", "RDMAV_"])
 def test_the_families_that_rules_read_are_kept(family: str) -> None:
     found = pod_set(builders.pod(builders.container(env={family + "X": "1"})))

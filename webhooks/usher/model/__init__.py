@@ -4,7 +4,14 @@ A value that a finding or a patch may point at keeps its `path`: a JSON Pointer 
 """
 
 from usher.model.accelerators import AcceleratorRequest, Resources, Route, Total, UnclearDevices
-from usher.model.containers import Container, ContainerType, EnvironmentVariable, ModelParallelism, Processes
+from usher.model.containers import (
+    Container,
+    ContainerType,
+    EnvironmentSource,
+    EnvironmentVariable,
+    ModelParallelism,
+    Processes,
+)
 from usher.model.decisions import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.pod_sets import Count, Keyed, PodSet, Scheduler, Way
 from usher.model.workloads import NO_GANG_PLACES, Gang, GangPlaces, Owner, Role, Unknown, Workload
@@ -16,6 +23,7 @@ __all__ = [
     "ContainerType",
     "Count",
     "Decision",
+    "EnvironmentSource",
     "EnvironmentVariable",
     "Finding",
     "Gang",

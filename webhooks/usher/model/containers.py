@@ -19,6 +19,16 @@ class EnvironmentVariable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentSource:
+    """One entry of a container's `envFrom`."""
+
+    path: str
+    prefix: str = ""
+    variables: Mapping[str, str] | None = None
+    """Those of the families that rules read; None where the object that brings them is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Processes:
     """How many processes a container's launcher starts on its node, and the path that says so."""
 
@@ -61,6 +71,8 @@ class Container:
     limits: Resources
     environment: tuple[EnvironmentVariable, ...]
     """Only the families of variables that rules read. Of several entries with one name, the last counts."""
+    environment_sources: tuple[EnvironmentSource, ...] = ()
+    """What `envFrom` brings. An entry of `environment` wins over all of it, and a later source over an earlier one."""
     operator_variables: Mapping[str, str] | None = None
     """Paths in `env` of variables that the kind's operator sets as well, by name; None where the kind has no operator.
     """
@@ -93,6 +105,8 @@ class Container:
     inherited_resources: Mapping[str, Any] | None = None
     """The resources that another object gives it, while nothing is at `resources_path`. A mutation that writes there
     must repeat them. None where they are unknown or cannot be repeated."""
+    field_places: Mapping[str, str] = field(default_factory=dict)
+    """The paths of other fields that stand elsewhere, by their path below the container."""
     places: Mapping[str, str] | None = None
     """The paths of `requests` and `limits`, by these keys, in kinds that keep them outside the container."""
 

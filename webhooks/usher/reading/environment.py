@@ -5,9 +5,22 @@ from functools import lru_cache
 from typing import Final
 
 from usher import model, paths
+from usher.reading.lookup import Reference
 from usher.reading.values import Reading
 
-READ_VARIABLES: Final = ("NVIDIA_", "NCCL_", "CUDA_", "UCX_", "FI_", "RDMAV_", "NPROC_PER_NODE", "PET_NPROC_PER_NODE")
+READ_VARIABLES: Final = (
+    "AMD_VISIBLE_DEVICES",
+    "AWS_NEURON_VISIBLE_DEVICES",
+    "CUDA_",
+    "FI_",
+    "HABANA_VISIBLE_DEVICES",
+    "NCCL_",
+    "NPROC_PER_NODE",
+    "NVIDIA_",
+    "PET_NPROC_PER_NODE",
+    "RDMAV_",
+    "UCX_",
+)
 """The families of variables that rules read. No others leave the manifest: their values may be secrets."""
 
 _INITIALS: Final = frozenset(family[0] for family in READ_VARIABLES)
@@ -26,6 +39,35 @@ def variables(value: object, path: str, reading: Reading) -> Iterator[model.Envi
                     yield _variable(name, text, f"{path}/{index}")
                 continue
         yield from _odd_variable(entry, f"{path}/{index}", reading)
+
+
+def sources(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentSource]:
+    """The entries of `envFrom`, each with the variables of these families that it brings.
+
+    Only the ConfigMaps of the same files are read: of a cluster usher keeps their names alone, and it reads no Secret.
+    """
+    for index, entry in enumerate(value if isinstance(value, list) else ()):
+        # Shapes record entries of wrong types.
+        source = entry if isinstance(entry, dict) else {}
+        prefix = source.get("prefix")
+        prefix = prefix if isinstance(prefix, str) else ""
+        data = _data(source.get("configMapRef"), reading)
+        brought = None
+        if data is not None:
+            named = ((prefix + key, text) for key, text in data.items())
+            brought = {name: text for name, text in named if name.startswith(READ_VARIABLES) and isinstance(text, str)}
+        yield model.EnvironmentSource(path=f"{path}/{index}", prefix=prefix, variables=brought)
+
+
+def _data(reference: object, reading: Reading) -> Mapping[str, paths.Json] | None:
+    """The texts of a ConfigMap; None where they are not known."""
+    name = reference.get("name") if isinstance(reference, dict) else None
+    if not isinstance(name, str):
+        return None
+    wanted = Reference(group="", kind="ConfigMap", name=name, namespace=reading.context.namespace)
+    found = reading.context.find(wanted)
+    data = None if found is None else found.get("data")
+    return data if isinstance(data, dict) else None
 
 
 def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tuple[str, str]]:

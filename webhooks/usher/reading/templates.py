@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from usher import model, paths
@@ -47,6 +48,8 @@ class ContainerPlace(NamedTuple):
     resources_path: str = ""
     inherited_resources: Mapping[str, paths.Json] | None = None
     """The object that takes further requests and limits, where that is not `resources` of the container."""
+    field_places: Mapping[str, str] = MappingProxyType({})
+    """Paths of fields that stand elsewhere than in the container, by their path below it."""
 
 
 class Traits(NamedTuple):

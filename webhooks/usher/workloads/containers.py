@@ -9,7 +9,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reading import pod_shapes
 from usher.reading import shapes as reading_shapes
-from usher.reading.environment import of_operator, variables
+from usher.reading.environment import of_operator, sources, variables
 from usher.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 from usher.reading.values import Reading
 from usher.workloads import launching
@@ -58,6 +58,7 @@ def read(
         requests=requests,
         limits=limits,
         environment=environment,
+        environment_sources=_sources(value.get("envFrom"), path, reading),
         operator_variables=_of_operator(place, template) if template.traits.operator_environment else None,
         accelerators=accelerators,
         lookalikes=tuple(filter(vocabulary.looks_like, names)),
@@ -71,6 +72,7 @@ def read(
         if pod_shapes.CONTAINER_FIELDS.isdisjoint(value)
         else reading_shapes.read(pod_shapes.CONTAINER, value, path, reading.unknown),
         places=_places(place),
+        field_places=place.field_places,
         environment_path=place.environment_path,
         environment_elsewhere=_names(place.environment) if place.environment_path else frozenset(),
         reserved_environment=place.reserved_environment,
@@ -130,6 +132,10 @@ def _environment(place: ContainerPlace, reading: Reading) -> tuple[model.Environ
         return tuple(variable for environment in place.environment for variable in variables(*environment, reading))
     value = place.value.get("env")
     return () if value is None else tuple(variables(value, place.path + "/env", reading))
+
+
+def _sources(value: object, path: str, reading: Reading) -> tuple[model.EnvironmentSource, ...]:
+    return () if value is None else tuple(sources(value, path + "/envFrom", reading))
 
 
 def _names(lists: tuple[Place, ...] | None) -> frozenset[str]:

@@ -24,11 +24,21 @@ def requests(value: paths.Object) -> Any:
 
 
 def test_the_first_version_has_its_fields_in_the_request() -> None:
-    found = requests(
-        claim("v1beta1", {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2, "selectors": []})
-    )
+    found = requests(claim("v1beta1", {"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2, "other": []}))
 
     assert found == [{"name": "gpu", "deviceClassName": "gpu.nvidia.com", "count": 2, "accelerator": True}]
+
+
+def test_selectors_and_tolerations_are_read() -> None:
+    exactly: dict[str, paths.Json] = {
+        "deviceClassName": "gpu.nvidia.com",
+        "selectors": [{"cel": {"expression": "true", "other": 1}}],
+        "tolerations": [{"key": "broken", "operator": "Exists", "effect": "NoExecute"}],
+    }
+    (found,) = requests(claim("v1", {"name": "a", "exactly": exactly}))
+
+    assert found["exactly"]["selectors"] == [{"cel": {"expression": "true"}}]
+    assert found["exactly"]["tolerations"] == [{"key": "broken", "operator": "Exists"}]
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta2"])

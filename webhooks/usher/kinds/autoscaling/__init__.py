@@ -1,5 +1,5 @@
-"""What changes the number of pods of a workload: autoscalers, and KEDA."""
+"""What changes the number of pods of a workload, or of nodes: autoscalers, KEDA and provisioning requests."""
 
-from usher.kinds.autoscaling import autoscalers, misspelt, scaled_jobs
+from usher.kinds.autoscaling import autoscalers, misspelt, provisioning, scaled_jobs
 
-KINDS = (*scaled_jobs.KINDS, *autoscalers.KINDS, *misspelt.KINDS)
+KINDS = (*scaled_jobs.KINDS, *autoscalers.KINDS, *provisioning.KINDS, *misspelt.KINDS)

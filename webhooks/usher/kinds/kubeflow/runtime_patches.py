@@ -7,7 +7,7 @@ TR:pkg/runtime/core/trainingruntime.go, mergeRuntimePatches.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from usher import model, paths
 from usher.reading.templates import ContainerPlace, Place, Template
@@ -114,7 +114,7 @@ def applied(template: Template, patches: list[Patch], reading: Reading) -> Templ
     for patch in patches:
         own, path = reading.mapping(*patch.spec), patch.spec.path
         metadata = _metadata(metadata, patch.metadata, reading)
-        for field in ("nodeSelector", "affinity", "tolerations", "schedulingGates"):
+        for field in ("nodeSelector", "affinity", "tolerations", "schedulingGates", "terminationGracePeriodSeconds"):
             if own.get(field) is not None:
                 before = fields[field].value if field in fields else spec.get(field)
                 merged = _added(before, own[field]) if field == "schedulingGates" else _merged(before, own[field])
@@ -122,7 +122,7 @@ def applied(template: Template, patches: list[Patch], reading: Reading) -> Templ
     return replace(
         template,
         metadata=metadata,
-        fields=fields,
+        fields={**fields, **_volumes(Place(spec.get("volumes"), f"{template.spec.path}/volumes"), patches, reading)},
         containers=tuple(_containers(template.containers or (), patches, reading)),
     )
 
@@ -148,22 +148,61 @@ def _added(before: object, own: object) -> object:
     return [*own, *before] if isinstance(own, list) and isinstance(before, list) else own
 
 
+def _volumes(before: Place, patches: list[Patch], reading: Reading) -> dict[str, Place]:
+    """The volumes, and each by its number where it stands; empty where no patch has any. They merge by name."""
+    lists = [(reading.mapping(*patch.spec).get("volumes"), f"{patch.spec.path}/volumes") for patch in patches]
+    merged: dict[str, Place] = {}
+    if all(value is None for value, _ in lists):
+        return merged
+    for value, path in ((before.value, before.path), *lists):
+        for index, volume in enumerate(reading.sequence(value, path)):
+            name = volume.get("name") if isinstance(volume, dict) else None
+            key = name if isinstance(name, str) else f"{path}/{index}"
+            merged[key] = Place(volume, f"{path}/{index}")
+    volumes = list(merged.values())
+    whole = Place([volume.value for volume in volumes], lists[-1][1])
+    return {"volumes": whole, **{f"volumes/{number}": volume for number, volume in enumerate(volumes)}}
+
+
 def _containers(
     containers: tuple[ContainerPlace, ...], patches: list[Patch], reading: Reading
 ) -> Iterator[ContainerPlace]:
-    """Variables merge by name, and those of a patch come later."""
-    environments: dict[str, list[Place]] = {}
+    own: dict[str, list[Place]] = {}
     for patch in patches:
         spec = reading.mapping(*patch.spec)
         for field in ("initContainers", "containers"):
-            for path, own in reading.items(spec.get(field), f"{patch.spec.path}/{field}"):
-                name = reading.text(own.get("name"), path + "/name")
-                environments.setdefault(name, []).append(Place(own.get("env"), path + "/env"))
+            for path, value in reading.items(spec.get(field), f"{patch.spec.path}/{field}"):
+                own.setdefault(reading.text(value.get("name"), path + "/name"), []).append(Place(value, path))
     for container in containers:
-        own_name = container.name or container.value.get("name")
+        name = container.name or container.value.get("name")
         # No two containers of a pod have the same name.
-        added = environments.pop(own_name, None) if isinstance(own_name, str) else None
-        yield with_variables(container, added) if added else container
+        added = own.pop(name, []) if isinstance(name, str) else []
+        patched = container
+        for place in added:
+            patched = _patched(patched, place, reading)
+        yield patched
+
+
+def _patched(container: ContainerPlace, patch: Place, reading: Reading) -> ContainerPlace:
+    """Variables merge by name, mounts by their path, and those of the patch come later."""
+    own, path = reading.mapping(*patch), patch.path
+    if own.get("env") is not None:
+        container = with_variables(container, [Place(own["env"], path + "/env")])
+    value: dict[str, Any] = dict(container.value)
+    places = dict(container.field_places)
+    if own.get("securityContext") is not None:
+        value["securityContext"] = _merged(value.get("securityContext"), own["securityContext"])
+        changed = reading.mapping(own["securityContext"], path + "/securityContext")
+        places |= {f"securityContext/{field}": f"{path}/securityContext/{field}" for field in changed}
+    added = reading.sequence(own.get("volumeMounts"), path + "/volumeMounts")
+    if added:
+        mounts = value.get("volumeMounts")
+        before = mounts if isinstance(mounts, list) else []
+        value["volumeMounts"] = [*before, *added]
+        places |= {
+            f"volumeMounts/{len(before) + number}": f"{path}/volumeMounts/{number}" for number in range(len(added))
+        }
+    return container._replace(value=value, field_places=places)
 
 
 def with_variables(container: ContainerPlace, added: list[Place]) -> ContainerPlace:

@@ -6,6 +6,7 @@ from usher.kinds.kubernetes import (
     config_maps,
     definitions,
     devices,
+    disruption_budgets,
     namespaces,
     nodes,
     pods,
@@ -24,4 +25,5 @@ KINDS = (
     *priorities.KINDS,
     *devices.KINDS,
     *definitions.KINDS,
+    *disruption_budgets.KINDS,
 )

@@ -15,6 +15,24 @@ from usher.reading.shapes import STRICT
 
 
 @with_config(STRICT)
+class Expression(TypedDict):
+    """In CEL."""
+
+    expression: NotRequired[str]
+
+
+@with_config(STRICT)
+class Selector(TypedDict):
+    cel: NotRequired[Expression]
+
+
+@with_config(STRICT)
+class DeviceToleration(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+
+
+@with_config(STRICT)
 class SubRequest(TypedDict):
     """What devices are asked for, as an alternative or as the only ones."""
 
@@ -23,6 +41,8 @@ class SubRequest(TypedDict):
     allocationMode: NotRequired[str]
     count: NotRequired[int]
     adminAccess: NotRequired[bool]
+    selectors: NotRequired[list[Selector]]
+    tolerations: NotRequired[list[DeviceToleration]]
     accelerator: NotRequired[bool]
     """Whether the devices of the class are accelerators, where that is known; not of the manifest."""
 

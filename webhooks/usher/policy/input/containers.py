@@ -28,6 +28,15 @@ class Variable(TypedDict):
     """Path of an earlier entry of that name in the same list."""
 
 
+class Source(TypedDict):
+    """One entry of `envFrom`."""
+
+    path: str
+    prefix: NotRequired[str]
+    variables: NotRequired[dict[str, str]]
+    """Of the families that rules read; absent if usher does not know the object that brings them."""
+
+
 class Processes(TypedDict):
     """How many processes a launcher starts on one node, and where that is said."""
 
@@ -49,6 +58,8 @@ class ModelParallelism(TypedDict):
 class Container(pod_shapes.Container):
     name: str
     path: str
+    places: NotRequired[dict[str, str]]
+    """Paths of fields that stand elsewhere than in the container, by their path below it."""
     type: str
     asksAccelerators: bool
     trains: NotRequired[bool]
@@ -63,6 +74,8 @@ class Container(pod_shapes.Container):
     """Paths of unknown resources that look like accelerators, by their names."""
     environment: dict[str, Variable]
     """By name; the last of several entries with one name, because Kubernetes uses that one."""
+    environmentSources: NotRequired[list[Source]]
+    """What `envFrom` brings. `environment` wins over all of it, and a later source over an earlier one."""
     operatorVariables: NotRequired[dict[str, str]]
     """Paths of variables that the kind's operator sets as well, by their names; never their values."""
     processes: NotRequired[Processes]
@@ -95,9 +108,7 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
         result["trains"] = True
     if len(container.environment) > len(result["environment"]):
         _add_overrides(result["environment"], container.environment)
-    if container.operator_variables:
-        result["operatorVariables"] = dict(container.operator_variables)
-    _add_launch(result, container)
+    _add_rare_fields(result, container)
     if all_resources:
         others = {*container.requests, *container.limits}.difference(container.accelerators)
         if others:
@@ -107,14 +118,20 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
     return result
 
 
-def _add_launch(result: Container, container: model.Container) -> None:
-    """Adds what the command of the container starts."""
+def _add_rare_fields(result: Container, container: model.Container) -> None:
+    """Adds the fields that few containers have."""
+    if container.environment_sources:
+        result["environmentSources"] = [_source(source) for source in container.environment_sources]
+    if container.operator_variables:
+        result["operatorVariables"] = dict(container.operator_variables)
     if container.processes is not None:
         result["processes"] = {"number": container.processes.number, "path": container.processes.path}
     if container.parallelism is not None:
         result["parallelism"] = _parallelism(container.parallelism)
     if container.idle_command:
         result["idleCommand"] = container.idle_command
+    if container.field_places:
+        result["places"] = dict(container.field_places)
 
 
 def _parallelism(parallelism: model.ModelParallelism) -> ModelParallelism:
@@ -145,6 +162,15 @@ def _variable(variable: model.EnvironmentVariable) -> Variable:
     result: Variable = {"path": variable.path}
     if variable.value is not None:
         result["value"] = variable.value
+    return result
+
+
+def _source(source: model.EnvironmentSource) -> Source:
+    result: Source = {"path": source.path}
+    if source.prefix:
+        result["prefix"] = source.prefix
+    if source.variables is not None:
+        result["variables"] = dict(source.variables)
     return result
 
 

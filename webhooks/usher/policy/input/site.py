@@ -43,6 +43,8 @@ class Site(TypedDict):
     systemNamespacesDeclared: bool
     """Whether usher.yaml says which namespaces are the system's; otherwise the usual names count."""
     visibleDevicesAllowed: bool
+    visibleDevicesDeclared: bool
+    """Whether usher.yaml says which namespaces may see all devices."""
     volcanoSchedulers: list[str]
     kaiSchedulers: NotRequired[list[str]]
     """The names of KAI-Scheduler; absent where usher.yaml routes nothing to it."""
@@ -99,6 +101,7 @@ class Sites:
             "systemNamespace": config_selection.matches(namespace, config.priorities.system_namespaces),
             "systemNamespacesDeclared": "system_namespaces" in config.priorities.model_fields_set,
             "visibleDevicesAllowed": config_selection.matches(namespace, config.isolation.visible_devices),
+            "visibleDevicesDeclared": "visible_devices" in config.isolation.model_fields_set,
             "volcanoSchedulers": sorted(
                 {"volcano", *(route.name for route in config.routing if route.scheduler == "volcano")}
             ),

@@ -36,7 +36,7 @@ deny contains finding if {
 	not fabric.has_network_device(pod_set)
 
 	finding := {
-		"path": $"{container.path}/securityContext/capabilities/add/{index}",
+		"path": $"{workload.container_path(container, "securityContext/capabilities")}/add/{index}",
 		"message": $"{workload.container_name(pod_set, container)} has IPC_LOCK, which only RDMA needs, but the pod asks for no network device",
 		"remedy": "remove IPC_LOCK, or ask for the RDMA device",
 	}

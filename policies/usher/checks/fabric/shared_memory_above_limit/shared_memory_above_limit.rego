@@ -37,7 +37,7 @@ deny contains finding if {
 	size >= limit
 
 	finding := {
-		"path": $"{workload.field_path(pod_set, "volumes")}/{index}/emptyDir/sizeLimit",
+		"path": $"{workload.volume_path(pod_set, index)}/emptyDir/sizeLimit",
 		"message": $"{workload.container_name(pod_set, container)} has {amounts.bytes(size)} of shared memory, but this memory counts against its limit of {amounts.bytes(limit)}",
 		"remedy": "make sizeLimit smaller than the memory limit, so that the processes have enough memory",
 	}

@@ -5,7 +5,9 @@
 #   the directories of its kubelet. So it gives the pod everything that the other checks of host paths forbid. A
 #   read-only mount protects files, but not sockets. The user that the container runs as decides whether it can connect
 #   to a socket. Agents that watch nodes mount these directories read-only, so a read-only mount causes a warning at
-#   most. Before the check compares paths, it resolves `..`, doubled slashes and /var/run.
+#   most. /sys holds no sockets, so a read-only mount of it is allowed, and so is one in a DaemonSet as long as usher.yaml
+#   does not name the system namespaces. Helpers of GPUDirect find the cards of their node there, so in pods with
+#   accelerators /sys causes a warning at most. Before the check compares paths, it resolves `..`, doubled slashes and /var/run.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -29,6 +31,7 @@
 #         - /etc/kubernetes
 #         - /proc
 #         - /run
+#         - /sys
 #         - /var
 #         - /var/lib
 #         - /var/lib/kubelet
@@ -46,7 +49,7 @@ import data.usher.lib.parameters
 import data.usher.lib.text
 import data.usher.lib.workload
 
-deny contains object.union_n([finding, workload.assumption_of_agents, _assumption(mounts)]) if {
+deny contains object.union_n([finding, workload.assumption_of_agents, _assumption(entry, mounts)]) if {
 	not input.site.systemNamespace
 	some entry in isolation.host_paths
 	entry.place in _directories
@@ -56,6 +59,7 @@ deny contains object.union_n([finding, workload.assumption_of_agents, _assumptio
 		mount.name == entry.volume
 	]
 	mounts != []
+	not _reads_sys(entry, mounts)
 
 	finding := {
 		"path": entry.path,
@@ -66,9 +70,22 @@ deny contains object.union_n([finding, workload.assumption_of_agents, _assumptio
 
 _directories := parameters.isolation.broad_host_path.directories
 
-_assumption(mounts) := {} if _writable(mounts)
+_assumption(entry, mounts) := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"} if {
+	not _writable(mounts)
+} else := {"assumption": "usher assumes that the pod does more than read in /sys which cards the node has"} if {
+	entry.place == "/sys"
+	entry.podSet.asksAccelerators
+} else := {}
 
-_assumption(mounts) := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"} if not _writable(mounts)
+_reads_sys(entry, mounts) if {
+	entry.place == "/sys"
+	not _writable(mounts)
+}
+
+_reads_sys(entry, _) if {
+	entry.place == "/sys"
+	workload.assumption_of_agents.assumption
+}
 
 _writable(mounts) if {
 	some mount in mounts

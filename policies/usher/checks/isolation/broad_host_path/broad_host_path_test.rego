@@ -49,12 +49,32 @@ test_system_namespaces_may_have_them if {
 	)
 }
 
+test_whoever_writes_to_sys_controls_the_cards if {
+	found := finding("/spec/volumes/0/hostPath/path", "sys", `"/sys"`)
+	helper := {"assumption": "usher assumes that the pod does more than read in /sys which cards the node has"}
+	check.deny == {object.union(found, helper)} with input as examples.bad_fabric_helper
+	ordinary := json.patch(
+		examples.bad_fabric_helper,
+		[{"op": "replace", "path": "/podSets/0/asksAccelerators", "value": false}],
+	)
+	check.deny == {found} with input as ordinary
+	check.deny == set() with input as json.patch(
+		ordinary,
+		[{"op": "add", "path": "/podSets/0/containers/0/volumeMounts/0/readOnly", "value": true}],
+	)
+	agent := object.union(ordinary, {"workload": {"kind": "DaemonSet"}})
+	check.deny == set() with input as agent
+	check.deny == {found} with input as object.union(agent, {"site": {"systemNamespacesDeclared": true}})
+}
+
 test_usher_yaml_decides_which_directories_are_too_wide if {
-	other := {"parameters": {"isolation/broad_host_path": {"directories": ["/sys"]}}}
-	check.deny == {object.union(
-		finding("/spec/template/spec/volumes/1/hostPath/path", "sys", `"/sys"`),
-		assumption,
-	)} with input as object.union(examples.bad_node_exporter, {"site": other})
+	other := {"parameters": {"isolation/broad_host_path": {"directories": ["/proc/sys"]}}}
+	check.deny == {finding(
+		"/spec/headGroupSpec/template/spec/volumes/2/hostPath/path",
+		"proc of head",
+		`"/proc/sys"`,
+	)} with input as object.union(examples.good_raycluster, {"site": other})
+	check.deny == set() with input as object.union(examples.bad_node_exporter, {"site": other})
 }
 
 test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {

@@ -43,7 +43,7 @@ deny contains finding if {
 	trim_prefix(upper(capability), "CAP_") in _capabilities
 
 	finding := {
-		"path": $"{entry.container.path}/securityContext/capabilities/add/{index}",
+		"path": $"{workload.container_path(entry.container, "securityContext/capabilities")}/add/{index}",
 		"message": $"{workload.container_name(entry.podSet, entry.container)} has the capability {text.excerpt(capability)}, so it can reach devices of its node that it did not ask for",
 		"remedy": "remove the capability",
 	}

@@ -38,7 +38,7 @@ deny contains finding if {
 	device := trim_prefix(mount.mountPath, _root)
 
 	finding := {
-		"path": $"{entry.container.path}/volumeMounts/{index}/mountPath",
+		"path": $"{workload.container_path(entry.container, $"volumeMounts/{index}")}/mountPath",
 		"message": $"{workload.container_name(entry.podSet, entry.container)} takes the device {text.excerpt(device)} by the name of a mount, which bypasses requests and quotas",
 		"remedy": "remove the mount, and ask for GPUs in limits only",
 	}

@@ -38,3 +38,13 @@ test_system_namespaces_may_share_them if {
 		{"site": {"systemNamespace": false}},
 	)
 }
+
+test_the_shared_memory_of_the_node_is_found_as_a_volume_too if {
+	found := {{
+		"path": "/spec/template/spec/volumes/0/hostPath/path",
+		"message": `volume memory mounts the host path "/dev/shm/", so the pod can reach all memory segments of its node`,
+		"remedy": "use an emptyDir of medium Memory in place of the hostPath",
+	}}
+	check.deny == found with input as examples.bad_job
+	check.deny == set() with input as object.union(examples.bad_job, {"site": {"systemNamespace": true}})
+}

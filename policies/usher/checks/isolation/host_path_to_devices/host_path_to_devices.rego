@@ -6,8 +6,11 @@
 #   the pod uses devices of other pods and no quota counts them. A device plugin or a device claim gives the files and
 #   the permission together. Before the check compares paths, it resolves `..`, doubled slashes and /var/run.
 #
+#   Two paths reach devices without their files. A pod that writes to /sys/bus/pci as root removes or resets the cards
+#   of other pods. /tmp/nvidia-mps holds the pipes of the MPS daemon, through which a pod computes on the GPU of others.
+#
 #   Device plugins and drivers need these volumes. Run them in a system namespace that usher.yaml names under
-#   `priorities.systemNamespaces`. /dev/shm, /dev/hugepages and other devices are allowed.
+#   `priorities.systemNamespaces`. /dev/hugepages and other devices are allowed. Another check reports /dev/shm.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -36,6 +39,9 @@
 #         - /dev/nvidia*
 #         - /dev/vfio
 #         - /run/nvidia
+#         - /sys/bus/pci
+#         - /sys/devices/pci*
+#         - /tmp/nvidia-mps
 #       description: Paths of devices on nodes, and everything below them. A * at the end matches the rest of a name.
 #   remediation: |
 #     Remove the volume, and ask for the devices in the limits of the container or by a device claim. Network devices

@@ -24,6 +24,14 @@ test_network_cards_are_devices_too if {
 	)} with input as examples.bad_leaderworkerset
 }
 
+test_the_bus_of_the_cards_and_the_pipes_of_mps_are_devices_too if {
+	check.deny == {
+		finding("/spec/template/spec/volumes/0/hostPath/path", "bus", `"/sys/bus/pci/devices"`),
+		finding("/spec/template/spec/volumes/1/hostPath/path", "cards", `"/sys/devices/pci0000:00"`),
+		finding("/spec/template/spec/volumes/2/hostPath/path", "mps", `"/tmp/./nvidia-mps/"`),
+	} with input as examples.bad_deployment_without_device_files
+}
+
 test_links_of_the_node_hide_nothing if {
 	check.deny == {
 		finding("/spec/template/spec/volumes/0/hostPath/path", "driver", `"/var/run/nvidia/driver"`),

@@ -45,7 +45,7 @@ deny contains finding if {
 	not driver in parameters.isolation.inline_csi_driver_not_listed.drivers
 
 	finding := {
-		"path": $"{workload.field_path(pod_set, "volumes")}/{index}/csi/driver",
+		"path": $"{workload.volume_path(pod_set, index)}/csi/driver",
 		"message": $"{workload.pod_set_name(pod_set)} has a volume of the CSI driver {text.excerpt(driver)}, but this driver is not in the list of allowed drivers",
 		"remedy": "use a volume claim, or have the driver listed in usher.yaml",
 	}

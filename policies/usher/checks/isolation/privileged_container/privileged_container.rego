@@ -30,7 +30,7 @@ deny contains finding if {
 	entry.container.securityContext.privileged
 
 	finding := {
-		"path": $"{entry.container.path}/securityContext/privileged",
+		"path": workload.container_path(entry.container, "securityContext/privileged"),
 		"message": $"{workload.container_name(entry.podSet, entry.container)} is privileged, so it can use every device of its node",
 		"remedy": "remove privileged: true",
 	}

@@ -1,67 +1,130 @@
 # METADATA
-# title: No container sets NVIDIA_VISIBLE_DEVICES by hand
+# title: No container names its devices in a variable
 # description: |
-#   NVIDIA's container runtime gives a container the GPUs that NVIDIA_VISIBLE_DEVICES names. If a container sets the
-#   variable and asks for no accelerator, it takes GPUs that no quota counts, often all GPUs of the node. If it asks for
-#   accelerators, the variable overrides the devices of the device plugin, so the container may get GPUs of other pods.
-#   Only an empty value, `void` and `none` give no GPU. usher cannot see variables that come from the image or from
-#   `envFrom`. To allow this in monitoring namespaces, which need to see all GPUs, name them in usher.yaml under
+#   NVIDIA's container runtime gives a container the GPUs that NVIDIA_VISIBLE_DEVICES names, and the memory channels
+#   between nodes that NVIDIA_IMEX_CHANNELS names. The runtimes of AMD, Habana and Neuron read AMD_VISIBLE_DEVICES,
+#   HABANA_VISIBLE_DEVICES and AWS_NEURON_VISIBLE_DEVICES. If a container sets one of them and asks for no
+#   accelerator, it takes devices that no quota counts, often all of the node. If it asks for accelerators, the variable
+#   overrides the devices of the device plugin, so the container may get devices of other pods. Variables that only hide
+#   devices from a program, for example CUDA_VISIBLE_DEVICES, are allowed.
+#
+#   Only an empty value, `void` and `none` give no device. A value that usher cannot read can be `all`, so the check
+#   refuses it: a value with `$(NAME)`, and one from `valueFrom`, which the author of the pod can change in an annotation
+#   or a ConfigMap. run:ai and early versions of KAI-Scheduler add an entry with valueFrom to pods with fractions; set
+#   the check to warn in their namespaces. The check reads `envFrom` if the ConfigMap is in the same files. Another check
+#   reports `envFrom` with contents that usher does not know. No manifest shows variables of the image.
+#
+#   To allow this in monitoring namespaces, which need to see all GPUs, name them in usher.yaml under
 #   `isolation.visibleDevices`.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
 #     description: NVIDIA on the variables that its container runtime reads
+#   - ref: https://docs.nvidia.com/multi-node-nvlink-systems/imex-guide/imexchannels.html
+#     description: NVIDIA on IMEX channels
+#   - ref: https://instinct.docs.amd.com/projects/container-toolkit/en/latest/container-runtime/running-workloads.html
+#     description: AMD on its container runtime
+#   - ref: https://pkg.go.dev/github.com/HabanaAI/habana-container-runtime
+#     description: Habana on its container runtime
+#   - ref: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/tutorials/tutorial-oci-hook.html
+#     description: AWS on the hook that reads AWS_NEURON_VISIBLE_DEVICES
 # schemas:
 #   - input: schema.input
 # custom:
 #   code: USH201
 #   about: pods
 #   severity: critical
-#   why: The container takes GPUs that no quota counts, or GPUs of other pods.
+#   why: The container takes devices that no quota counts, or devices of other pods.
 #   closes: [B1, B20]
 #   remediation: |
 #     Remove the variable, and ask in limits for as many GPUs as the container needs. The device plugin then sets the
-#     variable itself.
+#     variable itself. For memory channels between nodes, use a claim of a ComputeDomain.
 package usher.checks.isolation.visible_devices_set_by_hand
 
+import data.usher.lib.isolation
 import data.usher.lib.text
 import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in _set_by_hand
 	value := entry.variable.value
-	not value in {"", "void", "none"}
+	not value in isolation.values_without_devices
 
 	finding := {
 		"path": entry.variable.path,
-		"message": $"{entry.name}: NVIDIA_VISIBLE_DEVICES {text.excerpt(value)} {_effect(entry.container)}",
-		"remedy": _remedy(entry.container),
+		"message": $"{entry.place}: {entry.name} {text.excerpt(value)} {_effect(entry)}",
+		"remedy": _remedy(entry),
 	}
 }
 
-unknown contains {
-	"path": entry.variable.path,
-	"reason": $"{entry.name}: NVIDIA_VISIBLE_DEVICES gets its value from elsewhere, so usher cannot read it",
-} if {
+deny contains finding if {
 	some entry in _set_by_hand
 	not entry.variable.value
+
+	finding := {
+		"path": entry.variable.path,
+		"message": $"{entry.place}: {entry.name} has a value that usher cannot read here, so it can name any device of the node",
+		"remedy": _remedy(entry),
+	}
+}
+
+deny contains finding if {
+	some entry in _brought
+	not entry.value in isolation.values_without_devices
+
+	finding := {
+		"path": entry.path,
+		"message": $"{entry.place}: envFrom brings {entry.name} {text.excerpt(entry.value)}, which {_effect(entry)}",
+		"remedy": $"remove {entry.name} from the ConfigMap",
+	}
 }
 
 _set_by_hand := [entry |
-	not input.site.visibleDevicesAllowed
-	not input.site.systemNamespace
+	not isolation.may_see_all_devices
 	some pod_set in input.podSets
 	some container in pod_set.containers
-	variable := container.environment.NVIDIA_VISIBLE_DEVICES
-	entry := {"container": container, "variable": variable, "name": workload.container_name(pod_set, container)}
+	some name in isolation.device_variables
+	variable := container.environment[name]
+	entry := {
+		"name": name,
+		"container": container,
+		"variable": variable,
+		"place": workload.container_name(pod_set, container),
+	}
 ]
 
-_effect(container) := "overrides the devices that the device plugin assigns to the container" if container.asksAccelerators
+# The container's own entries win, and a later source wins over an earlier one.
+_brought := [entry |
+	not isolation.may_see_all_devices
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	some index, source in container.environmentSources
+	some name, value in source.variables
+	name in isolation.device_variables
+	not container.environment[name]
+	every later in array.slice(container.environmentSources, index + 1, count(container.environmentSources)) {
+		not later.variables[name]
+	}
+	entry := {
+		"name": name,
+		"container": container,
+		"value": value,
+		"path": source.path,
+		"place": workload.container_name(pod_set, container),
+	}
+]
 
-_effect(container) := "takes GPUs that no quota counts, because the container asks for no accelerator" if not container.asksAccelerators
+_effect(entry) := "opens memory of other nodes that no device claim gave to the container" if {
+	entry.name == "NVIDIA_IMEX_CHANNELS"
+} else := "overrides the devices that the device plugin assigns to the container" if {
+	entry.container.asksAccelerators
+} else := "takes GPUs that no quota counts, because the container asks for no accelerator"
 
 # Ephemeral containers cannot ask for resources.
-_remedy(container) := "remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits" if {
-	not container.asksAccelerators
-	container.type != "ephemeral container"
-} else := "remove NVIDIA_VISIBLE_DEVICES"
+_remedy(entry) := "remove NVIDIA_IMEX_CHANNELS, and use a claim of a ComputeDomain" if {
+	entry.name == "NVIDIA_IMEX_CHANNELS"
+	entry.container.type != "ephemeral container"
+} else := $"remove {entry.name}, and ask for the GPUs in limits" if {
+	not entry.container.asksAccelerators
+	entry.container.type != "ephemeral container"
+} else := $"remove {entry.name}"

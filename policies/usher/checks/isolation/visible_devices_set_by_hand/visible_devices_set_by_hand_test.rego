@@ -11,7 +11,6 @@ uncounted(path, name, value) := {
 
 test_values_that_show_no_device_are_good if {
 	check.deny == set() with input as examples.good_job
-	check.unknown == set() with input as examples.good_job
 }
 
 test_a_namespace_that_may_see_all_devices_is_left_alone if {
@@ -51,15 +50,51 @@ test_a_request_of_another_task_does_not_count if {
 	)} with input as examples.bad_volcano_job
 }
 
-test_a_value_from_elsewhere_is_unknown if {
-	check.deny == set() with input as examples.unknown_cronjob
-	check.unknown == {{
-		"path": "/spec/jobTemplate/spec/template/spec/containers/0/env/0",
-		"reason": "container evaluate: NVIDIA_VISIBLE_DEVICES gets its value from elsewhere, so usher cannot read it",
-	}} with input as examples.unknown_cronjob
+unreadable(path, place) := {
+	"path": path,
+	"message": $"{place}: NVIDIA_VISIBLE_DEVICES has a value that usher cannot read here, so it can name any device of the node",
+	"remedy": "remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits",
 }
 
-with_value(value) := json.patch(examples.bad_deployment, [{
+test_a_value_from_elsewhere_can_name_any_device if {
+	check.deny == {unreadable(
+		"/spec/jobTemplate/spec/template/spec/containers/0/env/0",
+		"container evaluate",
+	)} with input as examples.bad_cronjob
+}
+
+test_a_reference_to_another_variable_can_name_any_device_in_a_debug_container_too if {
+	check.deny == {object.union(
+		unreadable("/spec/ephemeralContainers/0/env/0", "ephemeral container debugger"),
+		{"remedy": "remove NVIDIA_VISIBLE_DEVICES"},
+	)} with input as examples.bad_reference
+}
+
+test_channels_between_nodes_come_from_a_claim if {
+	check.deny == {{
+		"path": "/spec/replicatedJobs/0/template/spec/template/spec/containers/0/env/0",
+		"message": `container train of ranks: NVIDIA_IMEX_CHANNELS "0" opens memory of other nodes that no device claim gave to the container`,
+		"remedy": "remove NVIDIA_IMEX_CHANNELS, and use a claim of a ComputeDomain",
+	}} with input as examples.bad_jobset
+}
+
+test_runtimes_of_other_vendors_read_variables_too if {
+	every name in ["AMD_VISIBLE_DEVICES", "AWS_NEURON_VISIBLE_DEVICES", "HABANA_VISIBLE_DEVICES"] {
+		check.deny == {{
+			"path": "/spec/template/spec/containers/0/env/0",
+			"message": $"container vllm: {name} \"all\" takes GPUs that no quota counts, because the container asks for no accelerator",
+			"remedy": $"remove {name}, and ask for the GPUs in limits",
+		}} with input as with_variable(name, "all")
+	}
+}
+
+test_variables_that_only_hide_devices_are_good if {
+	check.deny == set() with input as with_variable("CUDA_VISIBLE_DEVICES", "0")
+}
+
+with_value(value) := with_variable("NVIDIA_VISIBLE_DEVICES", value)
+
+with_variable(name, value) := json.patch(examples.bad_deployment, [{
 	"op": "replace",
 	"path": "/podSets/0/containers/0",
 	"value": {
@@ -67,7 +102,7 @@ with_value(value) := json.patch(examples.bad_deployment, [{
 		"type": "container",
 		"path": "/spec/template/spec/containers/0",
 		"asksAccelerators": false,
-		"environment": {"NVIDIA_VISIBLE_DEVICES": {"path": "/spec/template/spec/containers/0/env/0", "value": value}},
+		"environment": {name: {"path": "/spec/template/spec/containers/0/env/0", "value": value}},
 	},
 }])
 
@@ -87,10 +122,49 @@ test_only_three_values_name_no_device if {
 	}
 }
 
-test_a_reference_to_another_variable_is_unknown_in_a_debug_container_too if {
-	check.deny == set() with input as examples.unknown_reference
-	check.unknown == {{
-		"path": "/spec/ephemeralContainers/0/env/0",
-		"reason": "ephemeral container debugger: NVIDIA_VISIBLE_DEVICES gets its value from elsewhere, so usher cannot read it",
-	}} with input as examples.unknown_reference
+with_sources(sources) := json.patch(with_variable("NCCL_DEBUG", "WARN"), [{
+	"op": "add",
+	"path": "/podSets/0/containers/0/environmentSources",
+	"value": sources,
+}])
+
+brings(number, value) := {
+	"path": $"/spec/template/spec/containers/0/envFrom/{number}",
+	"variables": {"NVIDIA_VISIBLE_DEVICES": value},
+}
+
+test_a_known_config_map_brings_the_variable if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/envFrom/0",
+		"message": `container vllm: envFrom brings NVIDIA_VISIBLE_DEVICES "all", which takes GPUs that no quota counts, because the container asks for no accelerator`,
+		"remedy": "remove NVIDIA_VISIBLE_DEVICES from the ConfigMap",
+	}} with input as with_sources([brings(0, "all")])
+}
+
+test_the_last_source_decides if {
+	check.deny == set() with input as with_sources([brings(0, "all"), brings(1, "void")])
+	count(check.deny) == 1 with input as with_sources([brings(0, "void"), brings(1, "all")])
+	count(check.deny) == 1 with input as with_sources([brings(0, "all"), {"path": "/later", "variables": {}}])
+}
+
+test_an_entry_of_the_container_wins_over_its_sources if {
+	sources := [{"op": "add", "path": "/podSets/0/containers/0/environmentSources", "value": [brings(0, "all")]}]
+	check.deny == set() with input as json.patch(with_value("void"), sources)
+}
+
+test_a_source_that_usher_does_not_know_is_left_to_another_check if {
+	check.deny == set() with input as with_sources([{"path": "/spec/template/spec/containers/0/envFrom/0"}])
+}
+
+test_other_variables_of_a_source_are_good if {
+	other := {"path": "/source", "variables": {"NCCL_DEBUG": "INFO"}}
+	check.deny == set() with input as with_sources([other])
+}
+
+test_a_namespace_that_may_see_all_devices_may_take_them_from_sources if {
+	allowed := json.patch(
+		with_sources([brings(0, "all")]),
+		[{"op": "replace", "path": "/site/systemNamespace", "value": true}],
+	)
+	check.deny == set() with input as allowed
 }

@@ -33,3 +33,11 @@ test_monitoring_and_system_namespaces_may_have_it if {
 		{"site": {"visibleDevicesAllowed": false}},
 	)
 }
+
+test_until_usher_yaml_names_the_monitoring_namespaces_it_may_be_one if {
+	undeclared := object.union(examples.bad_template, {"site": {"visibleDevicesDeclared": false}})
+	check.deny == {object.union(
+		finding("/spec/spec/devices/requests/0/exactly/adminAccess", "gpus"),
+		{"assumption": "usher assumes that the namespace is not one for monitoring, because usher.yaml does not set isolation.visibleDevices"},
+	)} with input as undeclared
+}

@@ -4,7 +4,7 @@
 #   Every namespace may use every priority class unless a quota forbids it. In time, everything becomes critical. Where
 #   a site lists the classes of a namespace, no pod there may have another class. This includes pods without
 #   accelerators, because they may evict pods with accelerators. The class of the PodGroup that an operator makes also
-#   counts. Kubernetes writes the default class of the cluster into pods, so the list must contain it. Without a list,
+#   counts, and so does the label priorityClassName on workloads of KAI-Scheduler. Kubernetes writes the default class of the cluster into pods, so the list must contain it. Without a list,
 #   every class is allowed. Another check handles the system classes and the system namespaces.
 # scope: package
 # related_resources:
@@ -26,6 +26,7 @@
 #     Name a class of your namespace, or have the class allowed in usher.yaml (parameters, class-not-allowed, allowed).
 package usher.checks.priority.class_not_allowed
 
+import data.usher.lib.kai
 import data.usher.lib.kubeflow
 import data.usher.lib.parameters
 import data.usher.lib.text
@@ -57,3 +58,5 @@ _named contains {"path": input.workload.gangPlaces.priorityClass, "class": kubef
 _named contains {"path": "/metadata/labels/ray.io~1priority-class-name", "class": class} if {
 	class := input.workload.labels["ray.io/priority-class-name"]
 }
+
+_named contains {"path": entry.path, "class": entry.name} if some entry in kai.priority_classes

@@ -14,6 +14,7 @@ test_a_class_of_others_is_found_wherever_it_is_named if {
 	check.deny == found("/spec/priorityClassName") with input as examples.bad_volcano_job
 	check.deny == found("/spec/runPolicy/schedulingPolicy/priorityClass") with input as examples.bad_mpijob
 	check.deny == found("/metadata/labels/ray.io~1priority-class-name") with input as examples.bad_raycluster
+	check.deny == found("/metadata/labels/priorityClassName") with input as examples.bad_pod_of_kai
 }
 
 test_a_class_of_the_namespace_is_good if {

@@ -61,3 +61,14 @@ test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
 		not each.assumption
 	}
 }
+
+test_a_label_that_kai_scheduler_reads_is_judged if {
+	found_in_label := {found("/metadata/labels/priorityClassName", "the workload", "system-cluster-critical")}
+	check.deny == found_in_label with input as examples.bad_job_of_kai
+	other := json.patch(
+		examples.bad_job_of_kai,
+		[{"op": "replace", "path": "/podSets/0/schedulerName", "value": "default-scheduler"}],
+	)
+	check.deny == set() with input as other
+	check.deny == set() with input as object.union(examples.bad_job_of_kai, {"site": {"systemNamespace": true}})
+}
