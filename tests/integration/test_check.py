@@ -168,7 +168,7 @@ def test_a_note_says_in_one_line_what_each_mutation_adds(tmp_path: Path) -> None
     )
 
 
-def test_what_the_webhook_mends_is_no_finding_unless_the_file_is_judged_as_written(tmp_path: Path) -> None:
+def test_findings_that_the_webhook_mends_appear_only_for_the_file_as_written(tmp_path: Path) -> None:
     file = write(tmp_path / "warned.yaml", warned())
 
     mended = usher("check", file, "--format", "json", cwd=tmp_path).json

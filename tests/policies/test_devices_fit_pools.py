@@ -119,7 +119,7 @@ def test_no_claim_is_said_never_to_run(device_class: str, site: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("device_class", ["gpu.example.com", "somebody.example.org"])
-def test_an_unknown_class_is_left_alone_and_the_user_reads_why(device_class: str) -> None:
+def test_pods_with_an_unknown_class_stay_unchanged_and_the_user_reads_why(device_class: str) -> None:
     job, claim = claiming(device_class)
     site = SITES["NVIDIA alone"]
 

@@ -120,7 +120,7 @@ def test_manifests_of_every_kind_are_not_harmed(site: Site, harm: Harm) -> None:
 def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus: Corpus, site: Site) -> None:
     cases = of_corpus(corpus, sites.evaluator_of_an_empty_cluster(site), site.namespaces)
 
-    for harm in (harms.gives_what_nobody_serves, harms.finds_more, harms.denies_more):
+    for harm in (harms.gives_what_no_controller_serves, harms.finds_more, harms.denies_more):
         assert harmed(cases, harm) == {}
 
 

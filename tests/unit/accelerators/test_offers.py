@@ -122,7 +122,7 @@ def test_a_renamed_class_fits_the_pools_of_what_it_selects() -> None:
     assert fitting(claiming(device_claims.request("v6"), classes=(served,))) == (["v6e"], ())
 
 
-def test_a_class_that_nobody_describes_fits_no_pool_by_itself() -> None:
+def test_a_class_without_a_description_fits_no_pool_by_itself() -> None:
     unknown = of_class("somebody.example.org")
 
     assert not unknown.requests, "usher records it as unknown, and takes it for no accelerator"

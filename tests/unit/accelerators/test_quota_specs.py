@@ -42,7 +42,7 @@ def test_a_fault_is_named_at_its_place(spec: object, path: str, reason: str) -> 
     assert problems(spec) == [(path, reason)]
 
 
-def test_at_most_ten_faults_are_told() -> None:
+def test_at_most_ten_faults_are_reported() -> None:
     assert len(problems({**GOOD, "limits": [{"hard": {"gpus": "x"}}] * 16})) == 10
 
 

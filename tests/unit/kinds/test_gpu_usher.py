@@ -34,7 +34,7 @@ def test_each_unit_comes_with_its_meaning(unit: str, expected: dict[str, Any]) -
     assert (spec["problems"] == []) is expected["known"]
 
 
-def test_an_amount_that_is_no_number_is_a_problem_at_its_place() -> None:
+def test_an_amount_that_is_not_a_number_is_a_problem_at_its_place() -> None:
     (problem,) = quota({"gpus": "x"}).view["gpuQuota"]["spec"]["problems"]
 
     assert problem["path"] == "/spec/limits/0/hard/gpus"

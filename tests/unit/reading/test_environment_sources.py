@@ -60,7 +60,7 @@ def test_references_in_a_config_map_are_not_replaced() -> None:
     ],
     ids=["nothing", "another namespace", "another name", "a name alone, as of a cluster", "data of a wrong type"],
 )
-def test_another_config_map_brings_what_nobody_knows(known: Lookup) -> None:
+def test_another_config_map_brings_unknown_variables(known: Lookup) -> None:
     (found,) = sources(SETTINGS, objects=known)
 
     assert found.variables is None
@@ -76,7 +76,7 @@ def test_a_secret_is_never_read() -> None:
 @pytest.mark.parametrize(
     "entry", ["text", {}, {"prefix": 1}, {"configMapRef": "settings"}, {"configMapRef": {"name": 1}}]
 )
-def test_an_entry_of_a_wrong_type_brings_what_nobody_knows(entry: paths.Json) -> None:
+def test_an_entry_of_a_wrong_type_brings_unknown_variables(entry: paths.Json) -> None:
     (found,) = sources(entry, objects=Objects([config_map(data=DEVICES)]))
 
     assert (found.variables, found.prefix) == (None, "")

@@ -10,18 +10,21 @@ from usher.config.accelerators import Accelerators, DeviceClass, Resource
 from usher.config.fabrics import shipped as fabrics_shipped
 from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
 from usher.config.facts import Facts
-from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, UserPattern
+from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector
+from usher.config.identities import DEFAULT_IDENTITIES, Identity
 from usher.config.pools import Gpus, Pool, Taint
 from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
 
 __all__ = [
+    "DEFAULT_IDENTITIES",
     "RESERVED_VARIABLES",
     "Accelerators",
     "DeviceClass",
     "Fabric",
     "Facts",
     "Gpus",
+    "Identity",
     "Place",
     "Pool",
     "PriorityRule",
@@ -80,43 +83,6 @@ class Isolation(Section):
         description="Namespaces in which a fabric may give IPC_LOCK to containers. Pod Security forbids it at the "
         "levels baseline and restricted.",
     )
-
-
-class Identity(Section):
-    """Users and groups as the API server authenticates them; no object can claim to be one."""
-
-    users: list[UserPattern] = Field(default=[], description="Names of users, in which * stands for any characters.")
-    groups: list[UserPattern] = Field(default=[], description="Names of groups, in which * stands for any characters.")
-
-
-_OF_CONTROLLERS: Final = (
-    "gpu-operator",
-    "kueue-system",
-    "node-feature-discovery",
-    "nvidia-gpu-operator",
-    "volcano-system",
-)
-_OF_SCHEDULERS: Final = ("kai-scheduler", "koordinator-system", "runai", "volcano-system", "yunikorn")
-
-DEFAULT_IDENTITIES: Final = {
-    "administrators": Identity(groups=["system:masters"]),
-    "controllers": Identity(
-        users=[
-            "system:kube-controller-manager",
-            "system:apiserver",
-            "system:node:*",
-            "system:serviceaccount:kube-system:*",
-            *(f"system:serviceaccount:{namespace}:*" for namespace in _OF_CONTROLLERS),
-        ]
-    ),
-    "schedulers": Identity(
-        users=[
-            "system:kube-scheduler",
-            "system:serviceaccount:kube-system:*",
-            *(f"system:serviceaccount:{namespace}:*" for namespace in _OF_SCHEDULERS),
-        ]
-    ),
-}
 
 
 class ParameterValues(Section):

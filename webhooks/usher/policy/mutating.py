@@ -73,7 +73,11 @@ class Mutating:
             objects=known.lookup(request.objects),
         )
         merged = merge_intents(refusal=refusal)
-        if not updating and not known.facts.empty and queue_fit.concerns(merged.applied):
+        if (
+            not updating
+            and not known.facts.empty
+            and not queue_fit.FIELDS.isdisjoint(intent.field for intent in merged.applied)
+        ):
             changed = read(merged.value)
             unfit = queue_fit.refusal(changed, merged.applied, known) if changed is not None else None
             if unfit is not None:

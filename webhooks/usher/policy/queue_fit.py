@@ -13,12 +13,10 @@ from usher.mutation.merge import MutationRefusal
 
 Refusal = Callable[[model.Intent], MutationRefusal | None]
 
+FIELDS: Final = frozenset({"kueueLabel", "annotation"})
+"""The fields of intents that give a queue or a topology."""
+
 _TOPOLOGY: Final = "kueue.x-k8s.io/podset-"
-
-
-def concerns(applied: Iterable[model.Intent]) -> bool:
-    """Whether mutations gave a queue or a topology."""
-    return any(_is_queue(intent) or _is_topology(intent) for intent in applied)
 
 
 def refusal(workload: model.Workload, applied: Iterable[model.Intent], known: Knowledge) -> Refusal | None:
@@ -29,6 +27,8 @@ def refusal(workload: model.Workload, applied: Iterable[model.Intent], known: Kn
         applied: the intents that were applied to it.
         known: the facts of the cluster.
     """
+    if not any(_is_queue(intent) or _is_topology(intent) for intent in applied):
+        return None
     found = kueue_slice.of(Case(workload=workload), known)
     queue = found.get("queue") if found is not None else None
     cluster_queue = queue.get("clusterQueue") if queue is not None else None

@@ -26,7 +26,7 @@ _MAX_EXPRESSION: Final = 10_240
 
 
 def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Vocabulary) -> str | None:
-    """The known class or resource with the devices of a class; None where they are no accelerators or unknown.
+    """The known class or resource with the devices of a class; None for other devices and for unknown ones.
 
     The vocabulary decides if it has the name of the class; the answer is then this name. Otherwise the object of the
     class decides, by the extended resource that its devices serve and by what its expressions select. The answer is

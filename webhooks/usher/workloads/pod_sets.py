@@ -163,7 +163,7 @@ def pod_set(
     unclear = (
         *claimed.unclear,
         *(each for other in made for each in other.unclear),
-        *claim_specs.unclear_since(before, reading),
+        *(claim_specs.unclear_since(before, reading) if len(reading.unknowns) > before else ()),
     )
     scheduler_name = spec.text("schedulerName")
     terms = spec.required_terms()

@@ -158,7 +158,7 @@ def test_a_class_that_cannot_be_resolved_is_unclear_for_every_limit(known: list[
     assert found.amounts == {}
 
 
-def test_a_claim_that_is_not_there_is_unclear() -> None:
+def test_a_missing_claim_is_unclear() -> None:
     (unclear,) = charge(device_claims.pod(device_claims.by_template("missing"))).unclear
 
     assert unclear.reason.startswith("ResourceClaimTemplate ml-research/missing is not known here")

@@ -13,7 +13,7 @@
 # schemas:
 #   - input: schema.input
 # custom:
-#   code: USH1235
+#   code: USH1236
 #   about: objects
 #   kinds: [namespace]
 #   severity: high
