@@ -73,7 +73,7 @@ def _on_one_node(demand: PodDemand, place: Place) -> int:
 
 
 def gives_what_nobody_serves(case: Case) -> Iterator[str]:
-    """For a cluster that is known to have none of the objects that intents need."""
+    """For a cluster without any object that intents need."""
     for intent in case.merged.applied:
         if intent.field in _OF_OTHERS and intent.needs:
             yield f"{intent.mutation} sets {intent.field} at {intent.at!r}"

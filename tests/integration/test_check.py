@@ -168,7 +168,7 @@ def test_a_note_says_in_one_line_what_each_mutation_adds(tmp_path: Path) -> None
     )
 
 
-def test_what_the_webhook_mends_is_no_finding_unless_the_file_is_judged_as_written(tmp_path: Path) -> None:
+def test_a_mended_mistake_is_a_finding_only_if_the_file_is_judged_as_written(tmp_path: Path) -> None:
     file = write(tmp_path / "warned.yaml", warned())
 
     mended = usher("check", file, "--format", "json", cwd=tmp_path).json
@@ -181,7 +181,7 @@ def test_what_the_webhook_mends_is_no_finding_unless_the_file_is_judged_as_writt
     assert [each["mutation"] for each in mended["workloads"][0]["mutation"]["applied"]] == ["gpu-toleration"]
 
 
-def test_what_the_webhook_mends_is_not_denied(tmp_path: Path) -> None:
+def test_a_mended_mistake_does_not_deny(tmp_path: Path) -> None:
     pool = {
         "name": "h100",
         "resources": ["nvidia.com/gpu"],

@@ -29,7 +29,7 @@ def mutated(value: paths.Object, *, level: str = RACK, facts: tuple[paths.Object
     queue = {
         "namespaces": [NAMESPACE],
         "localQueue": "research",
-        "topology": {"mode": "required", "level": level},
+        "topology": {"required": level},
         "priorityClass": "normal",
     }
     evaluator = assembly.embedded(models.Config.model_validate({"queues": [queue]}), facts=Store.of(facts))

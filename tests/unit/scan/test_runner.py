@@ -189,7 +189,7 @@ def test_an_object_is_judged_as_the_webhook_leaves_it(evaluator: Evaluator) -> N
     assert "USH301" not in codes(run(evaluator, pods, mutated=True))
 
 
-def test_an_object_that_the_webhook_leaves_alone_has_no_change(evaluator: Evaluator) -> None:
+def test_an_object_that_the_webhook_does_not_change_has_no_change(evaluator: Evaluator) -> None:
     deployment = builders.deployment(builders.template())
 
     (result,) = run(evaluator, [batch(deployment)], mutated=True).results
