@@ -6,7 +6,7 @@ import pytest
 
 from unit.mutation.manifests import IN_THE_WAY, affinity, at, container, intent, merged, refusals, runtime, train_job
 from usher import model, paths
-from usher.mutation import merge, skip_reasons
+from usher.mutation import containers, merge, skip_reasons
 from usher.mutation import pods as mutation_pods
 from usher.reading.lookup import Objects
 
@@ -233,10 +233,25 @@ def test_resources_are_those_of_a_node() -> None:
     wanted = intent("resource", {"name": "rdma/hca", "amount": 8}, at=NODE)
     own = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
 
-    assert at(mutated(train_job(), wanted), "/spec/trainer/resourcesPerNode") == {"limits": {"rdma/hca": "8"}}
     assert at(mutated(train_job(trainer=own), wanted), "/spec/trainer/resourcesPerNode") == {
         "limits": {"nvidia.com/gpu": 8, "rdma/hca": "8"}
     }
+
+
+@pytest.mark.parametrize("trainer", [{}, {"resourcesPerNode": {}}])
+def test_a_part_of_the_resources_of_a_runtime_is_not_written(trainer: paths.Object) -> None:
+    """Trainer counts the ranks by the GPUs of resourcesPerNode, if the TrainJob has any."""
+    node = container(name="node", resources={"limits": {"nvidia.com/gpu": 8}})
+    device = intent("resource", {"name": "rdma/hca", "amount": 8}, at=NODE)
+    request = intent("request", {"name": "nvidia.com/gpu", "amount": 8}, at=NODE)
+
+    result = mutated(train_job(trainer=trainer), device, request, known=runtime(node=node))
+
+    assert result.operations == ()
+    assert [(each.reason, each.told) for each in result.skipped] == [
+        (containers.PARTIAL, True),
+        (skip_reasons.NOT_CHANGEABLE, False),
+    ]
 
 
 def test_resources_of_the_runtime_stay() -> None:
@@ -250,7 +265,7 @@ UNKNOWN_NODE = "/spec/trainer"
 
 
 def test_without_its_runtime_a_train_job_takes_variables_and_resources_all_the_same() -> None:
-    job = train_job(trainer={"numNodes": 4})
+    job = train_job(trainer={"numNodes": 4, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}})
     result = merged(
         job,
         intent("environment", DEBUG, at=UNKNOWN_NODE),
@@ -260,7 +275,7 @@ def test_without_its_runtime_a_train_job_takes_variables_and_resources_all_the_s
     assert at(result, "/spec/trainer") == {
         "numNodes": 4,
         "env": [DEBUG],
-        "resourcesPerNode": {"limits": {"rdma/hca": "8"}},
+        "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8, "rdma/hca": "8"}},
     }
 
 

@@ -19,6 +19,7 @@ from usher.reading.pod_shapes import clean
 
 OPAQUE: Final = "what its envFrom brings is not known here, and may set it; set it in env, or leave envFrom out"
 MOUNTED: Final = "something else is mounted there, or above it"
+PARTIAL: Final = "Trainer would count GPUs in resourcesPerNode and not in the runtime; set all of resourcesPerNode"
 
 
 def environment(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
@@ -71,12 +72,14 @@ def resource(edit: Edit, container: model.Container, pod_set: model.PodSet, valu
     for held in (container.limits, container.requests):
         if name in held:
             return ALREADY_THERE if held[name] == quantities.parse(amount) else USER_DECIDES
+    if _is_of_runtime(edit, container):
+        return PARTIAL
     return _set_at(edit, _resource_place(container, "limits", name), amount)
 
 
 def request(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
     """Adds a request of a resource for which the container sets only a limit."""
-    if not pod_set.changeable and not _takes_resources(container):
+    if (not pod_set.changeable and not _takes_resources(container)) or _is_of_runtime(edit, container):
         return NOT_CHANGEABLE
     name, amount = str(value["name"]), str(value["amount"])
     if name in container.requests:
@@ -167,6 +170,11 @@ def _capabilities(edit: Edit, pointer: str) -> set[str]:
 
 def _takes_resources(container: model.Container) -> bool:
     return bool(container.places or container.resources_path)
+
+
+def _is_of_runtime(edit: Edit, container: model.Container) -> bool:
+    """Whether a runtime sets the resources: Trainer counts GPUs in those of the TrainJob alone, if it has any."""
+    return bool(container.resources_path) and not edit.get(container.resources_path)
 
 
 def _resource_place(container: model.Container, list_name: str, name: str) -> str:

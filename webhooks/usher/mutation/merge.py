@@ -16,7 +16,7 @@ ANNOTATION = "gpu-usher.io/mutations"
 OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
 NO_RECORD = "the object's metadata or annotations are malformed, so no change can be recorded"
 
-_WARNED_ABOUT = (containers.OPAQUE, NO_RECORD)
+_WARNED_ABOUT = (containers.OPAQUE, containers.PARTIAL, NO_RECORD)
 """Reasons that only the user can remove, so the user is warned."""
 
 
