@@ -181,7 +181,7 @@ def test_findings_that_the_webhook_mends_appear_only_for_the_file_as_written(tmp
     assert [each["mutation"] for each in mended["workloads"][0]["mutation"]["applied"]] == ["gpu-toleration"]
 
 
-def test_what_the_webhook_mends_is_not_denied(tmp_path: Path) -> None:
+def test_a_mended_mistake_does_not_deny(tmp_path: Path) -> None:
     pool = {
         "name": "h100",
         "resources": ["nvidia.com/gpu"],

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import jsonschema
+import pytest
 import yaml
 
 from integration.command import EXAMPLES, usher
@@ -12,6 +13,13 @@ def test_a_good_file_is_called_good() -> None:
     done = usher("config", "check", EXAMPLES / "usher.yaml")
 
     assert (done.code, done.out) == (0, f"{EXAMPLES / 'usher.yaml'}: good\n")
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("sites/*.yaml")), ids=lambda file: file.stem)
+def test_the_example_sites_are_good(file: Path) -> None:
+    done = usher("config", "check", file)
+
+    assert (done.code, done.out) == (0, f"{file}: good\n")
 
 
 def test_a_check_that_does_not_exist_is_named(tmp_path: Path) -> None:

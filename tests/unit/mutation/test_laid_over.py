@@ -6,7 +6,7 @@ import pytest
 
 from unit.mutation.manifests import IN_THE_WAY, affinity, at, container, intent, merged, refusals, runtime, train_job
 from usher import model, paths
-from usher.mutation import merge, skip_reasons
+from usher.mutation import containers, merge, skip_reasons
 from usher.mutation import pods as mutation_pods
 from usher.reading.lookup import Objects
 
@@ -233,10 +233,20 @@ def test_resources_are_those_of_a_node() -> None:
     wanted = intent("resource", {"name": "rdma/hca", "amount": 8}, at=NODE)
     own = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
 
-    assert at(mutated(train_job(), wanted), "/spec/trainer/resourcesPerNode") == {"limits": {"rdma/hca": "8"}}
     assert at(mutated(train_job(trainer=own), wanted), "/spec/trainer/resourcesPerNode") == {
         "limits": {"nvidia.com/gpu": 8, "rdma/hca": "8"}
     }
+
+
+@pytest.mark.parametrize("trainer", [{}, {"resourcesPerNode": {}}])
+def test_a_device_is_written_with_all_resources_of_the_runtime(trainer: paths.Object) -> None:
+    """Trainer counts the ranks by the GPUs of resourcesPerNode, if the TrainJob has any."""
+    node = container(name="node", resources={"limits": {"nvidia.com/gpu": 8}})
+    device = intent("resource", {"name": "rdma/hca", "amount": 8}, at=NODE)
+
+    result = mutated(train_job(trainer=trainer), device, known=runtime(node=node))
+
+    assert at(result, "/spec/trainer/resourcesPerNode") == {"limits": {"nvidia.com/gpu": 8, "rdma/hca": "8"}}
 
 
 def test_resources_of_the_runtime_stay() -> None:

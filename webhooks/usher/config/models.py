@@ -100,8 +100,7 @@ class EnforcementRule(Section):
     namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
     roles: list[Role] = Field(default=[], description="Roles of workloads that the rule is for; by default all.")
     places: list[Place] = Field(
-        default=[],
-        description="Where the rule applies: in the webhooks, `usher check`, `usher audit`; by default in all.",
+        default=[], description="Where the rule applies: webhooks, `usher check`, `usher audit`; by default all."
     )
     action: Literal["deny", "warn", "audit", "off"] = Field(
         description="What a finding does: refuse the object, warn its author, appear in reports alone, or nothing."
