@@ -6,7 +6,7 @@ import pytest
 
 from unit.mutation.manifests import IN_THE_WAY, affinity, at, container, intent, merged, refusals, runtime, train_job
 from usher import model, paths
-from usher.mutation import containers, merge, skip_reasons
+from usher.mutation import merge, skip_reasons
 from usher.mutation import pods as mutation_pods
 from usher.reading.lookup import Objects
 
