@@ -65,17 +65,16 @@ containers := [entry |
 ]
 
 # METADATA
-# title: Assumption that a DaemonSet is a node agent
+# title: Whether usher takes a DaemonSet for a node agent
 # description: |
 #   Drivers, plugins and monitoring run as DaemonSets in namespaces that their vendors choose. They need permissions
 #   that other pods must not have. usher.yaml can list these namespaces (`priorities.systemNamespaces`). Until it does,
-#   usher assumes that every DaemonSet is a node agent, and so are the pods of the DaemonSet controller. Joined to a
-#   finding.
-assumption_of_agents := {"assumption": text} if {
+#   usher takes every DaemonSet for a node agent, and so the pods of the DaemonSet controller. One check then warns about
+#   all permissions of an agent together, at admission.
+assumed_agent if {
 	not input.site.systemNamespacesDeclared
 	of_a_daemon_set
-	text := "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"
-} else := {}
+}
 
 # METADATA
 # title: Whether the pods are those of a DaemonSet

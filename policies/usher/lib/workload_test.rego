@@ -30,7 +30,7 @@ test_a_daemon_set_and_its_pods_may_be_agents_of_nodes if {
 		{"workload": of_daemon_set, "site": undeclared},
 		made,
 	] {
-		workload.assumption_of_agents.assumption with input as document
+		workload.assumed_agent with input as document
 	}
 }
 
@@ -42,7 +42,7 @@ test_nobody_becomes_an_agent_by_naming_an_owner if {
 		{"workload": {"kind": "Deployment"}, "site": undeclared},
 		{"workload": {"kind": "DaemonSet"}, "site": {"systemNamespacesDeclared": true}},
 	] {
-		workload.assumption_of_agents == {} with input as document
+		not workload.assumed_agent with input as document
 	}
 }
 

@@ -4,7 +4,8 @@
 #   A container starts with 64 MiB at /dev/shm. Ranks on one node exchange data there, and the workers of PyTorch's data
 #   loader pass whole batches through it. Training on several GPUs of a container soon ends with a bus error, or NCCL
 #   finds no room for its segments. A mount at /dev/shm or above it is enough, and so is the shared memory of the node
-#   (hostIPC). KubeRay mounts shared memory itself, and a TrainJob leaves its mounts to the runtime.
+#   (hostIPC). KubeRay mounts shared memory itself, and a TrainJob leaves its mounts to the runtime. JAX and TensorFlow
+#   drive all GPUs of a pod from one process, so the check skips their kinds.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#emptydir
@@ -32,8 +33,12 @@ import data.usher.lib.fabric
 import data.usher.lib.parameters
 import data.usher.lib.workload
 
+# JAX and TensorFlow drive all GPUs of a pod from one process.
+_of_one_process := {"JAXJob", "TFJob"}
+
 deny contains finding if {
 	input.workload.role == "training"
+	not input.workload.kind in _of_one_process
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	gpus := fabric.gpus(container, parameters.fabric.shared_memory_missing.resources)

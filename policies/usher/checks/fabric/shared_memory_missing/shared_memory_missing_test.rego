@@ -42,7 +42,13 @@ test_without_these_it_is_found if {
 		"/spec/tfReplicaSpecs/Worker/template/spec/containers/0",
 		"container tensorflow of Worker",
 		8,
-	) with input as own
+	) with input as object.union(own, {"workload": {"kind": "PyTorchJob"}})
+}
+
+test_frameworks_with_one_process_for_all_gpus_need_none if {
+	own := json.remove(examples.good_tfjob, ["/podSets/0/hostIPC"])
+	check.deny == set() with input as own
+	check.deny == set() with input as object.union(own, {"workload": {"kind": "JAXJob"}})
 }
 
 test_kuberay_mounts_its_own if {

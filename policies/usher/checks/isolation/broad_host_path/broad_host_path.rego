@@ -49,8 +49,9 @@ import data.usher.lib.parameters
 import data.usher.lib.text
 import data.usher.lib.workload
 
-deny contains object.union_n([finding, workload.assumption_of_agents, _assumption(entry, mounts)]) if {
+deny contains object.union(finding, _assumption(entry, mounts)) if {
 	not input.site.systemNamespace
+	not workload.assumed_agent
 	some entry in isolation.host_paths
 	entry.place in _directories
 	mounts := [mount |
@@ -64,9 +65,13 @@ deny contains object.union_n([finding, workload.assumption_of_agents, _assumptio
 	finding := {
 		"path": entry.path,
 		"message": $"{isolation.volume_name(entry)} mounts all of {text.excerpt(entry.written)} from the node, including files and sockets that control the node and its devices",
-		"remedy": "mount only the directory below it that the pod needs",
+		"remedy": _remedy(entry),
 	}
 }
+
+_remedy(entry) := "mount it read-only" if entry.place == "/sys"
+
+_remedy(entry) := "mount only the directory below it that the pod needs" if entry.place != "/sys"
 
 _directories := parameters.isolation.broad_host_path.directories
 

@@ -20,6 +20,7 @@
 #   code: USH207
 #   about: pods
 #   severity: medium
+#   strict_only: Some stacks for GPUs across nodes, for example NVSHMEM with IBGDA, need these capabilities.
 #   why: The container can leave its isolation and use devices of its node.
 #   closes: [B6, B20]
 #   parameters:
@@ -39,6 +40,7 @@ deny contains finding if {
 	some entry in workload.containers
 	some index, capability in entry.container.securityContext.capabilities.add
 	not input.site.systemNamespace
+	not workload.assumed_agent
 	not entry.container.securityContext.privileged
 	trim_prefix(upper(capability), "CAP_") in _capabilities
 

@@ -47,7 +47,10 @@ test_system_namespaces_may_have_them if {
 		"/spec/template/spec/containers/0/securityContext/capabilities/add/0",
 		"container exporter",
 		`"SYS_ADMIN"`,
-	)} with input as object.union(examples.good_exporter, {"site": {"systemNamespace": false}})
+	)} with input as object.union(
+		examples.good_exporter,
+		{"site": {"systemNamespace": false, "systemNamespacesDeclared": true}},
+	)
 }
 
 test_usher_yaml_says_which_count if {

@@ -52,11 +52,8 @@ test_system_namespaces_may_have_them if {
 	)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false, "systemNamespacesDeclared": true}})
 }
 
-test_a_daemon_set_may_be_an_agent_until_usher_yaml_says_where_these_are if {
-	check.deny == {object.union(
-		finding("/spec/template/spec/volumes/0/hostPath/path", "driver", `"/run/nvidia"`),
-		{"assumption": "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces"},
-	)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false}})
+test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
+	check.deny == set() with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false}})
 }
 
 test_usher_yaml_decides_which_places_count if {

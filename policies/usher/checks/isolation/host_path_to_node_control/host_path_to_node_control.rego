@@ -57,8 +57,9 @@ import data.usher.lib.parameters
 import data.usher.lib.text
 import data.usher.lib.workload
 
-deny contains object.union(finding, workload.assumption_of_agents) if {
+deny contains finding if {
 	not input.site.systemNamespace
+	not workload.assumed_agent
 	some entry in isolation.host_paths
 	isolation.within_any(entry.place, _paths)
 

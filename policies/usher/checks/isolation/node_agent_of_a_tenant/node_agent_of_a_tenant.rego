@@ -3,8 +3,9 @@
 # description: |
 #   A pod that is privileged or sees the processes of its node can take every GPU there. A DaemonSet does so on every
 #   node at once, also on nodes that join later. So if usher.yaml names the system namespaces
-#   (`priorities.systemNamespaces`), a DaemonSet of another namespace may do neither. Until then usher cannot tell drivers
-#   from other DaemonSets, and other checks warn about them.
+#   (`priorities.systemNamespaces`), a DaemonSet of another namespace may do neither. Until then usher cannot distinguish
+#   drivers from other DaemonSets. It warns once, at admission, about each DaemonSet outside the usual namespaces that
+#   has these permissions, host paths that control a node, or a system priority class.
 #
 #   A pod that does both is root on its node: it enters the processes of the node and leaves every restriction. Only
 #   node agents need both, and they are DaemonSets, so all other kinds are refused. The check accepts the namespaces
@@ -29,6 +30,7 @@
 package usher.checks.isolation.node_agent_of_a_tenant
 
 import data.usher.lib.isolation
+import data.usher.lib.parameters
 import data.usher.lib.workload
 
 deny contains finding if {
@@ -43,6 +45,44 @@ deny contains finding if {
 		"remedy": "remove these permissions, or move the pod to a system namespace",
 	}
 }
+
+deny contains finding if {
+	workload.assumed_agent
+	input.review
+	not isolation.may_see_all_devices
+	some pod_set in input.podSets
+	powers := array.concat(_powers(pod_set), _powers_of_agents(pod_set))
+	count(powers) > 0
+
+	finding := {
+		"path": pod_set.specPath,
+		"message": $"{workload.pod_set_name(pod_set)} {concat(" and ", powers)}, so it controls {_where}",
+		"remedy": "list its namespace in usher.yaml under priorities.systemNamespaces, or remove these permissions",
+		"assumption": "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces",
+	}
+}
+
+_powers_of_agents(pod_set) := array.concat(
+	[text | _mounts_control(pod_set); text := "mounts host paths that control its node"],
+	[text | startswith(pod_set.priorityClassName, "system-"); text := "has a system priority class"],
+)
+
+_mounts_control(pod_set) if {
+	some entry in isolation.host_paths
+	entry.podSet.specPath == pod_set.specPath
+	isolation.within_any(entry.place, _paths)
+}
+
+_mounts_control(pod_set) if {
+	some entry in isolation.host_paths
+	entry.podSet.specPath == pod_set.specPath
+	entry.place in parameters.isolation.broad_host_path.directories
+}
+
+_paths := array.concat(
+	parameters.isolation.host_path_to_devices.paths,
+	parameters.isolation.host_path_to_node_control.paths,
+)
 
 _powers(pod_set) := array.concat(
 	[text | pod_set.hostPID; text := "sees all processes of its node"],

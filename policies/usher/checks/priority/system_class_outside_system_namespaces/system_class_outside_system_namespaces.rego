@@ -28,8 +28,9 @@ package usher.checks.priority.system_class_outside_system_namespaces
 import data.usher.lib.kai
 import data.usher.lib.workload
 
-deny contains object.union(finding, workload.assumption_of_agents) if {
+deny contains finding if {
 	not input.site.systemNamespace
+	not workload.assumed_agent
 	some pod_set in input.podSets
 	startswith(pod_set.priorityClassName, "system-")
 
