@@ -141,6 +141,14 @@ class Scaler(Shape):
     unknowns: list[Unknown] = attribute("growth", "unknowns")
 
 
+class Pool(Shape):
+    """Whether a pool of usher.yaml fits the pods, and why."""
+
+    pool: str
+    fits: bool
+    reason: str
+
+
 class Workload(Shape):
     """`pods`, `totals` and the `pods` of pod sets are those that the scalers allow; `input` is what the policies see.
 
@@ -155,6 +163,7 @@ class Workload(Shape):
     namespace: str = attribute("workload", "namespace")
     name: str = attribute("workload", "name")
     role: str = attribute("workload", "role")
+    role_reason: TextIfAny = attribute("workload", "role_reason")
     owner: Annotated[Owner | None, IF_KNOWN] = attribute("workload", "owner")
     template: bool = attribute("workload", "is_template")
     suspended: bool = attribute("workload", "suspended")
@@ -164,6 +173,7 @@ class Workload(Shape):
     totals: list[Total] = attribute("workload", "totals")
     scaled_by: list[Scaler] = attribute("scalers")
     pod_sets: list[PodSet] = attribute("workload", "pod_sets")
+    pools: Annotated[dict[str, list[Pool]], IF_ANY]
     unknowns: list[Unknown] = attribute("workload", "unknowns")
     input: Annotated[Any, BeforeValidator(orjson.loads)]
 
