@@ -7,7 +7,7 @@ Every file of tests/data/attacks begins with comments. They say what the attack 
 * `Not stopped`: why admission cannot stop it.
 
 The first document is what a tenant sends: an object to create, or an AdmissionReview. The others are objects of the
-cluster. usher.yaml beside them is the site.
+cluster. usher.yaml beside them is the site, and `agents` holds drivers and exporters of that site, which must run.
 """
 
 import base64
@@ -105,6 +105,16 @@ def test_a_manifest_tells_the_attack_and_one_end(path: Path) -> None:
 
     assert says["Attack"].endswith(".")
     assert Counter(key in VERDICTS for key in says) == {True: 1, False: 1}
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("agents/*.yaml")), ids=lambda path: path.stem)
+def test_the_agents_of_the_site_are_let_in_unchanged(path: Path) -> None:
+    value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    judge = evaluator(Attack({}, {}, []))
+    sent = body(value, userInfo=TENANT)
+
+    assert review_validate.validate(sent, judge).allowed
+    assert review_mutate.mutate(sent, judge).mutations == ()
 
 
 def test_there_are_forty_attacks_that_admission_refuses() -> None:

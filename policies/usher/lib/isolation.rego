@@ -21,14 +21,14 @@ may_see_all_devices if input.site.visibleDevicesAllowed
 # title: Variables that name devices for a container runtime
 # description: |
 #   The runtime gives the container what they name. Variables that only hide devices from a program, for example
-#   CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES, are not among them.
-device_variables := {
+#   CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES, are not among them. A list, because messages keep its order.
+device_variables := [
 	"AMD_VISIBLE_DEVICES",
 	"AWS_NEURON_VISIBLE_DEVICES",
 	"HABANA_VISIBLE_DEVICES",
 	"NVIDIA_IMEX_CHANNELS",
 	"NVIDIA_VISIBLE_DEVICES",
-}
+]
 
 # METADATA
 # title: Values of these variables that name no device

@@ -28,6 +28,7 @@ test_without_a_queue_the_project_names_one if {
 	kai.queues == [project] with input as workload({"project": "a"}, [pods("kai-scheduler", {})])
 	kai.queues == [] with input as workload({"project": "a"}, [pods("default-scheduler", {})])
 	kai.queues == [] with input as workload({}, [pods("kai-scheduler", {})])
+	kai.queues == [] with input as workload({"kai.scheduler/queue": ""}, [pods("kai-scheduler", {})])
 	count(kai.queues) == 1 with input as workload({"project": "a", "kai.scheduler/queue": "b"}, [pods("kai-scheduler", {})])
 }
 
@@ -43,4 +44,5 @@ test_usher_yaml_and_kuberay_name_the_scheduler_too if {
 	ray := object.union(workload({"kai.scheduler/queue": "a"}, [pods("", {})]), {"workload": {"group": "ray.io"}})
 	kai.places_pods with input as ray
 	not kai.places_pods with input as workload({"kai.scheduler/queue": "a"}, [pods("", {})])
+	not kai.places_pods with input as object.union(workload({}, [pods("", {})]), {"workload": {"group": "ray.io"}})
 }

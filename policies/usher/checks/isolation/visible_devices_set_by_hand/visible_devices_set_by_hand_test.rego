@@ -78,6 +78,14 @@ test_channels_between_nodes_come_from_a_claim if {
 	}} with input as examples.bad_jobset
 }
 
+test_a_debug_container_can_use_no_claim if {
+	debug := json.patch(
+		examples.bad_jobset,
+		[{"op": "replace", "path": "/podSets/0/containers/0/type", "value": "ephemeral container"}],
+	)
+	{finding.remedy | some finding in check.deny} == {"remove NVIDIA_IMEX_CHANNELS"} with input as debug
+}
+
 test_runtimes_of_other_vendors_read_variables_too if {
 	every name in ["AMD_VISIBLE_DEVICES", "AWS_NEURON_VISIBLE_DEVICES", "HABANA_VISIBLE_DEVICES"] {
 		check.deny == {{
@@ -157,7 +165,7 @@ test_a_source_that_usher_does_not_know_is_left_to_another_check if {
 }
 
 test_other_variables_of_a_source_are_good if {
-	other := {"path": "/source", "variables": {"NCCL_DEBUG": "INFO"}}
+	other := {"path": "/source", "variables": {"NCCL_ALGO": "Ring"}}
 	check.deny == set() with input as with_sources([other])
 }
 

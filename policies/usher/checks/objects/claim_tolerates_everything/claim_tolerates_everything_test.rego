@@ -19,6 +19,14 @@ test_tolerations_with_a_key_are_good if {
 	check.deny == set() with input as examples.good_claim
 }
 
+test_without_a_key_only_exists_matches_every_taint if {
+	check.deny == set() with input as json.patch(examples.bad_claim, [{
+		"op": "replace",
+		"path": "/object/resourceClaim/spec/devices/requests/0/exactly/tolerations/0/operator",
+		"value": "Equal",
+	}])
+}
+
 test_other_devices_are_good if {
 	check.deny == set() with input as examples.good_card
 }

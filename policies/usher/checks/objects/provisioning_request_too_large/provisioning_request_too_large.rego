@@ -22,7 +22,9 @@
 #   parameters:
 #     maximum:
 #       default: 64
-#       description: Maximum number of pods that one request of a user may ask for.
+#       description: |
+#         Maximum number of pods that one request of a user may ask for. With eight GPUs each, 64 pods reach the default
+#         maximum of gpus-per-workload.
 #   remediation: |
 #     Ask for fewer pods, or put the job into a queue of Kueue, which makes the request. Or ask an administrator to raise
 #     the maximum of the namespace in usher.yaml (parameters, provisioning-request-too-large, maximum).

@@ -67,4 +67,8 @@ test_a_label_that_kai_scheduler_reads_is_judged if {
 	)
 	check.deny == set() with input as other
 	check.deny == set() with input as object.union(examples.bad_job_of_kai, {"site": {"systemNamespace": true}})
+	check.deny == set() with input as object.union(
+		examples.bad_job_of_kai,
+		{"workload": {"labels": {"priorityClassName": "research"}}},
+	)
 }
