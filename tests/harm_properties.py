@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from mutation_properties import Case
 from usher import model
+from usher.accelerators import offers
 from usher.authorities.nodes import judge, places, pod_demand
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
@@ -46,7 +47,16 @@ def keeps_pods_off_a_pool(case: Case) -> Iterator[str]:
     for before, after in zip(case.workload.pod_sets, now.pod_sets if now is not None else (), strict=True):
         first, then = (pod_demand.of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
         for place in all_places.all:
-            yield from (f"{before.path!r} {harm} on {place.name}" for harm in _harms(first, then, place, all_places))
+            if _offers(place, before, case):
+                harms = _harms(first, then, place, all_places)
+                yield from (f"{before.path!r} {harm} on {place.name}" for harm in harms)
+
+
+def _offers(place: Place, pod_set: model.PodSet, case: Case) -> bool:
+    """Whether the nodes may have the devices that the pods claim; true where usher knows no pool with them."""
+    pools = case.evaluator.config.pools
+    found = offers.offering(pod_set, pools, case.evaluator.vocabulary)
+    return place.pool is None or not found.pools or place.pool in found.pools
 
 
 def _harms(before: PodDemand, after: PodDemand, place: Place, known: Places) -> Iterator[str]:

@@ -82,7 +82,14 @@ why_unmatched(pod_set) := $"usher does not know which node pools have devices of
 #   Each of these pools has a taint that the pods do not tolerate and that does not mark accelerators, for example
 #   `dedicated=training`. It says for whom the nodes are, so the webhook adds no toleration for it.
 kept_for_others(pod_set) if {
-	some taint in pod_set.fits[0].untolerated
+	count(pod_set.fits) > 0
+	every fit in pod_set.fits { reserved(fit) }
+}
+
+# METADATA
+# title: Whether a pool that fits the pods is kept for others
+reserved(fit) if {
+	some taint in fit.untolerated
 	not taint.operator
 }
 

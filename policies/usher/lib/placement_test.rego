@@ -77,6 +77,7 @@ test_a_pool_whose_other_taints_are_not_tolerated_is_kept_for_others if {
 	placement.kept_for_others(kept)
 	placement.reserving_taint(kept) == "pool a has the taint dedicated=training:NoSchedule"
 	not placement.kept_for_others({"fits": [{"pool": "a", "untolerated": [mark]}]})
+	not placement.kept_for_others({"fits": [{"pool": "a", "untolerated": [taint]}, {"pool": "b", "untolerated": []}]})
 	not placement.kept_for_others({"fits": []})
 	placement.taint_text(mark) == "nvidia.com/gpu:NoSchedule"
 }

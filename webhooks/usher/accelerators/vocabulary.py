@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from usher.accelerators import device_classes, lookalikes, meanings, names, node_taints
@@ -15,12 +16,14 @@ KNOWN_TAINTS: Final = {"nvidia.com/": "nvidia.com/gpu", "google.com/tpu": "googl
 
 _REMEMBERED: Final = 1024
 _DEVICE: Final = Meaning(unit=Unit.DEVICE)
+_NOTHING_SERVED: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Vocabulary:
     """The meaning of names, from the known names and those that usher.yaml adds.
 
-    A whole name in usher.yaml decides first, then the known names, then the prefixes in usher.yaml.
+    A whole name in usher.yaml decides first, then the known names, then the prefixes in usher.yaml, then the resources
+    that device classes of the cluster serve.
 
     How totals count a resource depends on its unit:
 
@@ -33,7 +36,15 @@ class Vocabulary:
     - FABRIC, SETTING: not an accelerator.
     """
 
-    def __init__(self, section: models.Accelerators) -> None:
+    def __init__(self, section: models.Accelerators, served: Mapping[str, str] = _NOTHING_SERVED) -> None:
+        """The meanings of names.
+
+        Args:
+            section: what usher.yaml says.
+            served: device classes by the extended resource that their devices serve.
+        """
+        self._section = section
+        self._served = served
         self._resources: Mapping[str, models.Resource] = section.resources
         self._names = frozenset(section.names)
         self._prefixes = tuple(sorted(section.prefixes, key=len, reverse=True))
@@ -42,6 +53,10 @@ class Vocabulary:
         self._taints = {**KNOWN_TAINTS, **section.taints}
         self._meaning = lru_cache(maxsize=_REMEMBERED)(self._work_out)
         self._looks_like = lru_cache(maxsize=_REMEMBERED)(lookalikes.looks_like_accelerator)
+
+    def serving(self, served: Mapping[str, str]) -> "Vocabulary":
+        """The vocabulary for more device classes that serve extended resources."""
+        return Vocabulary(self._section, {**self._served, **served})
 
     def contains(self, name: str) -> bool:
         """Whether a positive amount of the resource gives a pod an accelerator, a part of one, or access to some.
@@ -126,7 +141,8 @@ class Vocabulary:
             return _DEVICE
         prefix = next((prefix for prefix in self._prefixes if name.startswith(prefix)), None)
         if prefix is None:
-            return None
+            device_class = self._served.get(name)
+            return None if device_class is None else Meaning(unit=Unit.CLAIM, device_class=device_class)
         own = self._resources.get(prefix)
         return _DEVICE if own is None else _from_site(own, None)
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import served_resources
 from usher.config import models
 from usher.facts.store import Store
 from usher.kinds.kept_fields import Key
@@ -37,8 +38,23 @@ class Knowledge:
             objects: looked up before the facts, for objects that this one refers to by name.
         """
         found = self.lookup(objects)
+        vocabulary = self.vocabulary_of_cluster
+        if isinstance(objects, lookup.Objects) and (classes := objects.cluster_scoped(*served_resources.CLASS)):
+            served = served_resources.of_classes(classes, objects, self.vocabulary)
+            vocabulary = vocabulary.serving(served) if served else vocabulary
         roles = self.once("roles", lambda: Roles(self.config))
-        return normalise(value, vocabulary=self.vocabulary, namespace=namespace, objects=found, roles=roles)
+        return normalise(value, vocabulary=vocabulary, namespace=namespace, objects=found, roles=roles)
+
+    @property
+    def vocabulary_of_cluster(self) -> Vocabulary:
+        """The vocabulary, with the extended resources that device classes among the facts serve."""
+        if self.facts.empty:
+            return self.vocabulary
+        return self.derived("vocabulary", [served_resources.CLASS], self._serving)
+
+    def _serving(self) -> Vocabulary:
+        served = served_resources.of_facts(self.facts, self.vocabulary)
+        return self.vocabulary.serving(served) if served else self.vocabulary
 
     def lookup(self, objects: lookup.Lookup) -> lookup.Lookup:
         """Looks up in `objects` first, and then in the facts."""

@@ -86,6 +86,7 @@ class Objects:
         """
         self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
         """By group, kind and name, and then by namespace."""
+        self._by_kind: defaultdict[tuple[str, str], dict[str, paths.Object]] = defaultdict(dict)
         for value in values:
             self._add(value, namespace)
             if value.get("kind") == KIND:
@@ -100,10 +101,15 @@ class Objects:
         if kind and name:
             group = _text(value.get("apiVersion")).rpartition("/")[0]
             self._found[group, kind, name][within or namespace] = value
+            self._by_kind[group, kind][name] = value
 
     def names(self, group: str, kind: str) -> frozenset[str]:
         """Names of the objects of a kind."""
-        return frozenset(key[2] for key in self._found if key[:2] == (group, kind))
+        return frozenset(self.cluster_scoped(group, kind))
+
+    def cluster_scoped(self, group: str, kind: str) -> Mapping[str, paths.Object]:
+        """The objects of a cluster-scoped kind, by name."""
+        return self._by_kind.get((group, kind), {})
 
     def find(self, reference: Reference) -> paths.Object | Absence:
         """The object of the namespace; for a reference without a namespace, the only object with the name.

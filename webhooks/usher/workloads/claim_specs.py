@@ -53,7 +53,9 @@ def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Voc
     selected = class_selectors.selected(_expressions(spec, inner))
     accelerators = [vocabulary.driver(driver) for driver in selected.drivers]
     known = [driver for driver in selected.drivers if vocabulary.driver(driver)]
-    if vocabulary.contains(resource):
+    served = vocabulary.meaning(resource)
+    # A resource without a meaning of its own stands for this class.
+    if served is not None and served.device_class is None and vocabulary.contains(resource):
         return resource
     if known:
         # Devices of several drivers are like no known ones.

@@ -45,7 +45,7 @@ def charge(known: Knowledge, workload: model.Workload, quota: Quota) -> Charge:
     return gpu_quota_charge.charge(
         workload,
         pools=known.config.pools,
-        vocabulary=known.vocabulary,
+        vocabulary=known.vocabulary_of_cluster,
         assumption=quota.assumption,
         limits=quota.limits,
         default_class=assignment.default_class(known),

@@ -167,7 +167,7 @@ class PoolPlacements:
         result: PoolsInput = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
-            "fits": self._fits(where.fits),
+            "fits": [self._fit(fit) for fit in where.fits],
             "assumedTaints": [] if self._config.pools else self._assumed_taints(pod_set),
             "tolerated": [] if pod_set.asks_accelerators else list(self._tolerated(pod_set, where.fits)),
         }
@@ -197,14 +197,6 @@ class PoolPlacements:
         guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
         usual = (taint for taint in guarding if self._vocabulary.marks_accelerators(taint.key, taint.value))
         return next(usual, guarding[0] if guarding else None)
-
-    def _fits(self, fits: Sequence[pool_placement.PoolFit]) -> list[PoolFitInput]:
-        """The pools for the pods: those that they can enter with what mutations add, else all of them.
-
-        A pool with other taints is for other pods.
-        """
-        found = [self._fit(fit) for fit in fits]
-        return [fit for fit in found if all("operator" in taint for taint in fit["untolerated"])] or found
 
     def _fit(self, fit: pool_placement.PoolFit) -> PoolFitInput:
         result: PoolFitInput = {

@@ -62,10 +62,15 @@ _pod_sets := [pod_set |
 	not serving.on_knative
 ]
 
-# The pool with the fewest untolerated taints, and the first of these; undefined where the pods fit nowhere.
+# The pool with the fewest untolerated taints, and the first of these; undefined where the pods fit nowhere. Pools that are
+# kept for others come last.
 _nearest(pod_set) := pod_set.fits[index] if {
-	[_, index] := min([[count(fit.untolerated), index] | some index, fit in pod_set.fits])
+	[_, _, index] := min([[_reserved(fit), count(fit.untolerated), index] | some index, fit in pod_set.fits])
 }
+
+_reserved(fit) := 1 if placement.reserved(fit)
+
+_reserved(fit) := 0 if not placement.reserved(fit)
 
 _taints(fit) := concat(" and ", [text | some taint in fit.untolerated; text := placement.taint_text(taint)])
 

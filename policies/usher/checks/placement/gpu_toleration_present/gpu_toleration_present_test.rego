@@ -31,8 +31,15 @@ test_the_tolerations_of_a_task_stand_in_its_pod_template if {
 	}} with input as examples.bad_taskrun
 }
 
-test_a_pool_that_is_kept_for_others_does_not_count_beside_an_open_one if {
-	check.deny == {worker("")} with input as examples.bad_pytorchjob
+test_a_pool_that_is_kept_for_others_comes_after_an_open_one if {
+	one := {"key": "dedicated", "value": "x", "effect": "NoSchedule"}
+	kept := {"pool": "kept", "labels": {}, "untolerated": [one]}
+	several := json.patch(examples.bad_pytorchjob, [
+	{"op": "add", "path": $"/podSets/{index}/fits/0", "value": kept} |
+		some index, pod_set in examples.bad_pytorchjob.podSets
+		pod_set.name == "Worker"
+	])
+	check.deny == {worker(", the closest of 3 matching pools")} with input as several
 }
 
 test_of_several_pools_the_one_with_the_fewest_taints_in_the_way_is_named if {
@@ -45,7 +52,7 @@ test_of_several_pools_the_one_with_the_fewest_taints_in_the_way_is_named if {
 		some index, pod_set in examples.bad_pytorchjob.podSets
 		pod_set.name == "Worker"
 	])
-	check.deny == {worker(", the closest of 2 matching pools")} with input as several
+	check.deny == {worker(", the closest of 3 matching pools")} with input as several
 }
 
 worker(choice) := {

@@ -28,7 +28,7 @@ import data.usher.lib.workload
 intents contains intent if {
 	some pod_set in workload.accelerator_pod_sets
 	some fit in pools.fits(pod_set)
-	not placement.kept_for_others(pod_set)
+	not placement.reserved(fit)
 	some taint in fit.untolerated
 
 	intent := {
@@ -73,8 +73,9 @@ skips contains {"at": pod_set.path, "reason": reason} if {
 skips contains {"at": pod_set.path, "reason": "the pod already tolerates the taints of all pools on which it can run"} if {
 	some pod_set in workload.accelerator_pod_sets
 	count(pod_set.assumedTaints) == 0
-	count(pools.fits(pod_set)) > 0
-	every fit in pools.fits(pod_set) { count(fit.untolerated) == 0 }
+	open := [fit | some fit in pools.fits(pod_set); not placement.reserved(fit)]
+	count(open) > 0
+	every fit in open { count(fit.untolerated) == 0 }
 }
 
 skips contains {"at": pod_set.path, "reason": "no declared node pool has what the pod asks for"} if {

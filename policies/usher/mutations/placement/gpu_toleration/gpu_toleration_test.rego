@@ -76,6 +76,17 @@ test_a_taint_beside_one_of_another_purpose_gets_no_toleration_either if {
 	mutation.intents == set() with input as both
 }
 
+test_a_pool_that_is_kept_for_others_changes_nothing_beside_an_open_one if {
+	open := {"pool": "open", "labels": {}, "untolerated": []}
+	several := json.patch(examples.untouched_pod_of_a_reserved_pool, [{
+		"op": "add",
+		"path": "/podSets/0/fits/0",
+		"value": open,
+	}])
+	mutation.intents == set() with input as several
+	mutation.skips == skipped("the pod already tolerates the taints of all pools on which it can run") with input as several
+}
+
 test_a_pool_that_is_for_the_pods_is_tolerated_with_exactly_its_value if {
 	addressed := json.patch(examples.untouched_pod_of_a_reserved_pool, [{
 		"op": "add",
