@@ -8,6 +8,7 @@ from builders import GPU, container, template
 from builders.queues import configuration, flavor
 from unit.workloads.normalised import workload
 from usher import paths
+from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge as kueue_judge
 from usher.authorities.kueue import read as kueue_read
@@ -26,7 +27,9 @@ def judged(value: paths.Object, *facts: paths.Object, queue: str = "research") -
     store = Store.of([CONFIGURED, *facts])
     cluster, configured = kueue_read.cluster(store), kueue_read.configuration(store)
     assert cluster.queues is not None
-    (demand,) = kueue_demand.of(workload(value), configured)
+    judged_workload = workload(value)
+    additions = kueue_additions.of_namespace(judged_workload.namespace, store)
+    (demand,) = kueue_demand.of(judged_workload, configured, additions)
     return kueue_judge.judge(demand, cluster.queues[queue], cluster, configured)
 
 

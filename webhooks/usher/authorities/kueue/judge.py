@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from usher import model
+from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue.capacity import Supply
 from usher.authorities.kueue.configuration import Configuration
@@ -39,10 +40,10 @@ class _Search:
     unknowns: dict[str, None] = field(default_factory=dict)
 
     def try_group(self, group: ResourceGroup) -> None:
-        """Searches a flavor of the group for each pod set that asks for any of its resources."""
+        """Searches a flavor of the group for each pod set that names any of its resources, even with an amount of 0."""
         members: dict[str, list[CountedPods]] = {}
         for index, asked in enumerate(self.demand.asked):
-            if any(asked.total(resource) for resource in group.resources):
+            if any(asked.names(resource) for resource in group.resources):
                 members.setdefault(asked.pod_set.annotations.get(POD_SET_GROUP) or str(index), []).append(asked)
         units = [tuple(each) for each in members.values()]
         allowed = [self._flavors(group, unit) for unit in units]
@@ -68,7 +69,8 @@ class _Search:
         for unit, flavor in zip(units, flavors, strict=True):
             for each in unit:
                 names = tuple(name for name in resources if each.total(name))
-                self.choices.append(FlavorChoice(pods=each, resources=names, flavor=flavor))
+                if names:
+                    self.choices.append(FlavorChoice(pods=each, resources=names, flavor=flavor))
 
     def _flavors(self, group: ResourceGroup, unit: Unit) -> list[str]:
         """The flavors that take all pods of a unit, in the order of the queue."""
@@ -84,7 +86,7 @@ class _Search:
             self.unmatched.append(
                 UnmatchedPods(
                     pods=refusals[0][0] if refusals else unit[0],
-                    resources=tuple(sorted(name for name in group.resources if any(each.total(name) for each in unit))),
+                    resources=tuple(sorted(name for name in group.resources if any(each.names(name) for each in unit))),
                     refusals=tuple(refusal for _, refusal in refusals),
                 )
             )
@@ -105,7 +107,7 @@ class _Search:
             flavor,
             asked.pod_set,
             self._levels(flavor, asked),
-            overlaps=not group.resources.isdisjoint(asked.each),
+            overlaps=not group.resources.isdisjoint(kueue_demand.named(asked.whole)),
             only_topologies=self._only_topologies(),
         )
 

@@ -7,9 +7,11 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from usher import model, paths
+from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues as kueue_queues
+from usher.authorities.kueue.additions import Additions
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.flavors import Flavor, Topology
@@ -56,6 +58,7 @@ class KueueFacts:
     """The LocalQueues of the namespace by name; None where they are unknown."""
     labels: Labels | None
     """The labels of the namespace; None where they are unknown."""
+    additions: Additions
 
     @property
     def manages_namespace(self) -> bool | None:
@@ -95,6 +98,7 @@ def for_namespace(namespace: str, facts: Store) -> KueueFacts:
         cluster=cluster(facts),
         queues=local_queues(facts, namespace),
         labels=namespaces.labels(namespace, facts),
+        additions=kueue_additions.of_namespace(namespace, facts),
     )
 
 

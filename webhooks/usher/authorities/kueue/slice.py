@@ -114,7 +114,7 @@ class _Judged:
     def __init__(self, workload: model.Workload, facts: KueueFacts) -> None:
         self._workload = workload
         self._facts = facts
-        self._demands = kueue_demand.of(workload, facts.configuration)
+        self._demands = kueue_demand.of(workload, facts.configuration, facts.additions)
 
     def local_queue(self, name: str) -> LocalQueueInput:
         by_default = not self._workload.queue_labels.get(QUEUE_LABEL)
