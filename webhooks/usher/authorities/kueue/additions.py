@@ -18,7 +18,7 @@ from usher.reading.lookup import Absence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Additions:
-    """The facts about additions to the pods of one namespace; None where they are unknown."""
+    """The facts about additions to the pods of one namespace. A field is None where its facts are unknown."""
 
     ranges: LimitRanges | None = None
     classes: Mapping[str, paths.Object] | None = None
@@ -61,7 +61,7 @@ def enlarged(pod_set: model.PodSet, additions: Additions) -> Enlarged:
 
 
 def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object], unknowns: list[str]) -> model.PodSet:
-    """The pod set with the overhead of its RuntimeClass; Kueue adds none for a class that does not exist."""
+    """The pod set with the overhead of its RuntimeClass; a class that does not exist adds nothing."""
     found = classes.get(pod_set.runtime_class_name)
     if found is None:
         return pod_set

@@ -42,7 +42,7 @@ _KEEPING_EMPTY_POD_SETS: Final = frozenset(
         *("MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"),
     }
 )
-"""The kinds of whose pod sets Kueue also keeps those without pods: KQ:pkg/controller/jobs/job/job_controller.go:355,
+"""The kinds where Kueue also keeps pod sets without pods: KQ:pkg/controller/jobs/job/job_controller.go:355,
 jobset/jobset_controller.go:114, raycluster/common.go:76, mpijob/mpijob_controller.go:118,
 kubeflow/kubeflowjob/kubeflowjob_controller.go:118, leaderworkerset/leaderworkerset_reconciler.go:402.
 """

@@ -5,7 +5,7 @@ flavor for each pod set and resource group, and adds up the demand on each flavo
 to favour the workload; for COULD, all unknowns are assumed to be against it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,11 +15,12 @@ from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue.capacity import Supply
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import PODS, CountedPods, Demand
-from usher.authorities.kueue.flavor_choice import Unit, assigned, in_order, total
+from usher.authorities.kueue.flavor_choice import Unit, assigned, in_order
+from usher.authorities.kueue.flavor_shortage import Room
 from usher.authorities.kueue.flavors import Flavor, FlavorRefusal
-from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup
+from usher.authorities.kueue.queues import ClusterQueue, FlavorResource, ResourceGroup
 from usher.authorities.kueue.read import Cluster
-from usher.authorities.kueue.verdict import FlavorCapacity, FlavorChoice, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.kueue.verdict import FlavorChoice, FlavorShortage, KueueVerdict, UnmatchedPods
 from usher.authorities.verdict import Answer
 
 POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
@@ -53,7 +54,8 @@ class _Search:
         found = assigned(units, allowed, resources, self._bound)
         problems = self.supply.problems(self.queue)
         if found is False:
-            self.shortages += self._shortages(units, allowed, resources)
+            room = Room(queue=self.queue, units=units, allowed=allowed, resources=resources, most=self._bound)
+            self.shortages += room.shortages()
         elif found is None:
             self.unknowns["the queue has too many ways to choose flavors"] = None
         elif problems and not assigned(units, allowed, resources, self._certain):
@@ -131,46 +133,6 @@ class _Search:
             name not in known or known[name].topology or known[name].problems
             for group in self.queue.quotas.groups
             for name in group.flavors
-        )
-
-    def _shortages(
-        self, units: Sequence[Unit], allowed: Sequence[Sequence[str]], resources: Sequence[str]
-    ) -> Iterable[FlavorShortage]:
-        """The resources that are short on their own; else all resources, because no flavor has enough of each."""
-        alone = [resource for resource in resources if assigned(units, allowed, [resource], self._bound) is False]
-        for resource in alone or resources:
-            asking = [
-                (unit, flavors)
-                for unit, flavors in zip(units, allowed, strict=True)
-                if any(each.total(resource) for each in unit)
-            ]
-            too_large = [
-                (unit, flavors)
-                for unit, flavors in asking
-                if all(total(unit, resource) > self._bound((flavor, resource)) for flavor in flavors)
-            ]
-            # A single pod set that is too large for every flavor is the better explanation.
-            several = len({flavor for _, flavors in asking for flavor in flavors}) > 1
-            told = too_large[:1] if several and too_large else asking
-            yield self._shortage(told, resource, together=not alone)
-
-    def _shortage(
-        self, asking: Sequence[tuple[Unit, Sequence[str]]], resource: str, *, together: bool
-    ) -> FlavorShortage:
-        names = dict.fromkeys(flavor for _, flavors in asking for flavor in flavors)
-        capacities = [
-            FlavorCapacity(
-                flavor=name,
-                own=self.queue.quotas.by_flavor.get((name, resource), NO_QUOTA).nominal,
-                most=self._bound((name, resource)),
-            )
-            for name in names
-        ]
-        return FlavorShortage(
-            resource=resource,
-            pods=tuple(each for unit, _ in asking for each in unit if each.total(resource)),
-            flavors=tuple(sorted(capacities, key=lambda each: -each.most)),
-            together=together,
         )
 
     def _bound(self, flavor_resource: FlavorResource) -> int:

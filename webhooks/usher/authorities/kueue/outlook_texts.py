@@ -91,7 +91,7 @@ def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
 
     The capacity of the queue grows as much as its nominalQuota, for any limits above it.
     """
-    if len(shortage.flavors) == 1 and not shortage.together:
+    if shortage.more is not None:
         flavor, resource = shortage.flavors[0], shortage.resource
-        more = amount_texts.named(resource, quantity_of(resource, shortage.total - flavor.most))
+        more = amount_texts.named(resource, quantity_of(resource, shortage.more))
         yield f"raise the nominalQuota of {_named(queue)} in flavor {flavor.flavor} by {more}"

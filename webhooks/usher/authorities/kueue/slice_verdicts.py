@@ -67,6 +67,8 @@ class FlavorShortageInput(TypedDict):
     asked: Amount
     parts: list[FlavorPartInput]
     flavors: list[FlavorCapacityInput]
+    fits: Amount
+    """The most that these pods could ask for together, if all other pods stay as they are."""
     together: bool
     """Whether there is enough of each resource, but not of all of them in one flavor."""
 
@@ -129,6 +131,7 @@ def _shortage(shortage: FlavorShortage, workload: model.Workload) -> FlavorShort
             for each in shortage.pods[:MOST]
         ],
         "flavors": [_capacity(resource, each) for each in shortage.flavors[:MOST]],
+        "fits": _amount(resource, shortage.fits),
         "together": shortage.together,
     }
 

@@ -28,6 +28,10 @@ class FlavorShortage:
     """Flavors that take the pods; the largest comes first."""
     together: bool = False
     """Whether there is enough of each resource, but not of all of them in one flavor."""
+    fits: int = 0
+    """The most that these pods could ask for together, if all other pods stay as they are."""
+    more: int | None = None
+    """How much more quota the only flavor needs so that all pods find room; None where that alone does not help."""
 
     @property
     def total(self) -> int:

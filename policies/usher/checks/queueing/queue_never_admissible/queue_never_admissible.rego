@@ -87,10 +87,16 @@ _sources(resource, capacity) := $"{kueue.amount(resource, capacity.own)} own + {
 
 _remedy(_) := $"use queue {queues.verdict.fitsIn}, which could admit it" if queues.verdict.fitsIn
 
-_remedy(shortage) := $"ask for at most {kueue.amount(shortage.resource, most)} {shortage.resource}, or have the quota raised" if {
+_remedy(shortage) := $"ask for at most {kueue.amount(shortage.resource, shortage.fits)} {shortage.resource}, or have the quota raised" if {
 	not queues.verdict.fitsIn
 	not shortage.together
-	most := shortage.flavors[0].most
+	shortage.fits.milli > 0
+}
+
+_remedy(shortage) := "have the quota raised" if {
+	not queues.verdict.fitsIn
+	not shortage.together
+	shortage.fits.milli == 0
 }
 
 _remedy(shortage) := "have the quotas of one flavor raised for all of its resources, or ask for less" if {

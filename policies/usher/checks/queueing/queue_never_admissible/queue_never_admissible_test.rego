@@ -103,3 +103,13 @@ test_where_nobody_can_read_where_a_queue_leads_it_is_unknown if {
 		"reason": "usher does not know whether the ClusterQueue of LocalQueue odd could ever admit this Job: LocalQueue odd, spec.clusterQueue: expected a string, found a number; quote it",
 	}} with input as examples.unknown_unreadable_queue
 }
+
+test_where_no_amount_of_these_pods_would_help_only_quota_does if {
+	verdict := "/cluster/kueue/queue/clusterQueue/verdict"
+	document := json.patch(examples.bad_pytorchjob, [
+		{"op": "remove", "path": $"{verdict}/fitsIn"},
+		{"op": "replace", "path": $"{verdict}/shortages/0/fits", "value": {"text": "0", "value": 0, "milli": 0, "whole": true}},
+	])
+	some finding in check.deny with input as document
+	finding.remedy == "have the quota raised"
+}
