@@ -21,7 +21,7 @@ add are left out, because they only add to the need.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, quantities
@@ -83,6 +83,8 @@ class Demand:
     asked: tuple[CountedPods, ...]
     exact: bool
     """Whether Kueue counts exactly this; else it may count more."""
+    pod_sets: int = 0
+    """The pod sets of the Workload that Kueue makes; 0 where usher does not know whether it has others."""
     complete: bool = True
     """Whether the facts show all that the cluster adds to the pods."""
     unknowns: tuple[str, ...] = ()
@@ -93,7 +95,8 @@ def of(workload: model.Workload, configuration: Configuration, additions: Additi
     """The demands that Kueue makes of an object; equal demands once."""
     if _unit(workload) is not KueueUnit.POD:
         counted = [(pod_set, _pods(workload, pod_set)) for pod_set in workload.pod_sets if _counts(workload, pod_set)]
-        return (_demand(counted, workload, configuration, additions),)
+        found = _demand(counted, workload, configuration, additions)
+        return (replace(found, pod_sets=len(counted)) if workload.kind in _KEEPING_EMPTY_POD_SETS else found,)
     alone = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
     return tuple(_demand([(pod_set, 1)], workload, configuration, additions) for pod_set in alone)
 

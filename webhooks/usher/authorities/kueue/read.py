@@ -1,7 +1,7 @@
 """Reads the facts of Kueue in a cluster: queues and their capacities, flavors, configuration."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeVar
@@ -11,6 +11,7 @@ from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues as kueue_queues
+from usher.authorities.kueue import versions
 from usher.authorities.kueue.additions import Additions
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.kueue.configuration import Configuration
@@ -108,7 +109,11 @@ def cluster(facts: Store) -> Cluster:
 
 
 def configuration(facts: Store) -> Configuration:
-    """Kueue's configuration; UNKNOWN where its ConfigMap is not in the usual place."""
+    """Kueue's configuration; only its version may be known where its ConfigMap is not in the usual place."""
+    return replace(_configured(facts), version=versions.of_cluster(facts))
+
+
+def _configured(facts: Store) -> Configuration:
     namespace, name = kept_fields.KUEUE_CONFIGURATION
     found = facts.find(Reference(group="", kind="ConfigMap", name=name, namespace=namespace))
     if isinstance(found, Absence):

@@ -73,8 +73,17 @@ class FlavorShortageInput(TypedDict):
     """Whether there is enough of each resource, but not of all of them in one flavor."""
 
 
+class PodSetLimitInput(TypedDict):
+    """The most pod sets that a version of Kueue accepts; the workload has more."""
+
+    podSets: int
+    most: int
+    version: str
+
+
 class KueueVerdictInput(TypedDict):
     outcome: str
+    podSetLimit: NotRequired[PodSetLimitInput]
     uncovered: list[UncoveredInput]
     unmatched: list[UnmatchedPodsInput]
     shortages: list[FlavorShortageInput]
@@ -92,13 +101,17 @@ def verdict_input(found: Sequence[KueueVerdict], workload: model.Workload) -> Ku
     unmatched = [each for verdict in found for each in verdict.unmatched]
     shortages = [each for verdict in found for each in verdict.shortages]
     unknowns = dict.fromkeys(each for verdict in found for each in verdict.unknowns)
-    return {
+    limit = next((verdict.pod_set_limit for verdict in found if verdict.pod_set_limit is not None), None)
+    result: KueueVerdictInput = {
         "outcome": _OUTCOMES[worst([Answer.COULD, *(verdict.answer for verdict in found)])],
         "uncovered": [_uncovered(name, workload) for name in islice(uncovered, MOST)],
         "unmatched": [_unmatched(each, workload) for each in unmatched[:MOST]],
         "shortages": [_shortage(each, workload) for each in shortages[:MOST]],
         "unknowns": list(islice(unknowns, MOST)),
     }
+    if limit is not None:
+        result["podSetLimit"] = {"podSets": limit.pod_sets, "most": limit.most, "version": limit.version}
+    return result
 
 
 def _uncovered(resource: str, workload: model.Workload) -> UncoveredInput:

@@ -48,6 +48,15 @@ class UnmatchedPods:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PodSetLimit:
+    """The most pod sets of a Workload in a version of Kueue; the workload has more."""
+
+    pod_sets: int
+    most: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlavorChoice:
     """The flavor that pods get for some of their resources."""
 
@@ -64,6 +73,8 @@ class KueueVerdict:
     """The chosen flavors; only where the answer is COULD and Kueue's own order finds room for every pod set."""
     takes_all: bool = True
     """False where all pods would fit, but Kueue does not find the room because it never revises a choice."""
+    pod_set_limit: PodSetLimit | None = None
+    """Set where the workload has more pod sets than Kueue accepts."""
     uncovered: tuple[str, ...] = ()
     """Resources without quota in any flavor of the queue."""
     unmatched: tuple[UnmatchedPods, ...] = ()

@@ -113,3 +113,11 @@ test_where_no_amount_of_these_pods_would_help_only_quota_does if {
 	some finding in check.deny with input as document
 	finding.remedy == "have the quota raised"
 }
+
+test_a_workload_with_more_pod_sets_than_kueue_accepts_is_never_admitted if {
+	check.deny == {found(
+		"this JobSet has 9 pod sets; Kueue 0.17.4 accepts at most 8",
+		"describe equal pods in one pod set, or make several workloads of it",
+	)} with input as examples.bad_jobset_of_many_pod_sets
+	check.unknown == set() with input as examples.bad_jobset_of_many_pod_sets
+}
