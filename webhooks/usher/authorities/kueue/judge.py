@@ -14,8 +14,9 @@ from usher.authorities.kueue import versions
 from usher.authorities.kueue.capacity import Supply
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import PODS, CountedPods, Demand
-from usher.authorities.kueue.flavor_choice import Unit, assigned, in_order
+from usher.authorities.kueue.flavor_choice import Unit, assigned
 from usher.authorities.kueue.flavor_matching import LABELS_BY_VERSION, Matching
+from usher.authorities.kueue.flavor_order import in_order
 from usher.authorities.kueue.flavor_shortage import Room
 from usher.authorities.kueue.queues import ClusterQueue, FlavorResource, ResourceGroup
 from usher.authorities.kueue.read import Cluster
@@ -71,8 +72,10 @@ class _Search:
             self._take(units, allowed, sure, resources)
 
     def _take(self, units: Sequence[Unit], allowed: _Flavors, sure: _Flavors, resources: list[str]) -> None:
-        flavors = in_order(units, allowed, resources, self._certain)
-        if flavors is None or (sure != allowed and flavors != in_order(units, sure, resources, self._certain)):
+        flavors = in_order(units, allowed, resources, self.queue, self.supply)
+        if flavors is None or (
+            sure != allowed and flavors != in_order(units, sure, resources, self.queue, self.supply)
+        ):
             self.takes_all = False
             return
         for unit, flavor in zip(units, flavors, strict=True):

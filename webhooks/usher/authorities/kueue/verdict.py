@@ -72,7 +72,7 @@ class KueueVerdict:
     choices: tuple[FlavorChoice, ...] = ()
     """The chosen flavors; only where the answer is COULD and Kueue's own order finds room for every pod set."""
     takes_all: bool = True
-    """False where all pods would fit, but Kueue does not find the room because it never revises a choice."""
+    """False where all pods would fit, but Kueue may not find the room because it never revises a choice."""
     pod_set_limit: PodSetLimit | None = None
     """Set where the workload has more pod sets than Kueue accepts."""
     uncovered: tuple[str, ...] = ()
