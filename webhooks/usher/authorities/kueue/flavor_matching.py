@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import flavors as kueue_flavors
-from usher.authorities.kueue import versions
+from usher.authorities.kueue import topology_room, versions
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.flavor_choice import Unit
@@ -29,6 +29,8 @@ class Matched:
     """Those that take it in every version of Kueue that may run."""
     unmatched: UnmatchedPods | None = None
     """Set where no flavor takes the unit."""
+    crowded: bool = False
+    """Whether a flavor is left out because its nodes hold too few of the pods."""
 
 
 @dataclass(slots=True)
@@ -48,6 +50,8 @@ class Matching:
         refusals: list[tuple[CountedPods, FlavorRefusal]] = []
         for name in group.flavors:
             refused = next(((each, no) for each in unit if (no := self._refusal(name, group, each))), None)
+            if refused is None and (full := self._full(name, unit)) is not None:
+                refused = (unit[0], full)
             if refused is not None:
                 refusals.append(refused)
                 continue
@@ -55,7 +59,8 @@ class Matching:
             if self._takes_in_every_version(name, group, unit):
                 sure.append(name)
         if found:
-            return Matched(flavors=tuple(found), sure=tuple(sure))
+            crowded = any(refusal.held is not None for _, refusal in refusals)
+            return Matched(flavors=tuple(found), sure=tuple(sure), crowded=crowded)
         unmatched = UnmatchedPods(
             pods=refusals[0][0] if refusals else unit[0],
             resources=tuple(sorted(name for name in group.resources if any(each.names(name) for each in unit))),
@@ -85,6 +90,21 @@ class Matching:
         if flavor is None or flavor.problems or versions.looks_at_own_labels(self.configuration.version) is not None:
             return True
         return not any(kueue_flavors.refusal(flavor, each.whole, self._labels(group)) for each in unit)
+
+    def _full(self, name: str, unit: Unit) -> FlavorRefusal | None:
+        """Why the nodes of a flavor never hold the pods where its Topology has to place them."""
+        flavor = (self.cluster.flavors or {}).get(name)
+        topology = (self.cluster.topologies or {}).get(flavor.topology) if flavor is not None else None
+        nodes = self.cluster.nodes
+        if flavor is None or topology is None or flavor.problems or topology.problems or nodes is None:
+            return None
+        if self.queue.has_checks or not self.configuration.places_by_topology:
+            return None
+        found = topology_room.refusal(flavor, topology, unit, nodes)
+        if isinstance(found, str):
+            self.unknowns[found] = None
+            return None
+        return found
 
     def _flavor(self, name: str) -> Flavor | None:
         """The flavor; None where it is unknown or unreadable, and the reason is recorded."""

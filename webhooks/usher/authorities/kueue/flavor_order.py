@@ -1,8 +1,8 @@
 """The flavors that Kueue chooses in its own order; it never revises a choice.
 
 KQ:pkg/scheduler/flavorassigner/flavorassigner.go:1065-1210 and 1263-1280. Each pod set gets the first flavor with room.
-With `whenCanBorrow: TryNextFlavor` it gets the first in which the queue need not borrow; if there is none, it gets one
-in which the queue borrows.
+With `whenCanBorrow: TryNextFlavor` it gets the first in which the queue need not borrow, or else one in which the queue
+borrows.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from usher.authorities.kueue.queues import ClusterQueue
 
 @dataclass(slots=True)
 class _Left:
-    """What is left of a flavor, and what earlier pod sets took; amounts in the order of the resources."""
+    """The rest of a flavor, and the amounts that earlier pod sets took, in the order of the resources."""
 
     room: list[int]
     taken: list[int]

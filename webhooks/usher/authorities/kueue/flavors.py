@@ -10,21 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
+from usher.authorities.kueue import placement
 from usher.authorities.kueue.queues import problems_of
 from usher.config import models
 from usher.reading.values import Reading
 from usher.scheduling import node_affinity, taints
 
-_PREFIX: Final = "kueue.x-k8s.io/podset-"
-_LEVELS: Final = (
-    _PREFIX + "required-topology",
-    _PREFIX + "preferred-topology",
-    _PREFIX + "slice-required-topology",
-)
-_OTHER_TOPOLOGY: Final = (
-    _PREFIX + "unconstrained-topology",
-    _PREFIX + "slice-required-topology-constraints",
-)
+_LEVELS: Final = (placement.REQUIRED, placement.PREFERRED, placement.SLICE_LEVEL)
+_OTHER_TOPOLOGY: Final = (placement.UNCONSTRAINED, placement.SLICE_CONSTRAINTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +50,8 @@ class FlavorRefusal:
     """The level that its Topology lacks, if this is the reason."""
     levels: tuple[str, ...] = ()
     """The levels that its Topology has."""
+    held: int | None = None
+    """The most of the pods that its nodes could hold by topology, if this is too few."""
     untolerated: str = ""
     """The taint that the pods do not tolerate, if this is the reason."""
 

@@ -55,6 +55,7 @@ class _Search:
         if unmatched:
             self.unmatched += unmatched
             return
+        self.takes_all = self.takes_all and not any(each.crowded for each in matched)
         allowed, sure = [each.flavors for each in matched], [each.sure for each in matched]
         resources = sorted({name for unit in units for each in unit for name in group.resources if each.total(name)})
         found = assigned(units, allowed, resources, self._bound)

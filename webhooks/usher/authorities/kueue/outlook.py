@@ -37,7 +37,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
     workload = case.workload
     if workload.queue_label_path is None or workload.owner is not None:
         return
-    facts = read.for_namespace(workload.namespace, known.facts)
+    facts = read.for_namespace(workload.namespace, known)
     name = facts.queue_of(workload)
     if name:
         free = kueue_free.of(known.facts, facts.cluster.capacities)

@@ -163,6 +163,8 @@ class ClusterQueue:
     quotas: FlavorQuotas
     state: State
     fungibility: Fungibility = Fungibility()
+    has_checks: bool = False
+    """Whether it has AdmissionChecks, which may make nodes, or send workloads to other clusters."""
     problems: tuple[str, ...] = ()
     """Unreadable fields, each with its path."""
     stray: bool = False
@@ -205,6 +207,7 @@ def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
         quotas=read(spec.get("resourceGroups"), "/spec/resourceGroups", reading),
         state=_state(spec, value, reading),
         fungibility=_fungibility(spec.get("flavorFungibility"), reading),
+        has_checks=bool(spec.get("admissionChecks") or spec.get("admissionChecksStrategy")),
         problems=problems_of("ClusterQueue", name, reading),
         stray=_is_unread(reading, "/spec", "/spec/cohortName", "/spec/cohort"),
     )

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from usher import model, paths
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
@@ -17,6 +18,9 @@ from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.flavors import Flavor, Topology
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, State
+from usher.authorities.kueue.topology_room import Nodes
+from usher.authorities.nodes import read as nodes_read
+from usher.authorities.nodes import remembered
 from usher.facts import namespaces
 from usher.facts.store import Store
 from usher.kinds import kept_fields
@@ -47,6 +51,8 @@ class Cluster:
     capacities: Capacities
     flavors: Mapping[str, Flavor] | None
     topologies: Mapping[str, Topology] | None
+    nodes: Nodes | None = None
+    """The nodes for placement by topology."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,19 +98,36 @@ class KueueFacts:
                 yield each, queue
 
 
-def for_namespace(namespace: str, facts: Store) -> KueueFacts:
+def for_namespace(namespace: str, known: Knowledge) -> KueueFacts:
     """The facts of Kueue for the workloads of a namespace."""
+    facts = known.facts
     return KueueFacts(
         configuration=configuration(facts),
-        cluster=cluster(facts),
+        cluster=replace(cluster(facts), nodes=nodes(known)),
         queues=local_queues(facts, namespace),
         labels=namespaces.labels(namespace, facts),
         additions=kueue_additions.of_namespace(namespace, facts),
     )
 
 
+def nodes(known: Knowledge) -> Nodes | None:
+    """The nodes for placement by topology, kept until one of them changes; None where they are unknown."""
+    verdicts = remembered.verdicts(known)
+    if verdicts is None:
+        return None
+    return known.derived(
+        "nodes of topologies",
+        [("", "Node"), ("resource.k8s.io", "DeviceClass")],
+        lambda: Nodes(
+            places=verdicts.places,
+            vocabulary=known.vocabulary,
+            from_classes=nodes_read.from_device_classes(known.facts),
+        ),
+    )
+
+
 def cluster(facts: Store) -> Cluster:
-    """The cluster-scoped objects; read again only after one of them has changed."""
+    """The cluster-scoped objects, without the nodes; read again only after one of them has changed."""
     return facts.derived("kueue", _KINDS, lambda: _read(facts))
 
 

@@ -34,6 +34,8 @@ class FlavorRefusalInput(TypedDict):
     """The level that its Topology lacks."""
     levels: NotRequired[list[str]]
     """The levels of its Topology."""
+    held: NotRequired[int]
+    """The most of the pods that its nodes could hold by topology, if this is too few."""
 
 
 class UnmatchedPodsInput(TypedDict):
@@ -166,6 +168,8 @@ def _refusal(refusal: FlavorRefusal) -> FlavorRefusalInput:
     result: FlavorRefusalInput = {"flavor": refusal.flavor, "reason": refusal.reason}
     if refusal.by_topology:
         result["byTopology"] = True
+    if refusal.held is not None:
+        result["held"] = refusal.held
     if refusal.level:
         result["level"] = refusal.level
         result["levels"] = list(refusal.levels)
