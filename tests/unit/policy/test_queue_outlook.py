@@ -200,6 +200,27 @@ def test_as_many_pods_are_suggested_as_there_is_room_for_and_no_more(nominal: in
     assert look(bert(most + 1), *facts).answer is Answer.NEVER
 
 
+@pytest.mark.parametrize(("each", "most"), [(2, 4), (3, 2), (8, 1)])
+def test_as_many_pods_are_suggested_as_one_host_holds(each: int, most: int) -> None:
+    """KQ:pkg/cache/scheduler/tas_flavor_snapshot.go:1380; other authorities would take all pods."""
+    host = "kubernetes.io/hostname"
+    placed = queues.flavor("a100", topologyName="hosts")
+    facts = whole(local_queue("small"), queue("small", 640), placed, queues.topology("hosts", host))
+    annotations: paths.Json = {"kueue.x-k8s.io/podset-required-topology": host}
+
+    def job(pods: int) -> paths.Object:
+        place = "/spec/pytorchReplicaSpecs/Worker/template/metadata"
+        return builders.replaced(bert(pods, each=each), place, {"annotations": annotations})
+
+    outlook = look(job(9), *facts)
+
+    assert outlook.answer is Answer.NEVER
+    pods = "1 pod" if most == 1 else f"{most} pods"
+    assert any(remedy.startswith(f"ask for at most {pods} in Worker") for remedy in outlook.remedies)
+    assert look(job(most), *facts).answer is Answer.FITS
+    assert look(job(most + 1), *facts).answer is Answer.NEVER
+
+
 def test_a_remedy_satisfies_all_quotas_together() -> None:
     facts = whole(local_queue("small"), queue("small", 56), gpu_quota(48, charged=0), resource_quota(40, used=0))
 

@@ -174,6 +174,14 @@ class TestTheLowestLevel:
         assert judged(job(4, 5, IN_ONE_RACK), *racks, *NODES).answer is Answer.NEVER
 
 
+@pytest.mark.parametrize("levels", [(RACK, HOST, HOST), (*(f"level-{index}" for index in range(2000)), HOST), ()])
+def test_of_levels_that_kueue_refuses_nothing_is_concluded(levels: tuple[str, ...]) -> None:
+    labels = {**dict.fromkeys(levels, "a"), **POOL}
+    large = builders.node("a-0", gpus=8, labels=labels)
+
+    assert judged(job(5, 2), QUEUE, FLAVOR, topology("racks", *levels), large).answer is Answer.COULD
+
+
 class TestWhatMayChangeTheAnswer:
     VALUE = job(5, 2, IN_ONE_HOST)
 

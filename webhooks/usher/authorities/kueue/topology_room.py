@@ -23,6 +23,9 @@ from usher.facts.node_reading import PODS, Amounts
 
 _UNBOUNDED: Final = 2**62
 
+_MOST_LEVELS: Final = 16
+"""KQ:apis/kueue/v1beta2/topology_types.go allows as many; the API server refuses longer lists."""
+
 
 @dataclass(slots=True)
 class Nodes:
@@ -101,7 +104,8 @@ def refusal(
         A text where a missing fact decides.
     """
     largest = max(unit, key=lambda each: each.pods)
-    placement = kueue_placement.of(largest.pod_set, topology.levels)
+    known = topology.levels if len(set(topology.levels)) == len(topology.levels) <= _MOST_LEVELS else ()
+    placement = kueue_placement.of(largest.pod_set, known)
     wanted = None if placement is None else asked(unit, flavor, placement, nodes)
     if wanted is None or not wanted.pods:
         return None
