@@ -43,6 +43,21 @@ class TestARequestOfZero:
         assert judged(alone, *facts).answer is Answer.COULD
 
 
+def test_pod_sets_without_pods_count_only_for_kinds_where_kueue_keeps_them() -> None:
+    queue = cluster_queue("research", gpu_group(8), CPU)
+    spec: paths.Object = {
+        "driver": {"cores": 1},
+        "executor": {"gpu": {"name": GPU, "quantity": 1}},
+        "dynamicAllocation": {"enabled": True, "minExecutors": 0, "maxExecutors": 4},
+    }
+    spark = builders.custom("sparkoperator.k8s.io/v1beta2", "SparkApplication", spec)
+    lenient = configuration("resources: {quotaCheckStrategy: IgnoreUndeclared}")
+
+    verdict = judged(spark, queue, flavor("a100", nodeTaints=TAINTED), flavor("small"), lenient)
+
+    assert verdict.answer is not Answer.NEVER
+
+
 def test_a_replicated_job_without_replicas_gets_one_when_kueue_starts_the_job_set() -> None:
     """KQ:pkg/controller/jobframework/reconciler.go:1513 writes the list back without zeros, and
     JS:api/jobset/v1alpha2/jobset_types.go:334 sets missing replicas to 1.

@@ -142,7 +142,8 @@ def _demand(
         for name, quantity in _claimed(pod_set, configuration, unknowns):
             each[name] = each.get(name, quantities.ZERO) + quantity
         amounts = {name: queues.amount(name, quantity) for name, quantity in each.items()}
-        asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts, enlarged=enlarged.pod_set))
+        if pods or workload.kind in _KEEPING_EMPTY_POD_SETS:
+            asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts, enlarged=enlarged.pod_set))
         exact = exact and pod_set.whole and _is_counted(workload, pod_set)
     return Demand(asked=tuple(asked), exact=exact, complete=complete, unknowns=tuple(dict.fromkeys(unknowns)))
 
