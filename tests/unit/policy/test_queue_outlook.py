@@ -23,9 +23,10 @@ FLAVOR = queues.flavor("a100")
 NODES = [builders.node(f"gpu-{index}", allocatable={"cpu": 96, "pods": 110, GPU: 8}) for index in range(9)]
 ELSEWHERE: Sequence[paths.Object] = [
     {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
+    {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "theirs", "namespace": "other"}},
     builders.gpu_quota("theirs", 1, namespaces=["other"]),
 ]
-"""Quotas of another namespace, so that it is known that there is none in ours."""
+"""Quotas and LimitRanges of another namespace, so that it is known that there is none in ours."""
 
 
 def queue(name: str, nominal: int, *, reserved: int | None = 0) -> paths.Object:
@@ -87,6 +88,29 @@ def test_what_no_queue_quota_or_node_is_against_has_room_now() -> None:
     assert outlook.remedies == ()
     (taken, *_) = section(outlook, "Kueue").taken
     assert (taken.flavor, taken.now) == ("a100", True)
+
+
+def test_pods_that_the_queue_counts_have_a_row() -> None:
+    """KQ:pkg/scheduler/flavorassigner/flavorassigner.go:743 counts each pod where a group covers `pods`."""
+    counting = cluster_queue("small", queues.group(("a100", [queues.quota(16), queues.quota(4, resource="pods")])))
+
+    found = section(look(bert(2), *whole(local_queue("small"), counting)), "Kueue")
+
+    assert [(each.resource, str(each.asks), str(each.most)) for each in found.balances] == [
+        (GPU, "16", "16"),
+        ("pods", "2", "4"),
+    ]
+
+
+def test_room_is_not_certain_where_limit_ranges_may_add_requests() -> None:
+    facts = [each for each in whole(local_queue("small"), queue("small", 16)) if each["kind"] != "LimitRange"]
+
+    found = section(look(bert(2), *facts), "Kueue")
+
+    assert found.answer is Answer.COULD
+    assert found.reasons == (
+        "Kueue may count more: usher does not know the LimitRanges, or the RuntimeClass of the pods",
+    )
 
 
 def limit_range(maximum: str) -> paths.Object:
@@ -174,6 +198,27 @@ def test_as_many_pods_are_suggested_as_there_is_room_for_and_no_more(nominal: in
     )
     assert look(bert(most), *facts).answer is Answer.FITS
     assert look(bert(most + 1), *facts).answer is Answer.NEVER
+
+
+@pytest.mark.parametrize(("each", "most"), [(2, 4), (3, 2), (8, 1)])
+def test_as_many_pods_are_suggested_as_one_host_holds(each: int, most: int) -> None:
+    """KQ:pkg/cache/scheduler/tas_flavor_snapshot.go:1380; other authorities would take all pods."""
+    host = "kubernetes.io/hostname"
+    placed = queues.flavor("a100", topologyName="hosts")
+    facts = whole(local_queue("small"), queue("small", 640), placed, queues.topology("hosts", host))
+    annotations: paths.Json = {"kueue.x-k8s.io/podset-required-topology": host}
+
+    def job(pods: int) -> paths.Object:
+        place = "/spec/pytorchReplicaSpecs/Worker/template/metadata"
+        return builders.replaced(bert(pods, each=each), place, {"annotations": annotations})
+
+    outlook = look(job(9), *facts)
+
+    assert outlook.answer is Answer.NEVER
+    pods = "1 pod" if most == 1 else f"{most} pods"
+    assert any(remedy.startswith(f"ask for at most {pods} in Worker") for remedy in outlook.remedies)
+    assert look(job(most), *facts).answer is Answer.FITS
+    assert look(job(most + 1), *facts).answer is Answer.NEVER
 
 
 def test_a_remedy_satisfies_all_quotas_together() -> None:

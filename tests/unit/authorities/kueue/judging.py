@@ -1,17 +1,19 @@
 """Jobs judged by the queues of Kueue."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import builders
 from builders import GPU, container, template
 from builders.queues import configuration, flavor
+from unit.authorities.knowing import knowing
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge as kueue_judge
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.verdict import KueueVerdict
+from usher.config import models
 from usher.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job]}")
@@ -21,13 +23,17 @@ A100 = flavor("a100")
 TAINTED: paths.Json = [{"key": GPU, "value": "present", "effect": "NoSchedule"}]
 
 
-def judged(value: paths.Object, *facts: paths.Object, queue: str = "research") -> KueueVerdict:
+def judged(
+    value: paths.Object, *facts: paths.Object, queue: str = "research", pools: Sequence[paths.Object] = ()
+) -> KueueVerdict:
     """The verdict about the only workload that Kueue makes of an object, on a queue among the facts."""
-    store = Store.of([CONFIGURED, *facts])
-    cluster, configured = kueue_read.cluster(store), kueue_read.configuration(store)
-    assert cluster.queues is not None
-    (demand,) = kueue_demand.of(workload(value), configured)
-    return kueue_judge.judge(demand, cluster.queues[queue], cluster, configured)
+    config = models.Config.model_validate({"pools": list(pools)})
+    known = knowing(Store.of([CONFIGURED, *facts]), config)
+    found = workload(value)
+    seen = kueue_read.for_namespace(found.namespace, known)
+    assert seen.cluster.queues is not None
+    (demand,) = kueue_demand.of(found, seen.configuration, seen.additions)
+    return kueue_judge.judge(demand, seen.cluster.queues[queue], seen.cluster, seen.configuration)
 
 
 def job(gpus: int = 8, *, pods: int = 1, spec: Mapping[str, builders.JsonValue] | None = None) -> paths.Object:

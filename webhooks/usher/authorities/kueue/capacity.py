@@ -49,6 +49,16 @@ class Supply(Protocol):
     def problems(self, queue: ClusterQueue, /) -> tuple[str, ...]:
         """Why `of` and `bound` may differ."""
 
+    def borrows(self, queue: ClusterQueue, flavor_resource: FlavorResource, amount: int, /) -> bool | None:
+        """Whether the queue has to borrow for an amount; None where its own usage is unknown."""
+
+    def has_one_cohort(self, queue: ClusterQueue, /) -> bool:
+        """Whether the queue can borrow from one cohort only, because this cohort has no parent."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether other workloads may use a part."""
+
 
 @dataclass(slots=True)
 class Node:
@@ -121,6 +131,16 @@ class Capacities:
         return (
             unread if self._whole else (*unread, f"usher does not know whether cohort {queue.cohort} has its own quota")
         )
+
+    def borrows(self, queue: ClusterQueue, flavor_resource: FlavorResource, amount: int) -> bool | None:
+        return bool(queue.cohort) and amount > queue.quotas.by_flavor.get(flavor_resource, NO_QUOTA).nominal
+
+    @property
+    def is_current(self) -> bool:
+        return False
+
+    def has_one_cohort(self, queue: ClusterQueue) -> bool:
+        return queue.cohort in self.counted and not self.counted[queue.cohort].parent
 
     def _node(self, name: str) -> Node:
         return self._nodes.setdefault(name, Node(parent="", quotas=_NO_QUOTAS, problems=()))

@@ -9,13 +9,17 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from usher import errors, paths, quantities
+from usher.authorities.kueue import versions
 from usher.authorities.kueue.queues import problems_of
+from usher.authorities.kueue.versions import Version
 from usher.documents import reader
 from usher.reading.values import Reading
 
 SOURCE: Final = "kueue-manager-config"
 
 _FRAMEWORKS_WITHOUT_A_LIST: Final = ("batch/job",)
+
+_TOPOLOGY: Final = "TopologyAwareScheduling"
 
 _NEVER_KUBES: Final[paths.Json] = {
     "matchExpressions": [
@@ -40,6 +44,10 @@ class Configuration:
     """Kueue's configuration. Missing fields have Kueue's defaults."""
 
     known: bool = False
+    version: Version | None = None
+    """The version of Kueue; None where it is unknown."""
+    topology_gate: bool | None = None
+    """The feature gate TopologyAwareScheduling; None where the configuration does not set it."""
     frameworks: tuple[str, ...] | None = None
     """`integrations.frameworks`; None where it is unknown."""
     external_frameworks: tuple[str, ...] = ()
@@ -57,6 +65,11 @@ class Configuration:
     namespace_selector: paths.Json = None
     """Selects the namespaces whose jobs Kueue manages. Not None where the configuration is known."""
     problems: tuple[str, ...] = ()
+
+    @property
+    def places_by_topology(self) -> bool:
+        """Whether Kueue places pods by topology; assumed where it is unknown."""
+        return versions.places_by_topology(self.version, gate=self.topology_gate) is not False
 
 
 UNKNOWN: Final = Configuration()
@@ -83,10 +96,13 @@ def read(text: object) -> Configuration:
     excluded = reading.texts(resources.get("excludeResourcePrefixes"), "/resources/excludeResourcePrefixes")
     transformations = dict(_transformations(resources.get("transformations"), reading))
     mappings = list(_device_classes(resources.get("deviceClassMappings"), reading))
+    gates = reading.mapping(value.get("featureGates"), "/featureGates")
+    gate = reading.flag(gates.get(_TOPOLOGY), f"/featureGates/{_TOPOLOGY}") if _TOPOLOGY in gates else None
     unlabelled = reading.flag(value.get("manageJobsWithoutQueueName"), "/manageJobsWithoutQueueName")
     selector = value.get("managedJobsNamespaceSelector")
     return Configuration(
         known=True,
+        topology_gate=gate,
         frameworks=None if unread else frameworks or _FRAMEWORKS_WITHOUT_A_LIST,
         external_frameworks=external,
         excluded_prefixes=excluded,

@@ -13,17 +13,21 @@ part of `PodSet.count` that counts:
 - Everything else: each pod alone, also the pods of a Deployment. A Pod of a pod group does not state how many other
   pods it waits for.
 
-So an amount here never exceeds the real need, and a workload that does not fit can never fit. These are left out,
-because they only add to the need: defaults of LimitRanges, the overhead of a RuntimeClass that the template does not
-have, and containers that operators add.
+A pod set without pods counts as well: Kueue takes a flavor for each resource that its template names, also for an
+amount of 0 (KQ:pkg/scheduler/flavorassigner/flavorassigner.go:806-817).
+
+So an amount here never exceeds the real need, and a workload that does not fit can never fit. Containers that operators
+add are left out, because they only add to the need.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, quantities
+from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import queues
+from usher.authorities.kueue.additions import NOT_KNOWN, Additions
 from usher.authorities.kueue.configuration import Configuration
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
@@ -31,6 +35,17 @@ from usher.workloads import requests
 
 PODS: Final = "pods"
 """A resource that queues may cover; each pod counts as 1."""
+
+_KEEPING_EMPTY_POD_SETS: Final = frozenset(
+    {
+        *("Job", "JobSet", "LeaderWorkerSet", "RayCluster", "RayJob", "RayService"),
+        *("MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"),
+    }
+)
+"""The kinds where Kueue also keeps pod sets without pods: KQ:pkg/controller/jobs/job/job_controller.go:355,
+jobset/jobset_controller.go:114, raycluster/common.go:76, mpijob/mpijob_controller.go:118,
+kubeflow/kubeflowjob/kubeflowjob_controller.go:118, leaderworkerset/leaderworkerset_reconciler.go:402.
+"""
 
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
@@ -41,12 +56,24 @@ class CountedPods:
     """The pods of one pod set, and what each pod asks for."""
 
     pod_set: model.PodSet
+    """As in the object."""
     pods: int
     each: Mapping[str, int]
+    enlarged: model.PodSet | None = None
+    """With what the cluster adds to the pods; None for the same as `pod_set`."""
+
+    @property
+    def whole(self) -> model.PodSet:
+        """The pod set with what the cluster adds to the pods."""
+        return self.pod_set if self.enlarged is None else self.enlarged
 
     def total(self, resource: str) -> int:
         """The amount of a resource that all pods ask for together."""
         return self.pods if resource == PODS else self.each.get(resource, 0) * self.pods
+
+    def names(self, resource: str) -> bool:
+        """Whether the pods name a resource, even with an amount of 0; each pod counts as one of PODS."""
+        return resource == PODS or resource in self.each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +83,27 @@ class Demand:
     asked: tuple[CountedPods, ...]
     exact: bool
     """Whether Kueue counts exactly this; else it may count more."""
+    pod_sets: int = 0
+    """The pod sets of the Workload that Kueue makes; 0 where usher does not know whether it has others."""
+    complete: bool = True
+    """Whether the facts show all that the cluster adds to the pods."""
     unknowns: tuple[str, ...] = ()
     """Requests that usher cannot count."""
 
 
-def of(workload: model.Workload, configuration: Configuration) -> tuple[Demand, ...]:
+def of(workload: model.Workload, configuration: Configuration, additions: Additions = NOT_KNOWN) -> tuple[Demand, ...]:
     """The demands that Kueue makes of an object; equal demands once."""
-    pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
     if _unit(workload) is not KueueUnit.POD:
-        return (_demand([(pod_set, _pods(workload, pod_set)) for pod_set in pod_sets], workload, configuration),)
-    return tuple(_demand([(pod_set, 1)], workload, configuration) for pod_set in pod_sets)
+        counted = [(pod_set, _pods(workload, pod_set)) for pod_set in workload.pod_sets if _counts(workload, pod_set)]
+        found = _demand(counted, workload, configuration, additions)
+        return (replace(found, pod_sets=len(counted)) if workload.kind in _KEEPING_EMPTY_POD_SETS else found,)
+    alone = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
+    return tuple(_demand([(pod_set, 1)], workload, configuration, additions) for pod_set in alone)
+
+
+def _counts(workload: model.Workload, pod_set: model.PodSet) -> bool:
+    """Whether the Workload that Kueue makes has the pod set."""
+    return pod_set.count.maximum != 0 or workload.kind in _KEEPING_EMPTY_POD_SETS
 
 
 def part(workload: model.Workload) -> str:
@@ -79,26 +117,54 @@ def _unit(workload: model.Workload) -> KueueUnit:
     return KueueUnit.POD if pods is None else pods.kueue_unit
 
 
-def of_all(workload: model.Workload, configuration: Configuration) -> Demand:
+def of_all(workload: model.Workload, configuration: Configuration, additions: Additions = NOT_KNOWN) -> Demand:
     """All pods of an object as one demand, even if Kueue admits each pod alone."""
     pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
-    return _demand([(pod_set, pod_set.count.minimum) for pod_set in pod_sets], workload, configuration)
+    counted = [(pod_set, pod_set.count.minimum) for pod_set in pod_sets]
+    return _demand(counted, workload, configuration, additions)
 
 
 def _demand(
-    counted: Iterable[tuple[model.PodSet, int]], workload: model.Workload, configuration: Configuration
+    counted: Iterable[tuple[model.PodSet, int]],
+    workload: model.Workload,
+    configuration: Configuration,
+    additions: Additions,
 ) -> Demand:
     asked: list[CountedPods] = []
     unknowns: list[str] = list(configuration.problems)
+    complete = True
     exact = POD_GROUP not in workload.labels and POD_GROUP not in workload.annotations
     for pod_set, pods in counted:
-        each = _transformed(_requests(pod_set, configuration), configuration)
+        enlarged = kueue_additions.enlarged(pod_set, additions)
+        complete = complete and enlarged.complete
+        unknowns += [*enlarged.unknowns, *_revived(workload, pod_set)]
+        each = _transformed(_requests(enlarged.pod_set, configuration), configuration)
         for name, quantity in _claimed(pod_set, configuration, unknowns):
             each[name] = each.get(name, quantities.ZERO) + quantity
         amounts = {name: queues.amount(name, quantity) for name, quantity in each.items()}
-        asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts))
+        if pods or workload.kind in _KEEPING_EMPTY_POD_SETS:
+            asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts, enlarged=enlarged.pod_set))
         exact = exact and pod_set.whole and _is_counted(workload, pod_set)
-    return Demand(asked=tuple(asked), exact=exact, unknowns=tuple(dict.fromkeys(unknowns)))
+    return Demand(asked=tuple(asked), exact=exact, complete=complete, unknowns=tuple(dict.fromkeys(unknowns)))
+
+
+def _revived(workload: model.Workload, pod_set: model.PodSet) -> Iterator[str]:
+    """A replicated job of a JobSet without pods: where its `replicas` are 0, it gets 1 when Kueue starts the JobSet.
+
+    Kueue then writes the whole list of replicated jobs from a type that leaves out 0 (KQ:pkg/controller/jobframework/
+    reconciler.go:1513), and the API server sets missing replicas to 1 (JS:api/jobset/v1alpha2/jobset_types.go:334).
+    """
+    if workload.kind == "JobSet" and pod_set.count.maximum == 0:
+        yield (
+            f"replicated job {pod_set.name} has no pods, but if its replicas are 0, "
+            "it gets 1 replica when Kueue starts the JobSet; leave the replicated job out"
+        )
+
+
+def named(pod_set: model.PodSet) -> frozenset[str]:
+    """The resources that a pod itself names, without the transformations of Kueue's configuration."""
+    of_containers = (resources for each in pod_set.containers for resources in (each.requests, each.limits))
+    return frozenset().union(*of_containers, pod_set.overhead, pod_set.pod_requests, pod_set.pod_limits)
 
 
 def _pods(workload: model.Workload, pod_set: model.PodSet) -> int:

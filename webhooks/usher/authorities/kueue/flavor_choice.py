@@ -47,44 +47,15 @@ def assigned(
         amounts = [total(unit, resource) for resource in resources]
         if len(flavors) > 1:
             choosing.append((amounts, flavors))
-        elif not _fits(amounts, room[flavors[0]]):
+        elif not fits(amounts, room[flavors[0]]):
             return False
         else:
-            room[flavors[0]] = _less(room[flavors[0]], amounts)
+            room[flavors[0]] = less(room[flavors[0]], amounts)
     if len(choosing) > _MOST_CHOOSING:
         return None
     # The largest units come first: if they do not fit, the search ends early.
     choosing.sort(key=lambda each: (len(each[1]), [-amount for amount in each[0]]))
     return _Choices(choosing, room).fit(0)
-
-
-def in_order(
-    units: Sequence[Unit],
-    allowed: Sequence[Sequence[str]],
-    resources: Sequence[str],
-    most: Callable[[FlavorResource], int],
-) -> tuple[str, ...] | None:
-    """The flavors that Kueue chooses: each unit gets the first flavor with room, and Kueue never revises a choice.
-
-    Args:
-        units: pod sets that need flavors, in their order.
-        allowed: for each unit, the flavors that take it, in their order.
-        resources: the resources to compare.
-        most: the amount of a resource that a flavor can give.
-
-    Returns:
-        One flavor for each unit; None where a unit finds no room.
-    """
-    room = {flavor: [most((flavor, resource)) for resource in resources] for flavors in allowed for flavor in flavors}
-    found: list[str] = []
-    for unit, flavors in zip(units, allowed, strict=True):
-        amounts = [total(unit, resource) for resource in resources]
-        taken = next((flavor for flavor in flavors if _fits(amounts, room[flavor])), None)
-        if taken is None:
-            return None
-        room[taken] = _less(room[taken], amounts)
-        found.append(taken)
-    return tuple(found)
 
 
 class _Choices:
@@ -103,9 +74,9 @@ class _Choices:
             if self._tries > _MOST_TRIES:
                 return None
             room = self._room[flavor]
-            if not _fits(amounts, room):
+            if not fits(amounts, room):
                 continue
-            self._room[flavor] = _less(room, amounts)
+            self._room[flavor] = less(room, amounts)
             found = self.fit(index + 1)
             self._room[flavor] = room
             if found is not False:
@@ -113,9 +84,11 @@ class _Choices:
         return False
 
 
-def _fits(amounts: Sequence[int], room: Sequence[int]) -> bool:
+def fits(amounts: Sequence[int], room: Sequence[int]) -> bool:
+    """Whether there is room for each amount."""
     return all(amount <= each for amount, each in zip(amounts, room, strict=True))
 
 
-def _less(room: Sequence[int], amounts: Sequence[int]) -> list[int]:
+def less(room: Sequence[int], amounts: Sequence[int]) -> list[int]:
+    """The room that is left after some amounts."""
     return [each - amount for amount, each in zip(amounts, room, strict=True)]

@@ -1,29 +1,23 @@
 """Reads ResourceFlavors and Topologies, and explains why a flavor refuses a pod set (KQ:pkg/scheduler/flavorassigner).
 
 As in Kueue, taints are compared with the tolerations of the pods and of the flavor together. Selectors and required
-affinity are compared only with labels that the flavor declares.
+affinity are compared only with labels that the flavor declares; before Kueue 0.17.6 and 0.18.2, with those that any
+flavor of the resource group declares.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
+from usher.authorities.kueue import placement
 from usher.authorities.kueue.queues import problems_of
 from usher.config import models
 from usher.reading.values import Reading
 from usher.scheduling import node_affinity, taints
 
-_PREFIX: Final = "kueue.x-k8s.io/podset-"
-_LEVELS: Final = (
-    _PREFIX + "required-topology",
-    _PREFIX + "preferred-topology",
-    _PREFIX + "slice-required-topology",
-)
-_OTHER_TOPOLOGY: Final = (
-    _PREFIX + "unconstrained-topology",
-    _PREFIX + "slice-required-topology-constraints",
-)
+_LEVELS: Final = (placement.REQUIRED, placement.PREFERRED, placement.SLICE_LEVEL)
+_OTHER_TOPOLOGY: Final = (placement.UNCONSTRAINED, placement.SLICE_CONSTRAINTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +50,8 @@ class FlavorRefusal:
     """The level that its Topology lacks, if this is the reason."""
     levels: tuple[str, ...] = ()
     """The levels that its Topology has."""
+    held: int | None = None
+    """The most of the pods that its nodes could hold by topology, if this is too few."""
     untolerated: str = ""
     """The taint that the pods do not tolerate, if this is the reason."""
 
@@ -99,18 +95,22 @@ def asks_topology(pod_set: model.PodSet) -> bool:
     return any(key in pod_set.annotations for key in (*_LEVELS, *_OTHER_TOPOLOGY))
 
 
-def refusal(flavor: Flavor, pod_set: model.PodSet) -> FlavorRefusal | None:
-    """Why the flavor's taints or labels keep the pods out; None where the flavor takes them."""
+def refusal(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) -> FlavorRefusal | None:
+    """Why the flavor's taints or labels keep the pods out; None where the flavor takes them.
+
+    Args:
+        flavor: the flavor.
+        pod_set: the pods.
+        keys: the labels that selectors are compared with.
+    """
     untolerated = taints.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
     if untolerated:
         taint = untolerated[0]
         value = f"={taint.value}" if taint.value else ""
         written = f"{taint.key}{value}:{taint.effect}"
         return FlavorRefusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
-    if flavor.node_labels and not node_affinity.matches(
-        _declared_only(flavor, pod_set), labels=flavor.node_labels, name=""
-    ):
-        return FlavorRefusal(flavor=flavor.name, reason=f"its nodes have {_labels(flavor, pod_set)}")
+    if not node_affinity.matches(_declared_only(keys, pod_set), labels=flavor.node_labels, name=""):
+        return FlavorRefusal(flavor=flavor.name, reason=_wrong_labels(flavor, pod_set, keys))
     return None
 
 
@@ -143,29 +143,33 @@ def topology_refusal(
     return None
 
 
-def _declared_only(flavor: Flavor, pod_set: model.PodSet) -> model.PodSet:
-    """The pods with only the conditions on the flavor's labels. A term without conditions cancels all terms."""
+def _declared_only(keys: Container[str], pod_set: model.PodSet) -> model.PodSet:
+    """The pods with only the conditions on some labels. A term without conditions cancels all terms."""
     terms: list[Mapping[str, paths.Json]] = []
     for term in pod_set.required_terms:
         expressions = term.get("matchExpressions")
         kept: list[paths.Json] = [
             expression
             for expression in (expressions if isinstance(expressions, list) else ())
-            if isinstance(expression, dict) and expression.get("key") in flavor.node_labels
+            if isinstance(expression, dict) and expression.get("key") in keys
         ]
         if not kept:
             terms = []
             break
         terms.append({"matchExpressions": kept})
-    selector = {key: value for key, value in pod_set.node_selector.items() if key in flavor.node_labels}
+    selector = {key: value for key, value in pod_set.node_selector.items() if key in keys}
     return replace(pod_set, node_selector=selector, required_terms=tuple(terms), has_required_affinity=bool(terms))
 
 
-def _labels(flavor: Flavor, pod_set: model.PodSet) -> str:
-    """The labels of the flavor that contradict the node selector; all its labels if there is no contradiction."""
+def _wrong_labels(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) -> str:
+    """The labels that contradict the node selector, or that the flavor lacks; all its labels if there are neither."""
     selector = pod_set.node_selector
     wrong = {key: value for key, value in flavor.node_labels.items() if selector.get(key, value) != value}
-    return " and ".join(f"{key}={value}" for key, value in (wrong or flavor.node_labels).items())
+    missing = [key for key in selector if key in keys and key not in flavor.node_labels]
+    if missing and not wrong:
+        return f"it does not declare label {missing[0]}"
+    labels = " and ".join(f"{key}={value}" for key, value in (wrong or flavor.node_labels).items())
+    return f"its nodes have {labels}" if labels else "it declares no label that the affinity asks for"
 
 
 def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, paths.Json]]:

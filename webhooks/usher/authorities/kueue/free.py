@@ -124,6 +124,17 @@ class Free:
         reserved = self._of(queue).problems if use is None else use.problems
         return tuple(dict.fromkeys((*self._capacities.problems(queue), *reserved)))
 
+    def borrows(self, queue: ClusterQueue, flavor_resource: FlavorResource, amount: int) -> bool | None:
+        reserved = self.reserved(queue, flavor_resource)
+        return None if reserved is None else self._capacities.borrows(queue, flavor_resource, reserved + amount)
+
+    @property
+    def is_current(self) -> bool:
+        return True
+
+    def has_one_cohort(self, queue: ClusterQueue) -> bool:
+        return self._capacities.has_one_cohort(queue)
+
     def _of(self, queue: ClusterQueue) -> Reserved:
         return self._reserved.get(queue.name) or read(queue.name, {})
 

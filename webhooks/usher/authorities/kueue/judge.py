@@ -5,23 +5,28 @@ flavor for each pod set and resource group, and adds up the demand on each flavo
 to favour the workload; for COULD, all unknowns are assumed to be against it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from usher import model
-from usher.authorities.kueue import flavors as kueue_flavors
+from usher.authorities.kueue import versions
 from usher.authorities.kueue.capacity import Supply
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import PODS, CountedPods, Demand
-from usher.authorities.kueue.flavor_choice import Unit, assigned, in_order, total
-from usher.authorities.kueue.flavors import Flavor, FlavorRefusal
-from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup
+from usher.authorities.kueue.flavor_choice import Unit, assigned
+from usher.authorities.kueue.flavor_matching import LABELS_BY_VERSION, Matching
+from usher.authorities.kueue.flavor_order import in_order
+from usher.authorities.kueue.flavor_shortage import Room
+from usher.authorities.kueue.queues import ClusterQueue, FlavorResource, ResourceGroup
 from usher.authorities.kueue.read import Cluster
-from usher.authorities.kueue.verdict import FlavorCapacity, FlavorChoice, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.kueue.verdict import FlavorChoice, FlavorShortage, KueueVerdict, PodSetLimit, UnmatchedPods
 from usher.authorities.verdict import Answer
 
 POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+
+_Flavors = Sequence[Sequence[str]]
+"""Flavors for each unit."""
 
 
 @dataclass(slots=True)
@@ -30,7 +35,7 @@ class _Search:
 
     queue: ClusterQueue
     demand: Demand
-    cluster: Cluster
+    matching: Matching
     supply: Supply
     choices: list[FlavorChoice] = field(default_factory=list)
     takes_all: bool = True
@@ -39,137 +44,46 @@ class _Search:
     unknowns: dict[str, None] = field(default_factory=dict)
 
     def try_group(self, group: ResourceGroup) -> None:
-        """Searches a flavor of the group for each pod set that asks for any of its resources."""
+        """Searches a flavor of the group for each pod set that names any of its resources, even with an amount of 0."""
         members: dict[str, list[CountedPods]] = {}
         for index, asked in enumerate(self.demand.asked):
-            if any(asked.total(resource) for resource in group.resources):
+            if any(asked.names(resource) for resource in group.resources):
                 members.setdefault(asked.pod_set.annotations.get(POD_SET_GROUP) or str(index), []).append(asked)
         units = [tuple(each) for each in members.values()]
-        allowed = [self._flavors(group, unit) for unit in units]
-        if not all(allowed):
+        matched = [self.matching.of(group, unit) for unit in units]
+        unmatched = [each.unmatched for each in matched if each.unmatched is not None]
+        if unmatched:
+            self.unmatched += unmatched
             return
+        self.takes_all = self.takes_all and not any(each.crowded for each in matched)
+        allowed, sure = [each.flavors for each in matched], [each.sure for each in matched]
         resources = sorted({name for unit in units for each in unit for name in group.resources if each.total(name)})
         found = assigned(units, allowed, resources, self._bound)
         problems = self.supply.problems(self.queue)
         if found is False:
-            self.shortages += self._shortages(units, allowed, resources)
+            room = Room(queue=self.queue, units=units, allowed=allowed, resources=resources, most=self._bound)
+            self.shortages += room.shortages()
         elif found is None:
             self.unknowns["the queue has too many ways to choose flavors"] = None
         elif problems and not assigned(units, allowed, resources, self._certain):
             self.unknowns |= dict.fromkeys(problems)
+        elif sure != allowed and not (all(sure) and assigned(units, sure, resources, self._certain)):
+            self.unknowns[LABELS_BY_VERSION] = None
         else:
-            self._take(units, allowed, resources)
+            self._take(units, allowed, sure, resources)
 
-    def _take(self, units: Sequence[Unit], allowed: Sequence[Sequence[str]], resources: list[str]) -> None:
-        flavors = in_order(units, allowed, resources, self._certain)
-        if flavors is None:
+    def _take(self, units: Sequence[Unit], allowed: _Flavors, sure: _Flavors, resources: list[str]) -> None:
+        flavors = in_order(units, allowed, resources, self.queue, self.supply)
+        if flavors is None or (
+            sure != allowed and flavors != in_order(units, sure, resources, self.queue, self.supply)
+        ):
             self.takes_all = False
             return
         for unit, flavor in zip(units, flavors, strict=True):
             for each in unit:
                 names = tuple(name for name in resources if each.total(name))
-                self.choices.append(FlavorChoice(pods=each, resources=names, flavor=flavor))
-
-    def _flavors(self, group: ResourceGroup, unit: Unit) -> list[str]:
-        """The flavors that take all pods of a unit, in the order of the queue."""
-        allowed: list[str] = []
-        refusals: list[tuple[CountedPods, FlavorRefusal]] = []
-        for name in group.flavors:
-            refused = next(((each, no) for each in unit if (no := self._refusal(name, group, each))), None)
-            if refused is None:
-                allowed.append(name)
-            else:
-                refusals.append(refused)
-        if not allowed:
-            self.unmatched.append(
-                UnmatchedPods(
-                    pods=refusals[0][0] if refusals else unit[0],
-                    resources=tuple(sorted(name for name in group.resources if any(each.total(name) for each in unit))),
-                    refusals=tuple(refusal for _, refusal in refusals),
-                )
-            )
-        return allowed
-
-    def _refusal(self, name: str, group: ResourceGroup, asked: CountedPods) -> FlavorRefusal | None:
-        if self.cluster.flavors is None:
-            self.unknowns["the ResourceFlavors are not known"] = None
-            return None
-        flavor = self.cluster.flavors.get(name)
-        if flavor is None:
-            self.unknowns[f"ResourceFlavor {name} does not exist"] = None
-            return None
-        if flavor.problems:
-            self.unknowns |= dict.fromkeys(flavor.problems)
-            return None
-        return kueue_flavors.refusal(flavor, asked.pod_set) or kueue_flavors.topology_refusal(
-            flavor,
-            asked.pod_set,
-            self._levels(flavor, asked),
-            overlaps=not group.resources.isdisjoint(asked.each),
-            only_topologies=self._only_topologies(),
-        )
-
-    def _levels(self, flavor: Flavor, asked: CountedPods) -> tuple[str, ...] | None:
-        if not flavor.topology or not kueue_flavors.asks_topology(asked.pod_set):
-            return None
-        if self.cluster.topologies is None:
-            self.unknowns["the Topologies are not known"] = None
-            return None
-        topology = self.cluster.topologies.get(flavor.topology)
-        if topology is None:
-            self.unknowns[f"Topology {flavor.topology} does not exist"] = None
-            return None
-        self.unknowns |= dict.fromkeys(topology.problems)
-        return None if topology.problems else topology.levels
-
-    def _only_topologies(self) -> bool:
-        """Whether all flavors of the queue have a Topology; an unknown flavor counts as having one."""
-        known = self.cluster.flavors or {}
-        return all(
-            name not in known or known[name].topology or known[name].problems
-            for group in self.queue.quotas.groups
-            for name in group.flavors
-        )
-
-    def _shortages(
-        self, units: Sequence[Unit], allowed: Sequence[Sequence[str]], resources: Sequence[str]
-    ) -> Iterable[FlavorShortage]:
-        """The resources that are short on their own; else all resources, because no flavor has enough of each."""
-        alone = [resource for resource in resources if assigned(units, allowed, [resource], self._bound) is False]
-        for resource in alone or resources:
-            asking = [
-                (unit, flavors)
-                for unit, flavors in zip(units, allowed, strict=True)
-                if any(each.total(resource) for each in unit)
-            ]
-            too_large = [
-                (unit, flavors)
-                for unit, flavors in asking
-                if all(total(unit, resource) > self._bound((flavor, resource)) for flavor in flavors)
-            ]
-            # A single pod set that is too large for every flavor is the better explanation.
-            several = len({flavor for _, flavors in asking for flavor in flavors}) > 1
-            told = too_large[:1] if several and too_large else asking
-            yield self._shortage(told, resource, together=not alone)
-
-    def _shortage(
-        self, asking: Sequence[tuple[Unit, Sequence[str]]], resource: str, *, together: bool
-    ) -> FlavorShortage:
-        names = dict.fromkeys(flavor for _, flavors in asking for flavor in flavors)
-        capacities = [
-            FlavorCapacity(
-                flavor=name,
-                own=self.queue.quotas.by_flavor.get((name, resource), NO_QUOTA).nominal,
-                most=self._bound((name, resource)),
-            )
-            for name in names
-        ]
-        return FlavorShortage(
-            resource=resource,
-            pods=tuple(each for unit, _ in asking for each in unit if each.total(resource)),
-            flavors=tuple(sorted(capacities, key=lambda each: -each.most)),
-            together=together,
-        )
+                if names:
+                    self.choices.append(FlavorChoice(pods=each, resources=names, flavor=flavor))
 
     def _bound(self, flavor_resource: FlavorResource) -> int:
         return self.supply.bound(self.queue, flavor_resource)
@@ -195,10 +109,12 @@ def judge(
         configuration: the configuration of Kueue.
         supply: the room of the queue; by default its capacity, even if other workloads run or the queue is stopped.
     """
-    search = _Search(queue=queue, demand=demand, cluster=cluster, supply=supply or cluster.capacities)
+    matching = Matching(queue=queue, cluster=cluster, configuration=configuration)
+    search = _Search(queue=queue, demand=demand, matching=matching, supply=supply or cluster.capacities)
     for group in queue.quotas.groups:
         search.try_group(group)
-    uncovered = () if configuration.ignores_undeclared else _uncovered(demand, queue)
+    uncovered = () if configuration.ignores_undeclared else tuple(_uncovered(demand, queue, configuration))
+    limit = _pod_set_limit(demand, configuration)
     doubts = dict.fromkeys(configuration.problems)
     doubts |= {
         f"usher does not know what else {_asking(asked.pod_set)} for": None
@@ -207,16 +123,19 @@ def judge(
     }
     if uncovered or search.unmatched:
         doubts |= dict.fromkeys(queue.problems)
-    if not doubts and (uncovered or search.unmatched or search.shortages):
+    if limit is not None or (not doubts and (uncovered or search.unmatched or search.shortages)):
         return KueueVerdict(
             answer=Answer.NEVER,
-            uncovered=uncovered,
-            unmatched=tuple(search.unmatched),
-            shortages=tuple(search.shortages),
+            pod_set_limit=limit,
+            uncovered=() if doubts else uncovered,
+            unmatched=() if doubts else tuple(search.unmatched),
+            shortages=() if doubts else tuple(search.shortages),
         )
-    unknowns = tuple(dict.fromkeys((*doubts, *demand.unknowns, *search.unknowns)))
+    unknowns = dict.fromkeys((*doubts, *demand.unknowns, *matching.unknowns, *search.unknowns))
+    if not versions.surely_takes(demand.pod_sets, configuration.version):
+        unknowns[f"it has {demand.pod_sets} pod sets, and {versions.OF_POD_SETS}"] = None
     if unknowns or not demand.exact:
-        return KueueVerdict(answer=Answer.UNKNOWN, unknowns=unknowns)
+        return KueueVerdict(answer=Answer.UNKNOWN, unknowns=tuple(unknowns))
     choices = tuple(search.choices) if search.takes_all else ()
     return KueueVerdict(answer=Answer.COULD, choices=choices, takes_all=search.takes_all)
 
@@ -225,7 +144,15 @@ def _asking(pod_set: model.PodSet) -> str:
     return f"the pods of {pod_set.name} ask" if pod_set.name else "the pod asks"
 
 
-def _uncovered(demand: Demand, queue: ClusterQueue) -> tuple[str, ...]:
+def _uncovered(demand: Demand, queue: ClusterQueue, configuration: Configuration) -> Iterator[str]:
     """Requested resources that no group of the queue covers."""
-    names = {name for asked in demand.asked for name in asked.each if asked.total(name)}
-    return tuple(sorted(name for name in names if name != PODS and queue.quotas.group_of(name) is None))
+    zeros = not versions.skips_uncovered_zeros(configuration.version)
+    names = {name for asked in demand.asked for name in asked.each if zeros or asked.total(name)}
+    yield from sorted(name for name in names if name != PODS and queue.quotas.group_of(name) is None)
+
+
+def _pod_set_limit(demand: Demand, configuration: Configuration) -> PodSetLimit | None:
+    most = versions.most_pod_sets(configuration.version)
+    if most is None or demand.pod_sets <= most:
+        return None
+    return PodSetLimit(pod_sets=demand.pod_sets, most=most, version=str(configuration.version))

@@ -11,7 +11,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import free as kueue_free
 from usher.authorities.kueue import judge, outlook_texts, read
-from usher.authorities.kueue.demand import Demand
+from usher.authorities.kueue.demand import PODS, Demand
 from usher.authorities.kueue.free import Free
 from usher.authorities.kueue.queues import (
     NO_QUOTA,
@@ -37,7 +37,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
     workload = case.workload
     if workload.queue_label_path is None or workload.owner is not None:
         return
-    facts = read.for_namespace(workload.namespace, known.facts)
+    facts = read.for_namespace(workload.namespace, known)
     name = facts.queue_of(workload)
     if name:
         free = kueue_free.of(known.facts, facts.cluster.capacities)
@@ -64,7 +64,7 @@ class _Queueing:
         self._facts = facts
         self._free = free
         self._workload = workload
-        self._demands = kueue_demand.of(workload, facts.configuration)
+        self._demands = kueue_demand.of(workload, facts.configuration, facts.additions)
 
     def section(self, name: str) -> Section:
         way = [f"LocalQueue {name}"]
@@ -109,6 +109,9 @@ class _Queueing:
         if part and answer is Answer.FITS and not self._all_fit_now(queue):
             answer = Answer.COULD
             reasons.append(f"there is room for a {part} now, but not for all of them")
+        if answer is Answer.FITS and not all(demand.complete for demand in self._demands):
+            answer = Answer.COULD
+            reasons.append("Kueue may count more: usher does not know the LimitRanges, or the RuntimeClass of the pods")
         reasons += outlook_texts.reasons(ever if answer is Answer.NEVER else (*ever, *now), queue, answer)
         return Section(
             authority=_AUTHORITY,
@@ -140,7 +143,7 @@ class _Queueing:
 
     def _all_fit_now(self, queue: ClusterQueue) -> bool:
         """Whether the queue has room now for all parts that Kueue admits one after the other."""
-        demand = kueue_demand.of_all(self._workload, self._facts.configuration)
+        demand = kueue_demand.of_all(self._workload, self._facts.configuration, self._facts.additions)
         return self._verdict(demand, queue, now=True).answer is not Answer.NEVER
 
     def _elsewhere(self, besides: str) -> tuple[Elsewhere, ...]:
@@ -162,8 +165,9 @@ class _Queueing:
                     yield outlook_texts.wait(shortage, flavor, ever)
 
     def _balances(self, queue: ClusterQueue) -> Iterator[Balance]:
-        names = sorted({name for demand in self._demands for each in demand.asked for name in each.each})
-        for name in names:
+        names = {name for demand in self._demands for each in demand.asked for name in each.each}
+        # Every pod counts as one of `pods`, where the queue has a quota for them.
+        for name in sorted({*names, PODS}):
             asks = max(sum(each.total(name) for each in demand.asked) for demand in self._demands)
             group = queue.quotas.group_of(name)
             for flavor in () if group is None or not asks else group.flavors:

@@ -23,6 +23,9 @@ def obstacles(local: LocalQueue, queue: ClusterQueue, namespace: str, *, selecte
 def reasons(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:
     """Reasons that hold back one workload."""
     for verdict in verdicts:
+        if verdict.pod_set_limit is not None:
+            limit = verdict.pod_set_limit
+            yield f"it has {limit.pod_sets} pod sets, and Kueue {limit.version} accepts at most {limit.most}"
         for name in verdict.uncovered[:_MOST]:
             yield f"{_named(queue)} has no quota for {name}"
         for unmatched in verdict.unmatched[:_MOST]:
@@ -42,7 +45,8 @@ def remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answ
                 if refusal.untolerated:
                     pods = unmatched.pods.pod_set.name or "the pods"
                     yield f"tolerate {refusal.untolerated} in {pods}, so that flavor {refusal.flavor} takes them"
-        if answer is Answer.NEVER and not (verdict.uncovered or verdict.unmatched) and len(verdict.shortages) == 1:
+        others = verdict.uncovered or verdict.unmatched or verdict.pod_set_limit
+        if answer is Answer.NEVER and not others and len(verdict.shortages) == 1:
             yield from _more_quota(verdict.shortages[0], queue)
 
 
@@ -91,7 +95,7 @@ def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
 
     The capacity of the queue grows as much as its nominalQuota, for any limits above it.
     """
-    if len(shortage.flavors) == 1 and not shortage.together:
+    if shortage.more is not None:
         flavor, resource = shortage.flavors[0], shortage.resource
-        more = amount_texts.named(resource, quantity_of(resource, shortage.total - flavor.most))
+        more = amount_texts.named(resource, quantity_of(resource, shortage.more))
         yield f"raise the nominalQuota of {_named(queue)} in flavor {flavor.flavor} by {more}"

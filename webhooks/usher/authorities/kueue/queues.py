@@ -144,6 +144,16 @@ class LocalQueue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fungibility:
+    """When Kueue tries the next flavor, although a flavor could do."""
+
+    borrows_last: bool = False
+    """Whether it first tries the flavors in which the queue need not borrow."""
+    may_preempt_first: bool = False
+    """Whether it may choose a flavor where it has to preempt before one with free room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterQueue:
     name: str
     cohort: str
@@ -152,6 +162,9 @@ class ClusterQueue:
     """The selector as in the manifest; None selects no namespace."""
     quotas: FlavorQuotas
     state: State
+    fungibility: Fungibility = Fungibility()
+    has_checks: bool = False
+    """Whether it has AdmissionChecks, which may make nodes, or send workloads to other clusters."""
     problems: tuple[str, ...] = ()
     """Unreadable fields, each with its path."""
     stray: bool = False
@@ -193,8 +206,23 @@ def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
         namespace_selector=_NO_SELECTOR if reading.unknowns and not spec else spec.get("namespaceSelector"),
         quotas=read(spec.get("resourceGroups"), "/spec/resourceGroups", reading),
         state=_state(spec, value, reading),
+        fungibility=_fungibility(spec.get("flavorFungibility"), reading),
+        has_checks=bool(spec.get("admissionChecks") or spec.get("admissionChecksStrategy")),
         problems=problems_of("ClusterQueue", name, reading),
         stray=_is_unread(reading, "/spec", "/spec/cohortName", "/spec/cohort"),
+    )
+
+
+def _fungibility(value: paths.Json, reading: Reading) -> Fungibility:
+    """KQ:apis/kueue/v1beta2/clusterqueue_types.go:456. In v1beta1, MayStopSearch is also called Borrow or Preempt."""
+    place = "/spec/flavorFungibility"
+    found = reading.mapping(value, place)
+    borrow, preempt, preference = (
+        reading.text(found.get(key), f"{place}/{key}") for key in ("whenCanBorrow", "whenCanPreempt", "preference")
+    )
+    return Fungibility(
+        borrows_last=borrow == "TryNextFlavor",
+        may_preempt_first=preempt in ("MayStopSearch", "Preempt") or preference == "PreemptionOverBorrowing",
     )
 
 

@@ -1,19 +1,26 @@
 """Reads the facts of Kueue in a cluster: queues and their capacities, flavors, configuration."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeVar
 
 from usher import model, paths
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues as kueue_queues
+from usher.authorities.kueue import versions
+from usher.authorities.kueue.additions import Additions
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.flavors import Flavor, Topology
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, State
+from usher.authorities.kueue.topology_room import Nodes
+from usher.authorities.nodes import read as nodes_read
+from usher.authorities.nodes import remembered
 from usher.facts import namespaces
 from usher.facts.store import Store
 from usher.kinds import kept_fields
@@ -44,6 +51,8 @@ class Cluster:
     capacities: Capacities
     flavors: Mapping[str, Flavor] | None
     topologies: Mapping[str, Topology] | None
+    nodes: Nodes | None = None
+    """The nodes for placement by topology."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +65,7 @@ class KueueFacts:
     """The LocalQueues of the namespace by name; None where they are unknown."""
     labels: Labels | None
     """The labels of the namespace; None where they are unknown."""
+    additions: Additions
 
     @property
     def manages_namespace(self) -> bool | None:
@@ -88,23 +98,45 @@ class KueueFacts:
                 yield each, queue
 
 
-def for_namespace(namespace: str, facts: Store) -> KueueFacts:
+def for_namespace(namespace: str, known: Knowledge) -> KueueFacts:
     """The facts of Kueue for the workloads of a namespace."""
+    facts = known.facts
     return KueueFacts(
         configuration=configuration(facts),
-        cluster=cluster(facts),
+        cluster=replace(cluster(facts), nodes=nodes(known)),
         queues=local_queues(facts, namespace),
         labels=namespaces.labels(namespace, facts),
+        additions=kueue_additions.of_namespace(namespace, facts),
+    )
+
+
+def nodes(known: Knowledge) -> Nodes | None:
+    """The nodes for placement by topology, kept until one of them changes; None where they are unknown."""
+    verdicts = remembered.verdicts(known)
+    if verdicts is None:
+        return None
+    return known.derived(
+        "nodes of topologies",
+        [("", "Node"), ("resource.k8s.io", "DeviceClass")],
+        lambda: Nodes(
+            places=verdicts.places,
+            vocabulary=known.vocabulary,
+            from_classes=nodes_read.from_device_classes(known.facts),
+        ),
     )
 
 
 def cluster(facts: Store) -> Cluster:
-    """The cluster-scoped objects; read again only after one of them has changed."""
+    """The cluster-scoped objects, without the nodes; read again only after one of them has changed."""
     return facts.derived("kueue", _KINDS, lambda: _read(facts))
 
 
 def configuration(facts: Store) -> Configuration:
-    """Kueue's configuration; UNKNOWN where its ConfigMap is not in the usual place."""
+    """Kueue's configuration; only its version may be known where its ConfigMap is not in the usual place."""
+    return replace(_configured(facts), version=versions.of_cluster(facts))
+
+
+def _configured(facts: Store) -> Configuration:
     namespace, name = kept_fields.KUEUE_CONFIGURATION
     found = facts.find(Reference(group="", kind="ConfigMap", name=name, namespace=namespace))
     if isinstance(found, Absence):

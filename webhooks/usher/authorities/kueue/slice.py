@@ -79,7 +79,7 @@ def of(case: Case, known: Knowledge) -> KueueInput | None:
         external = list(read.configuration(known.facts).external_frameworks)
         is_labelled = bool(workload.labels.get(QUEUE_LABEL))
         return {"configurationKnown": True, "externalFrameworks": external} if external and is_labelled else None
-    facts = read.for_namespace(workload.namespace, known.facts)
+    facts = read.for_namespace(workload.namespace, known)
     configuration = facts.configuration
     if facts.queues is None and not configuration.known:
         return None
@@ -114,7 +114,7 @@ class _Judged:
     def __init__(self, workload: model.Workload, facts: KueueFacts) -> None:
         self._workload = workload
         self._facts = facts
-        self._demands = kueue_demand.of(workload, facts.configuration)
+        self._demands = kueue_demand.of(workload, facts.configuration, facts.additions)
 
     def local_queue(self, name: str) -> LocalQueueInput:
         by_default = not self._workload.queue_labels.get(QUEUE_LABEL)

@@ -34,6 +34,8 @@ class FlavorRefusalInput(TypedDict):
     """The level that its Topology lacks."""
     levels: NotRequired[list[str]]
     """The levels of its Topology."""
+    held: NotRequired[int]
+    """The most of the pods that its nodes could hold by topology, if this is too few."""
 
 
 class UnmatchedPodsInput(TypedDict):
@@ -67,12 +69,23 @@ class FlavorShortageInput(TypedDict):
     asked: Amount
     parts: list[FlavorPartInput]
     flavors: list[FlavorCapacityInput]
+    fits: Amount
+    """The most that these pods could ask for together, if all other pods stay as they are."""
     together: bool
     """Whether there is enough of each resource, but not of all of them in one flavor."""
 
 
+class PodSetLimitInput(TypedDict):
+    """The most pod sets that a version of Kueue accepts; the workload has more."""
+
+    podSets: int
+    most: int
+    version: str
+
+
 class KueueVerdictInput(TypedDict):
     outcome: str
+    podSetLimit: NotRequired[PodSetLimitInput]
     uncovered: list[UncoveredInput]
     unmatched: list[UnmatchedPodsInput]
     shortages: list[FlavorShortageInput]
@@ -90,13 +103,17 @@ def verdict_input(found: Sequence[KueueVerdict], workload: model.Workload) -> Ku
     unmatched = [each for verdict in found for each in verdict.unmatched]
     shortages = [each for verdict in found for each in verdict.shortages]
     unknowns = dict.fromkeys(each for verdict in found for each in verdict.unknowns)
-    return {
+    limit = next((verdict.pod_set_limit for verdict in found if verdict.pod_set_limit is not None), None)
+    result: KueueVerdictInput = {
         "outcome": _OUTCOMES[worst([Answer.COULD, *(verdict.answer for verdict in found)])],
         "uncovered": [_uncovered(name, workload) for name in islice(uncovered, MOST)],
         "unmatched": [_unmatched(each, workload) for each in unmatched[:MOST]],
         "shortages": [_shortage(each, workload) for each in shortages[:MOST]],
         "unknowns": list(islice(unknowns, MOST)),
     }
+    if limit is not None:
+        result["podSetLimit"] = {"podSets": limit.pod_sets, "most": limit.most, "version": limit.version}
+    return result
 
 
 def _uncovered(resource: str, workload: model.Workload) -> UncoveredInput:
@@ -129,6 +146,7 @@ def _shortage(shortage: FlavorShortage, workload: model.Workload) -> FlavorShort
             for each in shortage.pods[:MOST]
         ],
         "flavors": [_capacity(resource, each) for each in shortage.flavors[:MOST]],
+        "fits": _amount(resource, shortage.fits),
         "together": shortage.together,
     }
 
@@ -150,6 +168,8 @@ def _refusal(refusal: FlavorRefusal) -> FlavorRefusalInput:
     result: FlavorRefusalInput = {"flavor": refusal.flavor, "reason": refusal.reason}
     if refusal.by_topology:
         result["byTopology"] = True
+    if refusal.held is not None:
+        result["held"] = refusal.held
     if refusal.level:
         result["level"] = refusal.level
         result["levels"] = list(refusal.levels)

@@ -28,6 +28,10 @@ class FlavorShortage:
     """Flavors that take the pods; the largest comes first."""
     together: bool = False
     """Whether there is enough of each resource, but not of all of them in one flavor."""
+    fits: int = 0
+    """The most that these pods could ask for together, if all other pods stay as they are."""
+    more: int | None = None
+    """How much more quota the only flavor needs so that all pods find room; None where that alone does not help."""
 
     @property
     def total(self) -> int:
@@ -41,6 +45,15 @@ class UnmatchedPods:
     pods: CountedPods
     resources: tuple[str, ...]
     refusals: tuple[FlavorRefusal, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSetLimit:
+    """The most pod sets of a Workload in a version of Kueue; the workload has more."""
+
+    pod_sets: int
+    most: int
+    version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +72,9 @@ class KueueVerdict:
     choices: tuple[FlavorChoice, ...] = ()
     """The chosen flavors; only where the answer is COULD and Kueue's own order finds room for every pod set."""
     takes_all: bool = True
-    """False where all pods would fit, but Kueue does not find the room because it never revises a choice."""
+    """False where all pods would fit, but Kueue may not find the room because it never revises a choice."""
+    pod_set_limit: PodSetLimit | None = None
+    """Set where the workload has more pod sets than Kueue accepts."""
     uncovered: tuple[str, ...] = ()
     """Resources without quota in any flavor of the queue."""
     unmatched: tuple[UnmatchedPods, ...] = ()

@@ -16,7 +16,7 @@ _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 def demands(workload: model.Workload, known: Knowledge) -> list[PodDemand]:
     """The demand of each pod set on nodes, with the tolerations that its pods get before scheduling."""
     added = tuple(_of_flavors(workload, known.facts))
-    classes = _of_device_classes(known.facts)
+    classes = from_device_classes(known.facts)
     return [
         pod_demand.of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_of_runtime_class(pod_set, known.facts), *added
@@ -25,7 +25,7 @@ def demands(workload: model.Workload, known: Knowledge) -> list[PodDemand]:
     ]
 
 
-def _of_device_classes(facts: Store) -> frozenset[str]:
+def from_device_classes(facts: Store) -> frozenset[str]:
     """Extended resources that device classes also serve (docs/domain/device-claims.md#extended-resources)."""
     found = facts.objects("resource.k8s.io", "DeviceClass")
     if isinstance(found, Absence):

@@ -4,8 +4,9 @@
 #   Kueue gives pods a flavor only if two conditions hold. First, the pods tolerate its nodeTaints, or the flavor adds
 #   the tolerations itself. Second, the node selector and required affinity of the pods agree with its nodeLabels. Kueue
 #   ignores labels that the flavor does not declare. A flavor with a Topology accepts only pods that ask for topology
-#   placement, and these pods get no other flavor. If no flavor of a resource group matches the pods, Kueue never admits
-#   the workload, even with enough quota. The check topology-level-not-there finds a level that is in no Topology.
+#   placement, and these pods get no other flavor. Its nodes must have room for the pods in one domain of the level that
+#   they require, and in all domains together. usher counts what empty nodes hold, if it knows them. If no flavor of a
+#   resource group matches the pods, Kueue never admits the workload, even with enough quota. The check topology-level-not-there finds a level that is in no Topology.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/
@@ -34,7 +35,7 @@ deny contains finding if {
 		{
 			"path": pod_set.path,
 			"message": $"no flavor of ClusterQueue {queues.cluster_queue.name} matches {workload.pod_set_name(pod_set)} for {concat(", ", unmatched.resources)}: {_reasons(unmatched)}",
-			"remedy": _remedy,
+			"remedy": _remedy(unmatched),
 		},
 		_assumption(unmatched),
 	)
@@ -52,6 +53,8 @@ _assumption(unmatched) := {"assumption": text} if {
 	text := "usher assumes that Kueue places pods by topology, the default since version 0.14"
 } else := {}
 
-_remedy := $"use queue {queues.verdict.fitsIn}, which could admit it" if {
+_remedy(unmatched) := $"use queue {queues.verdict.fitsIn}, which could admit it" if {
 	queues.verdict.fitsIn
+} else := "ask for fewer or smaller pods, or for a wider level of the topology, or use another queue" if {
+	unmatched.flavors[_].held >= 0
 } else := "tolerate the taints and remove selectors that contradict the labels of a flavor, or use another queue"

@@ -64,3 +64,13 @@ test_pods_that_a_flavor_takes_are_good if {
 test_labels_that_no_flavor_declares_do_not_matter if {
 	check.deny == set() with input as examples.good_pod_of_an_undeclared_label
 }
+
+test_pods_that_the_nodes_of_one_domain_never_hold_are_found if {
+	check.deny == {{
+		"path": "/spec/template",
+		"message": "no flavor of ClusterQueue hosts-queue matches the pod for nvidia.com/gpu: hosts: its nodes hold at most 4 of the 5 pods in one kubernetes.io/hostname",
+		"remedy": "ask for fewer or smaller pods, or for a wider level of the topology, or use another queue",
+		"assumption": "usher assumes that Kueue places pods by topology, the default since version 0.14",
+	}} with input as examples.bad_job_in_one_host
+	check.deny == set() with input as examples.good_job_in_one_host
+}

@@ -6,7 +6,8 @@
 #   each pod set takes one flavor for the resources of a group. Kueue never refuses a workload that asks for more; the
 #   workload waits forever. The check uses the configured numbers of the queues, whatever runs now. If usher cannot read
 #   a part of it, or does not know it, the workload is unknown. If usher does not know Kueue's own configuration, the
-#   finding only warns.
+#   finding only warns. No queue admits a workload with more pod sets than Kueue accepts: 8 before version 0.18, 10 in
+#   0.18, 18 in 0.19. usher reads the version from the label that the Helm chart of Kueue writes.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#borrowinglimit
@@ -41,6 +42,16 @@ deny contains finding if {
 		},
 		queues.assumption,
 	)
+}
+
+deny contains finding if {
+	limit := queues.verdict.podSetLimit
+
+	finding := {
+		"path": queues.path,
+		"message": $"{queues.workload_name} has {limit.podSets} pod sets; Kueue {limit.version} accepts at most {limit.most}",
+		"remedy": "describe equal pods in one pod set, or make several workloads of it",
+	}
 }
 
 unknown contains {
@@ -87,10 +98,16 @@ _sources(resource, capacity) := $"{kueue.amount(resource, capacity.own)} own + {
 
 _remedy(_) := $"use queue {queues.verdict.fitsIn}, which could admit it" if queues.verdict.fitsIn
 
-_remedy(shortage) := $"ask for at most {kueue.amount(shortage.resource, most)} {shortage.resource}, or have the quota raised" if {
+_remedy(shortage) := $"ask for at most {kueue.amount(shortage.resource, shortage.fits)} {shortage.resource}, or have the quota raised" if {
 	not queues.verdict.fitsIn
 	not shortage.together
-	most := shortage.flavors[0].most
+	shortage.fits.milli > 0
+}
+
+_remedy(shortage) := "have the quota raised" if {
+	not queues.verdict.fitsIn
+	not shortage.together
+	shortage.fits.milli == 0
 }
 
 _remedy(shortage) := "have the quotas of one flavor raised for all of its resources, or ask for less" if {

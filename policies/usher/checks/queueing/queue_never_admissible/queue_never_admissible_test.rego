@@ -103,3 +103,21 @@ test_where_nobody_can_read_where_a_queue_leads_it_is_unknown if {
 		"reason": "usher does not know whether the ClusterQueue of LocalQueue odd could ever admit this Job: LocalQueue odd, spec.clusterQueue: expected a string, found a number; quote it",
 	}} with input as examples.unknown_unreadable_queue
 }
+
+test_where_no_amount_of_these_pods_would_help_only_quota_does if {
+	verdict := "/cluster/kueue/queue/clusterQueue/verdict"
+	document := json.patch(examples.bad_pytorchjob, [
+		{"op": "remove", "path": $"{verdict}/fitsIn"},
+		{"op": "replace", "path": $"{verdict}/shortages/0/fits", "value": {"text": "0", "value": 0, "milli": 0, "whole": true}},
+	])
+	some finding in check.deny with input as document
+	finding.remedy == "have the quota raised"
+}
+
+test_a_workload_with_more_pod_sets_than_kueue_accepts_is_never_admitted if {
+	check.deny == {found(
+		"this JobSet has 9 pod sets; Kueue 0.17.4 accepts at most 8",
+		"describe equal pods in one pod set, or make several workloads of it",
+	)} with input as examples.bad_jobset_of_many_pod_sets
+	check.unknown == set() with input as examples.bad_jobset_of_many_pod_sets
+}
