@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from record_precision import VERDICTS
+from record_precision import UNJUDGED, VERDICTS
 
 from usher.policy.checks import catalogue, metadata
 
@@ -67,7 +67,7 @@ def rows(checks: Sequence[catalogue.Entry], recorded: Mapping[str, Any]) -> list
         for name, entries in record["checks"].items():
             counter = counted.setdefault(name, Counter())
             for entry in entries:
-                verdict = next(word for word in VERDICTS if word in entry)
+                verdict = next((word for word in VERDICTS if word in entry), UNJUDGED)
                 counter[verdict] += len(entry["objects"])
     return [Row(check=check, verdicts=counted[check.name]) for check in checks if check.name in counted]
 
@@ -99,7 +99,7 @@ def page(checks: Sequence[catalogue.Entry], recorded: Mapping[str, Any]) -> Iter
 def _reasons(check: str, recorded: Mapping[str, Any]) -> Iterator[str]:
     for record in recorded.values():
         for entry in record["checks"].get(check, []):
-            verdict = next(word for word in VERDICTS if word in entry)
+            verdict = next((word for word in VERDICTS if word in entry), UNJUDGED)
             yield f"* {len(entry['objects'])} {verdict}: {entry[verdict]}"
 
 

@@ -50,7 +50,9 @@ def test_the_share_of_clean_workloads_is_recorded(corpus: Corpus) -> None:
 def test_every_verdict_has_a_reason_and_no_firing_waits_for_one(name: str) -> None:
     entries = [entry for each in document_precision.records(RECORDS)[name]["checks"].values() for entry in each]
 
-    assert [entry for entry in entries if not any(entry.get(word, "").strip() for word in record_precision.VERDICTS)] == []
+    assert [
+        entry for entry in entries if not any(entry.get(word, "").strip() for word in record_precision.VERDICTS)
+    ] == []
 
 
 def test_checks_that_are_often_wrong_are_not_in_recommended() -> None:

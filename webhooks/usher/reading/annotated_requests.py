@@ -36,14 +36,14 @@ class Annotated:
     unclear: tuple[model.UnclearDevices, ...] = ()
 
 
-_NOTHING: Final = Annotated()
+NOTHING: Final = Annotated()
 
 
 def of_pod(annotations: Mapping[str, str], path: str, reading: Reading) -> Annotated:
     """What the annotations of a pod template ask for."""
     mounted = [key for key in annotations if key.startswith(GKE_DEVICES)]
     if not mounted and annotations.keys().isdisjoint(_FRACTIONS):
-        return _NOTHING
+        return NOTHING
     fraction = _fraction(annotations, path, reading)
     container = annotations.get(GPU_FRACTION_CONTAINER, "")
     given = {key: files for key in mounted if (files := set(_GPU_DEVICE.findall(annotations[key])))}

@@ -31,7 +31,7 @@ class Claimed:
     unclear: tuple[model.UnclearDevices, ...] = ()
 
 
-_NOTHING: Final = Claimed()
+NOTHING: Final = Claimed()
 
 Claims = dict[Reference, Claim]
 """What the device claims that have been read ask for: many templates of one object may name the same claim."""
@@ -56,8 +56,6 @@ def of_pod(  # noqa: PLR0913 - what names claims, and what they are read with
         vocabulary: which device classes are accelerators.
         known: the claims of other pods of the object, to which those of this pod are added.
     """
-    if not entries:
-        return _NOTHING
     named = [found for path, entry in entries if (found := _named(path, entry, reading)) is not None]
     shared = _claims_of_group(group, group_path, named, reading) if group else frozenset()
     requests: list[model.AcceleratorRequest] = []

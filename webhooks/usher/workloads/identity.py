@@ -5,6 +5,7 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import MINIMUM_OF_OWNER, Pods
+from usher.kinds.kubeflow_pipelines import compiled
 from usher.reading.values import Reading
 
 _GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
@@ -23,6 +24,15 @@ _GANG_LABELS: Final[Mapping[str, str]] = {
 }
 
 
+def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
+    """The group, version and kind of an object; empty where missing. A compiled pipeline shows them by its form."""
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    if api_version is None and kind is None:
+        return compiled.group_version_kind(value)
+    group, _, version = (api_version if isinstance(api_version, str) else "").rpartition("/")
+    return group, version, kind if isinstance(kind, str) else ""
+
+
 def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
     """The controlling owner. It is not verified: anybody can write an owner reference."""
     found = None
@@ -34,11 +44,14 @@ def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner |
     return found
 
 
-def name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
-    """At CREATE an object may have only the prefix of its name to be, which is shown with a `*` behind it."""
+def name(metadata: Mapping[str, paths.Json], reading: Reading, value: paths.Object) -> str:
+    """The name of an object with these metadata; a compiled pipeline has its name elsewhere.
+
+    At CREATE an object may have only the prefix of its name to be, which is shown with a `*` behind it.
+    """
     name = reading.text(metadata.get("name"), "/metadata/name")
     prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
-    return name or (f"{prefix}*" if prefix else "")
+    return name or (f"{prefix}*" if prefix else compiled.name(value))
 
 
 def gang(  # noqa: PLR0913 - all that can make a gang

@@ -7,8 +7,6 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds import registry
 from usher.kinds.kind import Kind, Pods
-from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
-from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.reading import lookup, search
 from usher.reading import shapes as reading_shapes
 from usher.reading.context import Context
@@ -31,7 +29,7 @@ def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mappin
 
 def read(value: paths.Object, *, namespace: str) -> model.Workload:
     """An object without pods, of a kind that has a shape."""
-    group, version, kind = group_version_kind(value)
+    group, version, kind = identity.group_version_kind(value)
     known = registry.BY_KEY[group, kind]
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
@@ -81,7 +79,7 @@ def normalise(
         objects: where to look up what the object refers to by name.
         roles: gives the workload its role.
     """
-    group, version, kind = group_version_kind(value)
+    group, version, kind = identity.group_version_kind(value)
     if (group, kind) in registry.OBJECTS:
         return read(value, namespace=namespace)
     known = registry.WORKLOADS.get((group, kind))
@@ -142,7 +140,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         version=version,
         kind=known.kind,
         namespace=namespace,
-        name=identity.name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
+        name=identity.name(metadata, reading, value),
         labels=labels,
         annotations=annotations,
         role=purpose.role,

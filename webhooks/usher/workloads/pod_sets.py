@@ -134,20 +134,24 @@ def pod_set(
     group_path = spec.path("schedulingGroup") + "/podGroupName"
     group_name = reading.text(spec.mapping("schedulingGroup").get("podGroupName"), group_path)
     entries = tuple(spec.items("resourceClaims"))
-    claimed = claims.of_pod(
-        entries,
-        group=group_name,
-        group_path=group_path,
-        reading=reading,
-        vocabulary=vocabulary,
-        known=known_claims,
-    )
+    claimed = claims.NOTHING
+    if entries:
+        claimed = claims.of_pod(
+            entries,
+            group=group_name,
+            group_path=group_path,
+            reading=reading,
+            vocabulary=vocabulary,
+            known=known_claims,
+        )
     giving = claimed.giving
     places = spec.containers() if template.containers is None else template.containers
     found = tuple(
         containers.read(place, template, reading=reading, vocabulary=vocabulary, giving=giving) for place in places
     )
-    by_annotation = annotated_requests.of_pod(annotations, metadata_path + "/annotations", reading)
+    by_annotation = annotated_requests.NOTHING
+    if any("gpu" in key or key.startswith(annotated_requests.GKE_DEVICES) for key in annotations):
+        by_annotation = annotated_requests.of_pod(annotations, metadata_path + "/annotations", reading)
     made = [_made(place, reading, vocabulary) for place in template.claims]
     for otherwise in (by_annotation, *made):
         if otherwise.requests:

@@ -3,8 +3,6 @@
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds.kind import Kind
-from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
-from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.reading import search
 from usher.reading.values import Reading
 from usher.workloads import identity
@@ -15,7 +13,7 @@ def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary:
 
     So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
     """
-    group, version, kind = group_version_kind(value)
+    group, version, kind = identity.group_version_kind(value)
     found = search.pod_specs(value)
     full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
@@ -39,7 +37,7 @@ def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary:
         version=version,
         kind=kind,
         namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
-        name=identity.name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
+        name=identity.name(metadata, reading, value),
         labels={},
         annotations={},
         role=model.Role.UNKNOWN,

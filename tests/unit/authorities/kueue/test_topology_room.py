@@ -123,7 +123,7 @@ class TestSlices:
         assert judged(self.sliced(8, "3"), *WORLD, *NODES).answer is Answer.COULD
 
     @pytest.mark.parametrize("size", ["0", "three", "-1", "9" * 30])
-    def test_of_a_size_that_is_none_nothing_is_concluded(self, size: str) -> None:
+    def test_usher_concludes_nothing_from_a_size_that_is_not_a_number(self, size: str) -> None:
         assert judged(self.sliced(99, size), *WORLD, *NODES).answer is Answer.COULD
 
 

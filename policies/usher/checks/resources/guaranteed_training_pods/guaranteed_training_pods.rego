@@ -18,6 +18,7 @@
 #   code: USH106
 #   about: accelerator pods
 #   severity: low
+#   strict_only: On nodes with room a training pod runs well without the class Guaranteed.
 #   why: Other pods on the node can evict a training run or take its cores.
 #   closes: [S13, B22, B23]
 #   remediation: |
