@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from usher import model, paths
+from usher.accelerators.annotations import GKE_DEVICES
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reading import annotated_requests, pod_shapes
 from usher.reading import shapes as reading_shapes
@@ -150,7 +151,7 @@ def pod_set(
         containers.read(place, template, reading=reading, vocabulary=vocabulary, giving=giving) for place in places
     )
     by_annotation = annotated_requests.NOTHING
-    if any("gpu" in key or key.startswith(annotated_requests.GKE_DEVICES) for key in annotations):
+    if any("gpu" in key or key.startswith(GKE_DEVICES) for key in annotations):
         by_annotation = annotated_requests.of_pod(annotations, metadata_path + "/annotations", reading)
     made = [_made(place, reading, vocabulary) for place in template.claims]
     for otherwise in (by_annotation, *made):
