@@ -9,6 +9,7 @@ from usher import paths
 def container(
     name: str = "main",
     *,
+    image: str = "registry.example.com/image:1",
     gpus: int | str | None = None,
     requests: Mapping[str, JsonValue] | None = None,
     limits: Mapping[str, JsonValue] | None = None,
@@ -27,9 +28,7 @@ def container(
         present(name=key, valueFrom=value) if isinstance(value, dict) else {"name": key, "value": value}
         for key, value in (env or {}).items()
     ]
-    return present(
-        name=name, image="registry.example.com/image:1", resources=resources or None, env=variables or None, **fields
-    )
+    return present(name=name, image=image, resources=resources or None, env=variables or None, **fields)
 
 
 def sidecar(name: str = "sidecar", *, gpus: int | str | None = None) -> paths.Object:

@@ -65,3 +65,16 @@ def test_hostile_names_reach_the_terminal_escaped() -> None:
     done = usher("explain", "-", stdin=manifest(builders.pod(builders.container(), name="\x1b[31mred")))
 
     assert "\x1b" not in done.out
+
+
+def test_the_role_is_told_with_its_reason_and_with_the_label_that_does_not_count(tmp_path: Path) -> None:
+    config = tmp_path / "usher.yaml"
+    config.write_text("queues:\n  - {namespaces: ['*'], roles: [inference], localQueue: serving}\n")
+    value = builders.job(builders.template(builders.container(gpus=1)), labels={"gpu-usher.io/role": "inference"})
+
+    done = usher("explain", "-", "--config", config, stdin=manifest(value))
+    (explained,) = usher("explain", "-", "--config", config, "--format=json", stdin=manifest(value)).json
+
+    assert "  role batch: its kind, Job; its label gpu-usher.io/role: inference does not count" in done.out
+    assert explained["role"] == "batch"
+    assert "because queues[0] of usher.yaml depends on the role" in explained["roleReason"]

@@ -31,7 +31,7 @@ def test_a_workload_is_shown_with_all_that_places_it(tmp_path: Path) -> None:
 
     assert "PyTorchJob ml-research/example (kubeflow.org/v1)\n  role " in out
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "role training" in lines
+    assert "role training (its kind, PyTorchJob)" in lines
     assert "accelerators 56 nvidia.com/gpu (extended resource)" in lines
     assert "scheduler volcano" in lines
     assert "container main limits nvidia.com/gpu 8" in lines

@@ -178,20 +178,38 @@ _fabric_of(pod_set) := name if {
 	every fit in pod_set.fits { fit.fabric == name }
 }
 
+# METADATA
+# title: Whether the containers exchange data as training does
+# description: |
+#   Training does, and so do tests of the network, whose pods start together as a gang. Of all other batch work usher
+#   does not know it.
+exchanges_data if input.workload.role == "training"
+
+exchanges_data if {
+	input.workload.role == "batch"
+	input.workload.gang.wanted
+}
+
 _why_no_fabric contains $"the role of the workload is {input.workload.role}, and only training gets a fabric profile" if {
-	input.workload.role != "training"
+	not exchanges_data
 }
 
 _why_no_fabric contains "the workload has only one pod, which does not use the network between nodes" if {
-	input.workload.role == "training"
+	exchanges_data
 	not workload.makes_several_pods
 	not input.workload.owned
 }
 
 _why_no_fabric contains "a controller made this pod, and the webhook gives the fabric profile to its template" if {
-	input.workload.role == "training"
+	exchanges_data
 	not workload.makes_several_pods
 	input.workload.owned
+}
+
+_why_no_fabric contains "each of its pods trains by itself, as far as its command tells" if {
+	exchanges_data
+	workload.makes_several_pods
+	not input.workload.gang.wanted
 }
 
 # METADATA

@@ -118,3 +118,23 @@ def test_a_quota_of_namespaces_that_are_exempt_or_not_there_is_warned_about() ->
         ("/quotas/0/namespaces/0", "kube-system is among exemptNamespaces, in which nothing is changed"),
         ("/quotas/0/namespaces/1", "web does not match any of the 1 known namespaces"),
     ]
+
+
+def test_a_rule_of_roles_for_a_kind_that_there_is_not_is_a_problem() -> None:
+    assert problems("roles: [{kinds: [Job, Deploymnt], role: batch}]") == [
+        ("/roles/0/kinds/1", "usher knows no workloads of kind Deploymnt; did you mean Deployment?")
+    ]
+
+
+def test_a_role_that_everybody_can_take_by_a_label_is_told() -> None:
+    assert warnings("roles: [{labels: {team: a}, role: system}, {fromLabel: team/role}]") == [
+        (
+            "/roles/0",
+            "every user of the cluster can take the role system by the label team; set namespaces whose users may",
+        ),
+        (
+            "/roles/1",
+            "every user of the cluster can take any role by the label team/role; set namespaces whose users may",
+        ),
+    ]
+    assert warnings("roles: [{namespaces: [a], labels: {team: a}, role: system}, {kinds: [Job], role: batch}]") == []

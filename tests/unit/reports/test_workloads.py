@@ -115,7 +115,7 @@ def test_the_text_leaves_out_missing_values() -> None:
     (plain,) = (each for each in as_text("sharing").split("\n\n") if "by-memory" in each)
 
     assert plain.splitlines()[2:] == [
-        "  role            unknown",
+        "  role            unknown (neither its kind nor its programs say it)",
         "  pods            1",
         "  accelerators    20,480 MiB of gpu-memory (fraction annotation)",
         "  scheduler       kai-scheduler",
@@ -153,7 +153,11 @@ def test_every_word_that_the_json_may_hold_is_documented(word: str) -> None:
 
 
 def test_the_documentation_shows_the_real_example() -> None:
-    web = builders.deployment(builders.template(builders.container("vllm", gpus=8)), name="web", namespace="serving")
+    web = builders.deployment(
+        builders.template(builders.container("vllm", image="vllm/vllm-openai:v0.10.0", gpus=8)),
+        name="web",
+        namespace="serving",
+    )
     scaler = horizontal_pod_autoscaler(target="web", name="web", namespace="serving")
     batch = Batch(source="web.yaml:1", items=(Item(value=web), Item(value=scaler)))
     stream = io.StringIO()

@@ -1,14 +1,11 @@
-"""What a workload is for, whose it is, and whether its pods must start together."""
+"""Whose a workload is, and whether its pods must start together."""
 
 import pytest
 
 import builders
 from unit.workloads.normalised import readable_workload, unknowns, workload
 from usher import model, paths
-from usher.workloads.identity import ROLE_LABEL
-
-NOTEBOOK = {"notebook-name": "mine"}
-SINGLE_USER = {"component": "singleuser-server"}
+from usher.config.roles import ROLE_LABEL
 
 
 def owned_by(*owners: paths.Json, value: paths.Object | None = None) -> paths.Object:
@@ -19,67 +16,8 @@ def controller(kind: str, api_version: str = "batch/v1", *, name: str = "owner")
     return {"apiVersion": api_version, "kind": kind, "name": name, "uid": "1", "controller": True}
 
 
-def role(value: paths.Object) -> model.Role:
-    return readable_workload(value).role
-
-
 def gang(value: paths.Object) -> model.Gang:
     return readable_workload(value).gang
-
-
-# Roles
-
-
-@pytest.mark.parametrize("said", model.Role)
-def test_a_label_decides_what_a_workload_is_for(said: model.Role) -> None:
-    assert role(builders.pytorch_job(labels={ROLE_LABEL: said.value})) is said
-
-
-def test_without_a_label_the_kind_tells_it() -> None:
-    assert role(builders.pytorch_job()) is model.Role.TRAINING
-    assert role(builders.daemon_set()) is model.Role.SYSTEM
-    assert role(builders.job(labels={ROLE_LABEL: ""})) is model.Role.BATCH
-
-
-@pytest.mark.parametrize("labels", [NOTEBOOK, SINGLE_USER])
-def test_notebooks_say_what_they_are_by_their_labels(labels: dict[str, str]) -> None:
-    assert role(builders.pod(labels=labels)) is model.Role.INTERACTIVE
-    assert role(builders.stateful_set(labels=labels)) is model.Role.INTERACTIVE
-    assert role(builders.pod(labels={**labels, ROLE_LABEL: "batch"})) is model.Role.BATCH
-
-
-def test_another_component_is_not_a_notebook() -> None:
-    assert role(builders.pod(labels={"component": "hub"})) is model.Role.UNKNOWN
-
-
-def test_a_pod_is_for_what_its_owner_is_for() -> None:
-    assert role(owned_by(controller("Job"))) is model.Role.BATCH
-    assert role(owned_by(controller("PyTorchJob", "kubeflow.org/v1"))) is model.Role.TRAINING
-    assert role(owned_by(controller("DaemonSet", "apps/v1"))) is model.Role.SYSTEM
-
-
-def test_the_owner_is_known_by_group_and_kind() -> None:
-    assert role(owned_by(controller("Job", "batch.volcano.sh/v1alpha1"))) is model.Role.TRAINING
-    assert role(owned_by(controller("Job", "example.com/v1"))) is model.Role.UNKNOWN
-    assert role(owned_by(controller("DaemonSet", "apps/v9"))) is model.Role.SYSTEM
-
-
-def test_an_owner_says_less_than_a_label_and_less_than_the_kind() -> None:
-    forged = controller("DaemonSet", "apps/v1")
-
-    assert role(owned_by(forged, value=builders.pod(labels={ROLE_LABEL: "batch"}))) is model.Role.BATCH
-    assert role(owned_by(forged, value=builders.pod(labels=NOTEBOOK))) is model.Role.INTERACTIVE
-    assert role(owned_by(forged, value=builders.job())) is model.Role.BATCH
-
-
-@pytest.mark.parametrize("label", ["infernce", "Training", "training ", "system-node"])
-def test_an_invalid_role_is_unknown_and_the_kind_gives_the_role(label: str) -> None:
-    value = builders.pytorch_job(labels={ROLE_LABEL: label})
-
-    ((path, reason),) = unknowns(value)
-    assert path == "/metadata/labels/gpu-usher.io~1role"
-    assert reason == ("unknown role; usher has training, inference, batch, interactive, service, system, unknown")
-    assert workload(value).role is model.Role.TRAINING
 
 
 # Owners

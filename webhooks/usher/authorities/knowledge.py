@@ -11,6 +11,7 @@ from usher.facts.store import Store
 from usher.kinds.kept_fields import Key
 from usher.reading import lookup
 from usher.workloads.normalise import normalise
+from usher.workloads.roles import Roles
 
 _Made = TypeVar("_Made")
 
@@ -36,7 +37,8 @@ class Knowledge:
             objects: looked up before the facts, for objects that this one refers to by name.
         """
         found = self.lookup(objects)
-        return normalise(value, vocabulary=self.vocabulary, namespace=namespace, objects=found)
+        roles = self.once("roles", lambda: Roles(self.config))
+        return normalise(value, vocabulary=self.vocabulary, namespace=namespace, objects=found, roles=roles)
 
     def lookup(self, objects: lookup.Lookup) -> lookup.Lookup:
         """Looks up in `objects` first, and then in the facts."""

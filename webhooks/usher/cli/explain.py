@@ -83,6 +83,8 @@ def _described(place: str, explanation: "Explanation") -> dict[str, object]:
         "kind": workload.kind if workload else "",
         "namespace": workload.namespace if workload else "",
         "name": workload.name if workload else "",
+        "role": workload.role.value if workload else "",
+        "roleReason": workload.role_reason if workload else "",
         "exemption": explanation.exemption,
         "entries": [
             {

@@ -15,6 +15,7 @@ from usher.config.identities import DEFAULT_IDENTITIES, Identity
 from usher.config.pools import Gpus, Pool, Taint
 from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
+from usher.config.roles import RoleRule, RoleRules
 
 __all__ = [
     "DEFAULT_IDENTITIES",
@@ -32,6 +33,7 @@ __all__ = [
     "Quota",
     "Resource",
     "Role",
+    "RoleRule",
     "Route",
     "Selector",
     "Taint",
@@ -168,6 +170,7 @@ class Config(Section):
     # Before the pools, because their validation reads it.
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
     pools: list[Pool] = Field(default=[], description="The node pools with accelerators.")
+    roles: RoleRules = Field(default=[], description="The first rule that matches a workload gives it its role.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")
     quotas: Quotas = Field(

@@ -68,7 +68,13 @@ def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Readi
         found = inner.templates
     for template in found:
         count = _NO_PODS if inner is not None and inner.is_template else template.count
-        yield replace(template, name="-".join(filter(None, (prefix, template.name))), count=count)
+        named = "-".join(filter(None, (prefix, template.name)))
+        yield replace(template, name=named, count=count, inner_kind=template.inner_kind or _group_and_kind(value))
+
+
+def _group_and_kind(value: Object) -> tuple[str, str]:
+    api_version, kind = (each if isinstance(each, str) else "" for each in (value.get("apiVersion"), value.get("kind")))
+    return api_version.rpartition("/")[0], kind
 
 
 def _of_unknown_kind(
@@ -138,6 +144,7 @@ KINDS: list[Kind] = [
             shrinks=True,
             minimum_from="",
             role=model.Role.BATCH,
+            runs_any_program=True,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",

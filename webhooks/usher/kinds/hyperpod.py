@@ -68,6 +68,7 @@ KINDS: list[Kind] = [
             shrinks=True,
             minimum_from="",
             role=model.Role.TRAINING,
+            runs_any_program=True,
             suspend_path="/spec/runPolicy/suspend",
             # HyperPod task governance brings a Kueue that is configured for it.
             kueue=Kueue.OPTION,

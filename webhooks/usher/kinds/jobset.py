@@ -43,6 +43,7 @@ KINDS = [
             shrinks=True,
             minimum_from="",
             role=model.Role.TRAINING,
+            runs_any_program=True,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",

@@ -69,6 +69,10 @@ class Pods:
     minimum_from: str
     """Annotation that says how many pods start together, where no field does; or empty."""
     role: model.Role = model.Role.UNKNOWN
+    runs_any_program: bool = False
+    """Whether the programs of its pods say more about their role than the kind does."""
+    joins_its_pods: bool = False
+    """Whether its pods are one system whatever they run, as those of a Ray cluster are."""
     is_template: bool = False
     """Whether the kind makes pods only when something else refers to it."""
     suspend_path: str | None = None

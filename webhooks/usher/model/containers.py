@@ -86,6 +86,9 @@ class Container:
     """Whether it uses a claim of its pod, for accelerators or anything else."""
     trains: bool = False
     """Whether it does the pod's work, so that mutations for training change it."""
+    image: str = ""
+    command: tuple[str, ...] = ()
+    """`command` and `args`, as far as they are texts. They tell the role and never leave the normaliser."""
     processes: Processes | None = None
     """None where the launcher finds the number itself, where it is unknown, and without accelerators."""
     parallelism: ModelParallelism | None = None

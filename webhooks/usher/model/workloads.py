@@ -111,6 +111,8 @@ class Workload:
     """Whether the API server gave it a uid; on CREATE it does so before it asks webhooks."""
     gang_native: bool = False
     """True for kinds that always form their own gang (Volcano Job)."""
+    role_reason: str = ""
+    """What says the role, and which label does not; empty for objects without pods."""
 
     @property
     def api_version(self) -> str:

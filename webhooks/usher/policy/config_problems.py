@@ -29,6 +29,7 @@ def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Proble
         *_of_parameters(config, entries),
         *_of_mutations(config.mutations, entries),
         *_of_site(config),
+        *_of_roles(config.roles),
     ]
 
 
@@ -103,6 +104,16 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
     yield from quota_problems.problems(config.quotas)
 
 
+def _of_roles(rules: Sequence[models.RoleRule]) -> Iterator[Problem]:
+    for index, rule in enumerate(rules):
+        for number, kind in enumerate(rule.kinds):
+            if kind not in _KINDS:
+                yield (
+                    f"/roles/{index}/kinds/{number}",
+                    f"usher knows no workloads of kind {kind}{words.nearest(kind, _KINDS)}",
+                )
+
+
 def warnings(config: models.Config, known: Collection[str] | None = None) -> Iterator[Problem]:
     """Likely mistakes: entries for the same workloads, and namespaces in which an entry has no effect.
 
@@ -117,9 +128,23 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
                 if overlaps.overlap(before, entry) and not overlaps.covers(entry, before):
                     yield f"{pointer}/{index}", f"some workloads fit entry {number} as well, which decides about them"
             yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
+    yield from _labels_for_everybody(config.roles)
     yield from quota_problems.warnings(config.quotas)
     for index, quota in enumerate(config.quotas):
         yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
+
+
+def _labels_for_everybody(rules: Sequence[models.RoleRule]) -> Iterator[Problem]:
+    """Rules that let every user of the cluster give a workload a role by a label."""
+    for index, rule in enumerate(rules):
+        if rule.namespaces or not (rule.from_label or rule.labels):
+            continue
+        label = rule.from_label or ", ".join(rule.labels)
+        given = "any role" if rule.role is None else f"the role {rule.role}"
+        yield (
+            f"/roles/{index}",
+            f"every user of the cluster can take {given} by the label {label}; set namespaces whose users may",
+        )
 
 
 def _without_effect(

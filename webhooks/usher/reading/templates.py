@@ -108,6 +108,8 @@ class Template:
     """Where the scheduling fields of a template that cannot be changed are set after all."""
     placed: bool = False
     """Whether it is a Pod that the cluster knows already, whose node may well have been chosen by the scheduler."""
+    inner_kind: tuple[str, str] | None = None
+    """Group and kind of the inner object that it belongs to, in a kind that holds objects of any kind."""
 
 
 TERMS: Final = "nodeSelectorTerms"

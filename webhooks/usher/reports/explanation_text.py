@@ -41,6 +41,9 @@ def write(explained: Iterable[tuple[str, Explanation]], stream: TextIO, /, *, wi
             lines.write()
         lines.write(wording.printable(place))
         lines.wrapped(_heading(explanation), first=Text(""), rest="  ")
+        workload = explanation.workload
+        if workload is not None and workload.role_reason:
+            lines.wrapped(f"role {workload.role}: {workload.role_reason}", first=Text("  "), rest="    ")
         if explanation.exemption:
             lines.wrapped(f"not judged: {explanation.exemption}", first=Text("  "), rest="  ")
         for state in State:

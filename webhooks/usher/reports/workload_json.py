@@ -155,6 +155,7 @@ class Workload(Shape):
     namespace: str = attribute("workload", "namespace")
     name: str = attribute("workload", "name")
     role: str = attribute("workload", "role")
+    role_reason: TextIfAny = attribute("workload", "role_reason")
     owner: Annotated[Owner | None, IF_KNOWN] = attribute("workload", "owner")
     template: bool = attribute("workload", "is_template")
     suspended: bool = attribute("workload", "suspended")

@@ -44,7 +44,8 @@ def _is_recognised(workload: model.Workload) -> bool:
 
 def _known(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
     workload = shown.workload
-    yield Row("role", workload.role)
+    reason = f" ({workload.role_reason})" if workload.role_reason else ""
+    yield Row("role", f"{workload.role}{reason}")
     state = [text for holds, text in ((workload.suspended, "suspended"), (workload.deleting, "being deleted")) if holds]
     if state:
         yield Row("state", ", ".join(state))

@@ -18,6 +18,7 @@ from usher.workloads import grown_workloads
 from usher.workloads.grown_workloads import grown
 from usher.workloads.growths import growth_of
 from usher.workloads.normalise import normalise
+from usher.workloads.roles import Roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +63,10 @@ def workloads(
         namespace: the namespace of objects without one.
     """
     documents = Documents(Knowledge(facts=Store(), config=config, vocabulary=vocabulary))
+    roles = Roles(config)
     for batch in batches:
         objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
-        read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects)
+        read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects, roles=roles)
         by_target = _growths((item.value for item in batch.items), namespace=namespace)
         for item in batch.items:
             growths = _of(item.value, by_target, namespace=namespace)

@@ -65,6 +65,8 @@ def read(
         asks_accelerators=asks,
         uses_claims=bool(stated.get("claims")),
         trains=_trains(place.type, name, path, template=template, asks=asks),
+        image=image if isinstance(image := value.get("image"), str) else "",
+        command=_command(value),
         processes=launch.processes,
         parallelism=launch.parallelism,
         idle_command=launch.idle_command,
@@ -79,6 +81,13 @@ def read(
         resources_path=place.resources_path,
         inherited_resources=place.inherited_resources,
     )
+
+
+def _command(container: Mapping[str, paths.Json]) -> tuple[str, ...]:
+    """The words that start the container; empty where they cannot be read, which the launch has reported."""
+    lists = [value for field in ("command", "args") if isinstance(value := container.get(field), list)]
+    words = [word for value in lists for word in value]
+    return tuple(word for word in words if isinstance(word, str)) if words else ()
 
 
 def _quantities(

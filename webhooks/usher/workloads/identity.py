@@ -1,4 +1,4 @@
-"""What a workload is for, whose it is, and whether its pods must start together."""
+"""The name and the owner of a workload, and whether its pods must start together."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,15 +6,6 @@ from typing import Final
 from usher import model, paths
 from usher.kinds.kind import MINIMUM_OF_OWNER, Pods
 from usher.reading.values import Reading
-
-ROLE_LABEL: Final = "gpu-usher.io/role"
-
-_NOTEBOOK_LABELS: Final[Mapping[str, str | None]] = {
-    "notebook-name": None,
-    "component": "singleuser-server",
-}
-"""Labels of notebooks' pods, with their value where it matters: Kubeflow's notebook-controller
-(controllers/notebook_controller.go) and JupyterHub's kubespawner (docs, "common labels")."""
 
 _GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
@@ -43,43 +34,33 @@ def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner |
     return found
 
 
-def role(labels: Mapping[str, str], own: Pods, owning: Pods | None, reading: Reading) -> model.Role:
-    """The role by label, else by the labels of notebooks, by kind, or for pods by the kind of their owner.
-
-    Users can write all of these, owners as well as labels. So a role states an intention, and is never a reason to
-    trust a workload.
-    """
-    label = labels.get(ROLE_LABEL)
-    if label:
-        try:
-            return model.Role(label)
-        except ValueError:
-            roles = ", ".join(model.Role)
-            reading.unknown(paths.join("/metadata/labels", ROLE_LABEL), f"unknown role; usher has {roles}")
-    if any(key in labels and value in (None, labels[key]) for key, value in _NOTEBOOK_LABELS.items()):
-        return model.Role.INTERACTIVE
-    if own.role is model.Role.UNKNOWN and owning is not None:
-        return owning.role
-    return own.role
+def name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
+    """At CREATE an object may have only the prefix of its name to be, which is shown with a `*` behind it."""
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
+    return name or (f"{prefix}*" if prefix else "")
 
 
 def gang(  # noqa: PLR0913 - all that can make a gang
     kind: str,
     *,
     own: Pods,
-    role: model.Role,
+    trains_together: bool,
     pod_sets: tuple[model.PodSet, ...],
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
     minimum: int | None,
     priority_class: str,
 ) -> model.Gang:
-    """The gang of a workload. It is wanted if several pods wait for each other, or if anything forms it."""
+    """The gang of a workload. It is wanted if several pods wait for each other, or if anything forms it.
+
+    `trains_together` says that the pods train one model, whatever the kind.
+    """
     formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, labels, annotations)
     if not formed_by and minimum is not None:
         formed_by = "its operator, if it is configured to"
     several = sum(2 if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets) > 1
-    waiting = own.needs_gang or role is model.Role.TRAINING
+    waiting = own.needs_gang or trains_together
     return model.Gang(
         wanted=bool(formed_by) or (several and waiting),
         formed_by=formed_by,

@@ -13,9 +13,10 @@ from usher.reading import lookup, search
 from usher.reading import shapes as reading_shapes
 from usher.reading.context import Context
 from usher.reading.values import Reading
-from usher.workloads import identity, inner_objects, totals
+from usher.workloads import identity, inner_objects, totals, unrecognised
 from usher.workloads.claims import Claims
 from usher.workloads.pod_sets import pod_set
+from usher.workloads.roles import DEFAULT, Roles, Subject, inner_kind
 
 _FIND_INNER: Final = inner_objects.finder(registry.WORKLOADS)
 
@@ -64,7 +65,12 @@ def read(value: paths.Object, *, namespace: str) -> model.Workload:
 
 
 def normalise(
-    value: paths.Object, *, vocabulary: Vocabulary, namespace: str = "", objects: lookup.Lookup = lookup.NOTHING
+    value: paths.Object,
+    *,
+    vocabulary: Vocabulary,
+    namespace: str = "",
+    objects: lookup.Lookup = lookup.NOTHING,
+    roles: Roles = DEFAULT,
 ) -> model.Workload | None:
     """The workload that an object is, or the object without pods that rules read; None for all others.
 
@@ -73,15 +79,23 @@ def normalise(
         vocabulary: which resources are accelerators.
         namespace: the namespace to assume where the object has no namespace (admission knows it, a file may not).
         objects: where to look up what the object refers to by name.
+        roles: gives the workload its role.
     """
     group, version, kind = group_version_kind(value)
     if (group, kind) in registry.OBJECTS:
         return read(value, namespace=namespace)
     known = registry.WORKLOADS.get((group, kind))
     if known is None or known.pods is None or version not in known.versions:
-        return _unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
+        return unrecognised.read(value, known=known, namespace=namespace, vocabulary=vocabulary)
     return _recognised(
-        value, known, known.pods, version=version, vocabulary=vocabulary, namespace=namespace, objects=objects
+        value,
+        known,
+        known.pods,
+        version=version,
+        vocabulary=vocabulary,
+        namespace=namespace,
+        objects=objects,
+        roles=roles,
     )
 
 
@@ -94,6 +108,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
     vocabulary: Vocabulary,
     namespace: str,
     objects: lookup.Lookup,
+    roles: Roles,
 ) -> model.Workload:
     """The workload that an object of a known kind and version is."""
     reading = Reading()
@@ -102,24 +117,36 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
     namespace = "" if known.cluster_scoped else within
     reading.context = Context(namespace, objects, _FIND_INNER)
     claims: Claims = {}
+    templates = tuple(pods.templates(value, reading))
     pod_sets = tuple(
-        pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims)
-        for template in pods.templates(value, reading)
+        pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims) for template in templates
     )
     _find_misplaced(value, pod_sets, known, reading)
     labels, annotations = _labels_and_annotations(metadata, pod_sets, reading)
     owner = identity.owner(metadata, reading)
-    owning = registry.PODS.get((owner.group, owner.kind)) if owner is not None else None
-    role = identity.role(labels, pods, owning, reading)
+    holding, making = inner_kind(templates, pod_sets) or ("", pods)
+    subject = Subject(
+        group=known.group,
+        kind=known.kind,
+        namespace=namespace,
+        labels=labels,
+        pod_sets=pod_sets,
+        own=making,
+        inner_kind=holding,
+        owner_kind="" if owner is None else owner.kind,
+        owning=None if owner is None else registry.PODS.get((owner.group, owner.kind)),
+    )
+    purpose = roles.of(subject, reading)
     return model.Workload(
         group=known.group,
         version=version,
         kind=known.kind,
         namespace=namespace,
-        name=_name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
+        name=identity.name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
         labels=labels,
         annotations=annotations,
-        role=role,
+        role=purpose.role,
+        role_reason=purpose.reason,
         owner=owner,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=_suspended(value, pods, reading),
@@ -127,7 +154,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         gang=identity.gang(
             known.kind,
             own=pods,
-            role=role,
+            trains_together=purpose.role is model.Role.TRAINING and purpose.spans_pods,
             pod_sets=pod_sets,
             labels=labels,
             annotations=annotations,
@@ -156,50 +183,6 @@ def _labels_and_annotations(
     return labels, reading.strings(metadata.get("annotations"), "/metadata/annotations")
 
 
-def _unrecognised(
-    value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
-) -> model.Workload | None:
-    """No rule judges an unknown kind, so usher names one that holds pod templates or asks for accelerators.
-
-    So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
-    """
-    group, version, kind = group_version_kind(value)
-    found = search.pod_specs(value)
-    full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
-    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
-    if found == [] and known is None:
-        found = search.resource_requests(value, vocabulary.contains)
-        reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
-    if found is None:
-        found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
-    if known is not None:
-        found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
-        here = f"in {version}" if version else "without a version"
-        reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
-    if not found:
-        return None
-    reading = Reading()
-    for path in found:
-        reading.unknown(path, reason)
-    metadata = reading.mapping(value.get("metadata"), "/metadata")
-    return model.Workload(
-        group=group,
-        version=version,
-        kind=kind,
-        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
-        name=_name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
-        labels={},
-        annotations={},
-        role=model.Role.UNKNOWN,
-        owner=None,
-        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
-        suspended=False,
-        pod_sets=(),
-        gang=model.Gang(wanted=False),
-        unknowns=reading.found(),
-    )
-
-
 def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], known: Kind, reading: Reading) -> None:
     """Records misplaced pod specs, in an object without a pod spec in the place where its kind has one."""
     if pod_sets and all(pod_set.containers for pod_set in pod_sets):
@@ -218,13 +201,6 @@ def _holders(pointer: str) -> Iterator[str]:
     while pointer:
         pointer = pointer.rpartition("/")[0]
         yield pointer
-
-
-def _name(metadata: Mapping[str, paths.Json], reading: Reading) -> str:
-    """At CREATE an object may have only the prefix of its name to be, which is shown with a `*` behind it."""
-    name = reading.text(metadata.get("name"), "/metadata/name")
-    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
-    return name or (f"{prefix}*" if prefix else "")
 
 
 def _queue_labels(value: paths.Object, labels: Mapping[str, str], pods: Pods, reading: Reading) -> Mapping[str, str]:

@@ -88,6 +88,7 @@ KINDS: list[Kind] = [
             shrinks=True,
             minimum_from="",
             role=model.Role.BATCH,
+            runs_any_program=True,
             suspend_path="/spec/jobTargetRef/suspend",
             kueue=Kueue.CHILDREN,
             # KEDA copies the labels of the ScaledJob to its Jobs.

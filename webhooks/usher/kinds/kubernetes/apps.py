@@ -121,6 +121,7 @@ KINDS = [
             shrinks=True,
             minimum_from=MINIMUM_OF_OWNER,
             role=model.Role.SERVICE,
+            runs_any_program=True,
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
@@ -149,6 +150,7 @@ KINDS = [
             shrinks=True,
             minimum_from=MINIMUM_OF_OWNER,
             role=model.Role.SERVICE,
+            runs_any_program=True,
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
@@ -173,6 +175,7 @@ KINDS = [
             shrinks=True,
             minimum_from=MINIMUM_OF_OWNER,
             role=model.Role.SERVICE,
+            runs_any_program=True,
         ),
     ),
     Kind(
@@ -190,6 +193,7 @@ KINDS = [
             shrinks=False,
             minimum_from="",
             role=model.Role.SYSTEM,
+            runs_any_program=True,
         ),
     ),
 ]

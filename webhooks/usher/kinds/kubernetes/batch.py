@@ -94,6 +94,7 @@ KINDS = [
             shrinks=True,
             minimum_from=MINIMUM_OF_OWNER,
             role=model.Role.BATCH,
+            runs_any_program=True,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
@@ -118,6 +119,7 @@ KINDS = [
             shrinks=False,
             minimum_from="",
             role=model.Role.BATCH,
+            runs_any_program=True,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,
             # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.

@@ -58,6 +58,7 @@ KINDS = [
             shrinks=False,
             minimum_from="",
             role=model.Role.UNKNOWN,
+            runs_any_program=True,
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
@@ -79,6 +80,7 @@ KINDS = [
             shrinks=True,
             minimum_from="",
             role=model.Role.SERVICE,
+            runs_any_program=True,
         ),
     ),
     Kind(
@@ -95,6 +97,7 @@ KINDS = [
             starts=Starts.TOGETHER,
             shrinks=True,
             minimum_from="",
+            runs_any_program=True,
             is_template=True,
         ),
     ),

@@ -66,8 +66,26 @@ test_a_single_pod_needs_no_fabric if {
 }
 
 test_a_job_that_may_grow_without_bound_has_several_pods if {
-	growing := json.patch(examples.untouched_job_of_one_pod, [{"op": "remove", "path": "/workload/pods/maximum"}])
+	growing := json.patch(examples.untouched_job_of_one_pod, [
+		{"op": "remove", "path": "/workload/pods/maximum"},
+		{"op": "replace", "path": "/workload/gang/wanted", "value": true},
+	])
 	mutation.intents == profile_at("/spec/template/spec/containers/0") with input as growing
+}
+
+test_pods_that_each_train_by_themselves_get_no_fabric if {
+	sweep := json.patch(examples.before_pytorchjob, [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
+	mutation.intents == set() with input as sweep
+	mutation.skips == skipped("", "each of its pods trains by itself, as far as its command tells") with input as sweep
+}
+
+test_a_test_of_the_network_gets_the_fabric_if_its_pods_start_together if {
+	batch := {"op": "replace", "path": "/workload/role", "value": "batch"}
+	test := json.patch(examples.before_pytorchjob, [batch])
+	before := mutation.intents with input as examples.before_pytorchjob
+	before == mutation.intents with input as test
+	alone := json.patch(test, [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
+	mutation.intents == set() with input as alone
 }
 
 test_a_shipped_profile_is_there_by_its_name if {

@@ -50,7 +50,7 @@ _wanting := [entry |
 ]
 
 _training := [entry |
-	input.workload.role == "training"
+	fabric.exchanges_data
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	container.type == "container"
@@ -99,11 +99,11 @@ _limit_of(entry) := entry.container.resources.memory.limits
 _limit_of(entry) := entry.podSet.podLimits.memory if not entry.container.resources.memory.limits
 
 skips contains {"at": "", "reason": $"the role of the workload is {input.workload.role}, and only training gets shared memory"} if {
-	input.workload.role != "training"
+	not fabric.exchanges_data
 }
 
 skips contains {"at": pod_set.path, "reason": _why_not(pod_set)} if {
-	input.workload.role == "training"
+	fabric.exchanges_data
 	some pod_set in workload.accelerator_pod_sets
 }
 

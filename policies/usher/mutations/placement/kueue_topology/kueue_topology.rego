@@ -22,6 +22,7 @@
 #   promises: [placement/several_topology_mechanisms, queueing/topology_by_kueue_and_volcano]
 package usher.mutations.placement.kueue_topology
 
+import data.usher.lib.fabric
 import data.usher.lib.kueue
 import data.usher.lib.queueable
 import data.usher.lib.routing
@@ -45,7 +46,12 @@ _annotations := {"required": kueue.required_topology, "preferred": kueue.preferr
 
 _why_not := "usher.yaml names no topology for the queue of this workload" if not input.site.queue.topology
 
-else := $"the role of the workload is {input.workload.role}, and the webhook keeps only training together" if input.workload.role != "training"
+else := $"the role of the workload is {input.workload.role}, and the webhook keeps only training together" if not fabric.exchanges_data
+
+else := "each of its pods trains by itself, as far as its command tells" if {
+	workload.makes_several_pods
+	not input.workload.gang.wanted
+}
 
 else := "a controller made this object, and Kueue places the owner" if input.workload.owned
 

@@ -139,3 +139,9 @@ test_a_job_that_kueue_cannot_take_is_left_alone if {
 	mutation.intents == set() with input as job
 	mutation.skips == skipped("", "the workload is in no queue of Kueue") with input as job
 }
+
+test_pods_that_each_train_by_themselves_are_not_kept_together if {
+	sweep := json.patch(examples.before_jobset, [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
+	mutation.intents == set() with input as sweep
+	mutation.skips == skipped("", "each of its pods trains by itself, as far as its command tells") with input as sweep
+}

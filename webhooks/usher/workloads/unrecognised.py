@@ -1,0 +1,52 @@
+"""Objects of unknown kinds, and of known kinds in unknown versions: usher names their pod specs and judges nothing."""
+
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.kinds.kind import Kind
+from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.reading import search
+from usher.reading.values import Reading
+from usher.workloads import identity
+
+
+def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary) -> model.Workload | None:
+    """No rule judges an unknown kind, so usher names one that holds pod templates or asks for accelerators.
+
+    So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
+    """
+    group, version, kind = group_version_kind(value)
+    found = search.pod_specs(value)
+    full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
+    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    if found == [] and known is None:
+        found = search.resource_requests(value, vocabulary.contains)
+        reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
+    if found is None:
+        found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
+    if known is not None:
+        found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
+        here = f"in {version}" if version else "without a version"
+        reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
+    if not found:
+        return None
+    reading = Reading()
+    for path in found:
+        reading.unknown(path, reason)
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    return model.Workload(
+        group=group,
+        version=version,
+        kind=kind,
+        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
+        name=identity.name(metadata, reading) or kubeflow_pipelines_compiled.name(value),
+        labels={},
+        annotations={},
+        role=model.Role.UNKNOWN,
+        owner=None,
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
+        suspended=False,
+        pod_sets=(),
+        gang=model.Gang(wanted=False),
+        unknowns=reading.found(),
+    )
