@@ -67,7 +67,7 @@ def test_hostile_names_reach_the_terminal_escaped() -> None:
     assert "\x1b" not in done.out
 
 
-def test_the_role_is_told_with_its_reason_and_with_the_label_that_does_not_count(tmp_path: Path) -> None:
+def test_a_file_shows_the_role_with_its_reason_and_the_label_that_does_not_count(tmp_path: Path) -> None:
     config = tmp_path / "usher.yaml"
     config.write_text("queues:\n  - {namespaces: ['*'], roles: [inference], localQueue: serving}\n")
     value = builders.job(builders.template(builders.container(gpus=1)), labels={"gpu-usher.io/role": "inference"})

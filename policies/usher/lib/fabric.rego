@@ -7,6 +7,7 @@
 package usher.lib.fabric
 
 import data.usher.lib.amounts
+import data.usher.lib.pools
 import data.usher.lib.workload
 
 # METADATA
@@ -174,9 +175,27 @@ needs_of_volume(file) := [{"group": "", "kind": "ConfigMap", "name": file.config
 
 # The fabric that all pools share; undefined if they differ or if one pool has no fabric.
 _fabric_of(pod_set) := name if {
-	some name in {fit.fabric | some fit in pod_set.fits}
-	every fit in pod_set.fits { fit.fabric == name }
+	some name in {fit.fabric | some fit in pools.fits(pod_set)}
+	every fit in pools.fits(pod_set) { fit.fabric == name }
 }
+
+# METADATA
+# title: Why pods get no fabric profile, although a pool on which they can run has one
+# description: The webhook warns the user, because training without its fabric is slow and nothing else shows the reason.
+ambiguities contains {"at": pod_set.path, "reason": reason} if {
+	count(_why_no_fabric) == 0
+	some pod_set in workload.accelerator_pod_sets
+	_trains(pod_set)
+	some fit in pools.fits(pod_set)
+	fit.fabric
+	not _fabric_of(pod_set)
+	of_each := [$"pool {each.pool} {_fabric_text(each)}" | some each in pools.fits(pod_set)]
+	reason := $"{workload.pod_set_name(pod_set)} gets no fabric profile, because it fits {concat(" and ", of_each)}; select the nodes of one pool, or say in usher.yaml with pools[].for whom each pool is for"
+}
+
+_fabric_text(fit) := $"with fabric {fit.fabric}" if fit.fabric
+
+_fabric_text(fit) := "without a fabric" if not fit.fabric
 
 # METADATA
 # title: Whether the containers exchange data as training does

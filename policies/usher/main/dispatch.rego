@@ -1836,8 +1836,16 @@ _warnings contains each if {
 	some each in _warnings_accelerator_pods
 }
 
+_warnings_accelerator_pods contains {"mutation": "placement/gpu_node_affinity", "warning": warning} if {
+	some warning in data.usher.mutations.placement.gpu_node_affinity.warnings
+}
+
 _warnings_accelerator_pods contains {"mutation": "queueing/queue_label", "warning": warning} if {
 	some warning in data.usher.mutations.queueing.queue_label.warnings
+}
+
+_warnings_accelerator_pods contains {"mutation": "fabric/nccl_environment", "warning": warning} if {
+	some warning in data.usher.mutations.fabric.nccl_environment.warnings
 }
 
 _warnings contains each if {

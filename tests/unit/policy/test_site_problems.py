@@ -120,13 +120,13 @@ def test_a_quota_of_namespaces_that_are_exempt_or_not_there_is_warned_about() ->
     ]
 
 
-def test_a_rule_of_roles_for_a_kind_that_there_is_not_is_a_problem() -> None:
+def test_a_rule_of_roles_for_an_unknown_kind_is_a_problem() -> None:
     assert problems("roles: [{kinds: [Job, Deploymnt], role: batch}]") == [
         ("/roles/0/kinds/1", "usher knows no workloads of kind Deploymnt; did you mean Deployment?")
     ]
 
 
-def test_a_role_that_everybody_can_take_by_a_label_is_told() -> None:
+def test_a_role_that_everybody_can_take_by_a_label_gives_a_warning() -> None:
     assert warnings("roles: [{labels: {team: a}, role: system}, {fromLabel: team/role}]") == [
         (
             "/roles/0",

@@ -49,7 +49,7 @@ def test_behind_a_launcher_of_mpi_every_word_may_be_the_program() -> None:
     assert ("nvbandwidth", "-t", "copy") in [each.words for each in found if each.by_mpi]
 
 
-def test_arguments_alone_are_no_program() -> None:
+def test_arguments_alone_start_no_program() -> None:
     assert started("--model", "llama") == []
     assert started() == []
 

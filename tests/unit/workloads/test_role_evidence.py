@@ -120,7 +120,7 @@ def test_a_server_does_not_hide_a_trainer() -> None:
     assert role(builders.deployment(both)) is TRAINING
 
 
-def test_the_image_of_a_server_says_nothing_of_what_trains_or_runs_something_else() -> None:
+def test_the_image_of_a_server_does_not_decide_for_trainers_and_other_programs() -> None:
     image = "vllm/vllm-openai:v1"
 
     assert (

@@ -137,7 +137,7 @@ def test_a_rule_matches_by_image_command_and_label(condition: dict[str, Any]) ->
         {"namespaces": ["web"], "images": ["app"]},
     ],
 )
-def test_a_rule_of_which_one_condition_fails_does_not_match(condition: dict[str, Any]) -> None:
+def test_a_rule_with_one_wrong_condition_does_not_match(condition: dict[str, Any]) -> None:
     value = job("python", "/app/main.py", labels={"team": "nlp"})
 
     assert at_site(value, roles=[{**condition, "role": "training"}]).role is model.Role.BATCH
@@ -159,7 +159,7 @@ def test_where_no_rule_depends_on_the_role_the_label_decides(said: model.Role) -
     assert (found.role, found.role_reason) == (said, "its label gpu-usher.io/role")
 
 
-def test_nobody_becomes_part_of_the_system_by_a_label() -> None:
+def test_a_label_makes_no_workload_part_of_the_system() -> None:
     found = readable_workload(builders.job(labels={ROLE_LABEL: "system"}))
 
     assert found.role is model.Role.BATCH
@@ -227,7 +227,7 @@ def test_a_trusted_label_may_have_any_name_and_must_name_one_role() -> None:
 
 
 @pytest.mark.parametrize("label", ["infernce", "Training", "training ", "system-node"])
-def test_a_role_that_there_is_not_is_unknown_and_the_kind_tells_it(label: str) -> None:
+def test_an_unknown_role_is_unknown_and_the_kind_tells_it(label: str) -> None:
     value = builders.pytorch_job(labels={ROLE_LABEL: label})
 
     ((path, reason),) = unknowns(value)

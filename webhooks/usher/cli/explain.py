@@ -85,6 +85,11 @@ def _described(place: str, explanation: "Explanation") -> dict[str, object]:
         "name": workload.name if workload else "",
         "role": workload.role.value if workload else "",
         "roleReason": workload.role_reason if workload else "",
+        "pools": [
+            {"podSet": name, "pool": each.pool, "fits": each.fits, "reason": each.reason}
+            for name, reasons in explanation.pools
+            for each in reasons
+        ],
         "exemption": explanation.exemption,
         "entries": [
             {

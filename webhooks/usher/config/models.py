@@ -12,7 +12,7 @@ from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
 from usher.config.facts import Facts
 from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector
 from usher.config.identities import DEFAULT_IDENTITIES, Identity
-from usher.config.pools import Gpus, Pool, Taint
+from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Taint
 from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
 from usher.config.roles import RoleRule, RoleRules
@@ -28,6 +28,7 @@ __all__ = [
     "Identity",
     "Place",
     "Pool",
+    "PoolUse",
     "PriorityRule",
     "Queue",
     "Quota",
@@ -170,6 +171,7 @@ class Config(Section):
     # Before the pools, because their validation reads it.
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
     pools: list[Pool] = Field(default=[], description="The node pools with accelerators.")
+    gangs: Gangs = Field(default=Gangs(), description="What usher does with pods that start together.")
     roles: RoleRules = Field(default=[], description="The first rule that matches a workload gives it its role.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")

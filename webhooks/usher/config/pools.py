@@ -1,4 +1,4 @@
-"""The section `pools` of usher.yaml: how to recognise the nodes of a pool, and what they require of pods."""
+"""The sections `pools` and `gangs` of usher.yaml: the nodes of a pool, what they require, whom they serve."""
 
 import re
 from typing import Final, Literal
@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from usher import errors, quantities
-from usher.config.fields import LabelKey, LabelValue, Name, ResourceName, Section
+from usher.config.fields import LabelKey, LabelValue, Name, Pattern, ResourceName, Role, Section
 
 _OF_KUBERNETES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints of nodes that cannot be used now; no pod should tolerate them for long."""
@@ -77,6 +77,36 @@ class Gpus(Section):
     )
 
 
+class PoolUse(Section):
+    """The pods that a pool is for. All conditions must hold; of a list, one entry is enough."""
+
+    roles: list[Role] = Field(default=[], description="Roles of workloads (docs/roles-and-pools.md); by default all.")
+    namespaces: list[Pattern] = Field(
+        default=[], max_length=256, description="Namespaces, in which * stands for any characters; by default all."
+    )
+    min_accelerators_per_pod: int = Field(
+        default=0,
+        ge=0,
+        le=1024,
+        description="Only pods that ask for at least this number of accelerators: 8 for whole nodes.",
+    )
+    max_accelerators_per_pod: int | None = Field(
+        default=None, ge=0, le=1024, description="Only pods that ask for at most this number of accelerators."
+    )
+
+    @model_validator(mode="after")
+    def _check_some_pods(self) -> "PoolUse":
+        most = self.max_accelerators_per_pod
+        if most is not None and most < self.min_accelerators_per_pod:
+            raise ValueError(
+                f"no pod asks for {self.min_accelerators_per_pod} at least and {most} at most; swap "
+                "minAcceleratorsPerPod and maxAcceleratorsPerPod"
+            )
+        if not self.roles and not self.namespaces and not self.min_accelerators_per_pod and most is None:
+            raise ValueError("the pool is for all pods; set roles, namespaces or a number of accelerators, or no for")
+        return self
+
+
 class Pool(Section):
     """A node pool: how its nodes are recognised, and what they require of pods."""
 
@@ -87,6 +117,12 @@ class Pool(Section):
     taints: list[Taint] = Field(default=[], description="Taints that all its nodes have.")
     resources: list[ResourceName] = Field(
         default=["nvidia.com/gpu"], description="Accelerator resources that its nodes offer."
+    )
+    serves: PoolUse | None = Field(
+        default=None,
+        alias="for",
+        description="The pods that the pool is for; by default all. Other pods get no toleration and no affinity for "
+        "it, and usher reports those that select it. Namespaces of the system use every pool.",
     )
     fabric: Name | None = Field(default=None, description="Name of the interconnect profile in `fabrics`.")
     gpu: Gpus | None = Field(default=None, description="The GPUs of one node.")
@@ -122,7 +158,27 @@ class Pool(Section):
             raise ValueError("a pool that scales has room for one node: set maxNodes to 1 or more, or leave it out")
         return self
 
+    @model_validator(mode="after")
+    def _check_a_node_is_large_enough(self) -> "Pool":
+        least = 0 if self.serves is None else self.serves.min_accelerators_per_pod
+        if self.gpu is not None and self.gpu.mig_strategy == "none" and least > self.gpu.per_node:
+            raise ValueError(
+                f"the pool is for pods with at least {least} accelerators, but a node has {self.gpu.per_node}; lower "
+                "for.minAcceleratorsPerPod"
+            )
+        return self
+
     @property
     def scales(self) -> bool:
         """Whether an autoscaler adds nodes to the existing ones."""
         return bool(self.scales_from_zero) or self.max_nodes is not None
+
+
+class Gangs(Section):
+    """Pods that start together."""
+
+    different_boards: Literal["warn", "narrow"] = Field(
+        default="warn",
+        description="What usher does where the pods of a gang may run on pools with different boards: warn, or bind "
+        "them to the board of the first of these pools, in the order of usher.yaml.",
+    )

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from usher import model
+from usher.authorities.nodes import pool_reasons
+from usher.authorities.nodes.pool_reasons import PoolReason
 from usher.kinds import registry
 from usher.mutation import merge, strategies
 from usher.policy import enforcement
@@ -45,6 +47,8 @@ class Explanation:
     exemption: str
     entries: tuple[Explained, ...]
     """In the order of the states, then of the codes."""
+    pools: tuple[tuple[str, tuple[PoolReason, ...]], ...] = ()
+    """The pools of usher.yaml for each pod set that asks for accelerators, with the name of the pod set."""
 
 
 def explain(evaluator: Evaluator, request: Request) -> Explanation:
@@ -72,7 +76,15 @@ def explain(evaluator: Evaluator, request: Request) -> Explanation:
         workload=workload,
         exemption="",
         entries=tuple(sorted(entries, key=lambda each: order.index(each.state))),
+        pools=tuple(_pools(workload, evaluator)),
     )
+
+
+def _pools(workload: model.Workload, evaluator: Evaluator) -> Iterator[tuple[str, tuple[PoolReason, ...]]]:
+    for pod_set in workload.pod_sets:
+        reasons = pool_reasons.of(pod_set, workload=workload, known=evaluator.knowledge)
+        if reasons:
+            yield pod_set.name, reasons
 
 
 def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bool = False) -> str:

@@ -44,6 +44,10 @@ def write(explained: Iterable[tuple[str, Explanation]], stream: TextIO, /, *, wi
         workload = explanation.workload
         if workload is not None and workload.role_reason:
             lines.wrapped(f"role {workload.role}: {workload.role_reason}", first=Text("  "), rest="    ")
+        for name, reasons in explanation.pools:
+            for each in reasons:
+                of_pod_set = f"{name}: " if name else ""
+                lines.wrapped(f"{of_pod_set}pool {each.pool}: {each.reason}", first=Text("  "), rest="    ")
         if explanation.exemption:
             lines.wrapped(f"not judged: {explanation.exemption}", first=Text("  "), rest="  ")
         for state in State:

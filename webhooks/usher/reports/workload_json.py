@@ -141,6 +141,14 @@ class Scaler(Shape):
     unknowns: list[Unknown] = attribute("growth", "unknowns")
 
 
+class Pool(Shape):
+    """Whether a pool of usher.yaml fits the pods, and why."""
+
+    pool: str
+    fits: bool
+    reason: str
+
+
 class Workload(Shape):
     """`pods`, `totals` and the `pods` of pod sets are those that the scalers allow; `input` is what the policies see.
 
@@ -165,6 +173,7 @@ class Workload(Shape):
     totals: list[Total] = attribute("workload", "totals")
     scaled_by: list[Scaler] = attribute("scalers")
     pod_sets: list[PodSet] = attribute("workload", "pod_sets")
+    pools: Annotated[dict[str, list[Pool]], IF_ANY]
     unknowns: list[Unknown] = attribute("workload", "unknowns")
     input: Annotated[Any, BeforeValidator(orjson.loads)]
 

@@ -66,7 +66,7 @@ def _known(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
         yield Row("queue", f"{workload.queue_labels[_QUEUE]} (Kueue)")
     if common.operator_environment:
         yield Row("operator sets", common.operator_environment)
-    yield from _pod_sets(workload, vocabulary, common)
+    yield from _pod_sets(shown, vocabulary, common)
 
 
 def _pods(count: model.Count) -> str:
@@ -107,8 +107,9 @@ def _gang(gang: model.Gang) -> str:
     return formed if gang.minimum is None else f"{formed}; at least {wording.count(gang.minimum, 'pod')} at once"
 
 
-def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) -> Iterator[Row]:
+def _pod_sets(shown: ShownWorkload, vocabulary: Vocabulary, common: Common) -> Iterator[Row]:
     """The rows of each pod set. A single one without a name needs no heading."""
+    workload = shown.workload
     alone = len(workload.pod_sets) == 1
     for pod_set in workload.pod_sets:
         shares = any(request.claim for request in pod_set.requests)
@@ -119,6 +120,7 @@ def _pod_sets(workload: model.Workload, vocabulary: Vocabulary, common: Common) 
             yield Row(f"pod set {pod_set.name or '(unnamed)'}", f"{wording.pods(pod_set.count)}{reason}")
             indent = 4
         yield from pod_set_rows.rows(pod_set, vocabulary, indent=indent, requests=requests, common=common)
+        yield from (Row(f"pool {each.pool}", each.reason, indent) for each in shown.pools.get(pod_set.path, ()))
 
 
 def _unknown(shown: ShownWorkload) -> Iterator[str]:

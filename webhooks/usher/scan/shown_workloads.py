@@ -8,6 +8,8 @@ from functools import partial
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import pool_reasons
+from usher.authorities.nodes.pool_reasons import PoolReason
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.input.document import Documents
@@ -47,6 +49,8 @@ class ShownWorkload:
     scalers: tuple[Scaler, ...]
     input: bytes
     """The input document of the policies, as JSON. They judge the object without its scalers."""
+    pools: Mapping[str, tuple[PoolReason, ...]]
+    """The pools of usher.yaml for each pod set that asks for accelerators, by the path of its template."""
 
 
 def workloads(
@@ -62,7 +66,8 @@ def workloads(
         vocabulary: which resources are accelerators.
         namespace: the namespace of objects without one.
     """
-    documents = Documents(Knowledge(facts=Store(), config=config, vocabulary=vocabulary))
+    known = Knowledge(facts=Store(), config=config, vocabulary=vocabulary)
+    documents = Documents(known)
     roles = Roles(config)
     for batch in batches:
         objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
@@ -79,7 +84,13 @@ def workloads(
                     workload=workload,
                     scalers=tuple(Scaler(growth=each, effective=_changes(item.value, each)) for each in growths),
                     input=documents.build(own),
+                    pools=_pools(own, known),
                 )
+
+
+def _pools(workload: model.Workload, known: Knowledge) -> Mapping[str, tuple[PoolReason, ...]]:
+    found = {each.path: pool_reasons.of(each, workload=workload, known=known) for each in workload.pod_sets}
+    return {path: reasons for path, reasons in found.items() if reasons}
 
 
 def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, Sequence[Growth]]:

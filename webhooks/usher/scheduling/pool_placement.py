@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from usher import model
 from usher.config import models
@@ -42,6 +43,14 @@ class PoolFit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptOff:
+    """A pool whose resources and labels fit the pod set, but which is for other pods."""
+
+    pool: models.Pool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
     """How the pod set's selectors and tolerations fit the declared pools."""
 
@@ -49,23 +58,34 @@ class Placement:
     declared: bool
     """Whether a declared pool offers the resources of the pod set; otherwise the nodes are unknown."""
     selected: tuple[bool, ...]
-    """For every alternative of the pod set: does it allow accelerator nodes only?"""
+    """For every alternative of the pod set: does it allow accelerator nodes only? Nodes of a pool for other pods count
+    as nodes without accelerators."""
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Labels that have a whole number on every allowed node, with the possible numbers."""
+    kept_off: tuple[KeptOff, ...] = ()
 
 
-def placement(pod_set: model.PodSet, pools: Sequence[models.Pool], offering: Sequence[models.Pool]) -> Placement:
+def placement(
+    pod_set: model.PodSet,
+    pools: Sequence[models.Pool],
+    offering: Sequence[models.Pool],
+    refusals: Mapping[str, str] = MappingProxyType({}),
+) -> Placement:
     """Where one pod of the set could run.
 
     Args:
         pod_set: the pods.
         pools: all pools of usher.yaml.
         offering: the pools that offer what the pods ask for (accelerators.offers).
+        refusals: why a pool is not for the pods, by its name.
     """
     ways = pool_affinity.alternatives(pod_set)
     fitting = [pool for pool in offering if any(pool_affinity.could_fit(way, pool.node_selector) for way in ways)]
+    kept_off = [KeptOff(pool=pool, reason=refusals[pool.name]) for pool in fitting if pool.name in refusals]
+    fitting = [pool for pool in fitting if pool.name not in refusals]
     if pools:
-        labels = [pool.node_selector for pool in pools]
+        others = {kept.pool.name for kept in kept_off}
+        labels = [pool.node_selector for pool in pools if pool.name not in others]
         selected = tuple(pool_affinity.allows_only(way, labels) for way in ways)
     else:
         # A machine type or name may select accelerator nodes or other nodes: it counts only for pods with accelerators.
@@ -79,4 +99,5 @@ def placement(pod_set: model.PodSet, pools: Sequence[models.Pool], offering: Seq
         declared=bool(offering),
         selected=selected,
         numbers=pool_affinity.allowed_numbers(ways),
+        kept_off=tuple(kept_off),
     )

@@ -43,7 +43,7 @@ class Program(NamedTuple):
 
 
 def read(command: Sequence[str]) -> tuple[Program, ...]:
-    """The programs of a command with its arguments; none of a command that is too long to be read."""
+    """The programs of a command with its arguments; empty for a command that is too long to be read."""
     if sum(map(len, command)) > _LONGEST_COMMAND:
         return ()
     return tuple(program for program, _ in zip(_of(list(command[:_MOST_WORDS])), range(MOST_PROGRAMS), strict=False))
@@ -52,7 +52,7 @@ def read(command: Sequence[str]) -> tuple[Program, ...]:
 def is_beside(program: Program) -> bool:
     """Whether a program only prepares, prints or waits, so that it says nothing about the work of its container.
 
-    Options are no program either: without a command, `args` go to the program of the image.
+    Options do not start a program either: without a command, `args` go to the program of the image.
     """
     name = program.words[0]
     return name in _BESIDE or name.startswith(("#", "-")) or bool(_ASSIGNMENT.fullmatch(name))

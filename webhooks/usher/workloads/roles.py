@@ -134,6 +134,9 @@ def _entries_by_role(config: models.Config) -> Iterator[_Entry]:
         for index, entry in enumerate(entries):
             if entry.roles:
                 yield _Entry(f"{name}[{index}]", entry.namespaces, frozenset(entry.roles))
+    for index, pool in enumerate(config.pools):
+        if pool.serves is not None and pool.serves.roles:
+            yield _Entry(f"pools[{index}].for", pool.serves.namespaces or ["*"], frozenset(pool.serves.roles))
 
 
 def _claimed(labels: Mapping[str, str], reading: Reading) -> model.Role | None:

@@ -29,8 +29,9 @@ COUNT = "nvidia.com/gpu.count"
 
 def seen(value: paths.Object, *pools: models.Pool) -> PoolsInput:
     config = models.Config(pools=list(pools))
-    (pod_set,) = workload(value).pod_sets
-    return PoolPlacements(config, VOCABULARY).of(pod_set)
+    found = workload(value)
+    (pod_set,) = found.pod_sets
+    return PoolPlacements(config, VOCABULARY).of(pod_set, workload=found)
 
 
 def tolerated(
@@ -95,11 +96,12 @@ def test_without_pools_the_usual_taints_count_with_their_usual_effect() -> None:
 
 def test_partly_known_pods_may_ask_for_accelerators() -> None:
     guard = toleration("nvidia.com/gpu", operator="Exists")
-    (pod_set,) = workload(builders.pod(tolerations=[guard], nodeSelector={"pool": "h100"})).pod_sets
+    pod = workload(builders.pod(tolerations=[guard], nodeSelector={"pool": "h100"}))
+    (pod_set,) = pod.pod_sets
     nodes = PoolPlacements(models.Config(pools=[GUARDED]), VOCABULARY)
 
-    assert nodes.of(pod_set)["tolerated"] != []
-    assert nodes.of(replace(pod_set, whole=False)) == NOWHERE
+    assert nodes.of(pod_set, workload=pod)["tolerated"] != []
+    assert nodes.of(replace(pod_set, whole=False), workload=pod) == NOWHERE
 
 
 def test_pods_with_accelerators_are_to_tolerate_the_taint() -> None:

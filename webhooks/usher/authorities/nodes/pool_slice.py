@@ -12,6 +12,7 @@ from usher import model
 from usher.accelerators import offers, pool_taints
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import pool_uses
 from usher.config import models
 from usher.scheduling import pool_placement, taints
 
@@ -40,6 +41,15 @@ class PoolFitInput(TypedDict):
     """The name of the pool's interconnect profile in `input.fabrics`."""
     gpus: NotRequired[int]
     """GPUs of one node."""
+    board: NotRequired[str]
+    """The board of its nodes, where usher.yaml names it."""
+
+
+class KeptOffInput(TypedDict):
+    """A declared pool that would fit the pods, but that is for others."""
+
+    pool: str
+    reason: str
 
 
 class ToleratedInput(TypedDict):
@@ -63,6 +73,8 @@ class PoolsInput(TypedDict):
     """The taints of accelerator nodes that the pods tolerate, where the pods ask for no accelerator."""
     unmatchedClasses: NotRequired[list[str]]
     """Device classes whose pools usher does not know, although usher.yaml declares pools."""
+    keptOff: NotRequired[list[KeptOffInput]]
+    """Absent without these pools."""
     numbers: NotRequired[dict[str, list[int]]]
     """Labels with a whole number on every node that an accelerator pod may run on, with these numbers."""
 
@@ -82,6 +94,9 @@ class _Question:
 
     key: bytes
     pod_set: model.PodSet = field(compare=False)
+    refusals: pool_uses.Refusals = field(compare=False)
+    otherwise: pool_uses.Refusals = field(compare=False)
+    """The refusals that hold whatever the role is; used where the role is uncertain and leaves no pool."""
 
 
 def _looks_at_nodes(pod_set: model.PodSet) -> bool:
@@ -100,15 +115,28 @@ class PoolPlacements:
     def __init__(self, config: models.Config, vocabulary: Vocabulary) -> None:
         self._config = config
         self._vocabulary = vocabulary
-        self._kept = lru_cache(maxsize=1024)(lambda question: self._work_out(question.pod_set))
+        self._uses = pool_uses.PoolUses(config, vocabulary)
+        self._kept = lru_cache(maxsize=1024)(self._work_out)
 
-    def of(self, pod_set: model.PodSet) -> PoolsInput:
-        """The answer for one pod set. Callers must not change it."""
+    def of(self, pod_set: model.PodSet, *, workload: model.Workload) -> PoolsInput:
+        """The answer for one pod set of a workload. Callers must not change it."""
         # The unknown part of a pod may ask for accelerators.
         if not pod_set.asks_accelerators and not (pod_set.whole and _looks_at_nodes(pod_set)):
             return NOWHERE
+        question = self._question(pod_set, workload)
+        return self._kept(question) if len(question.key) <= _LARGEST else self._work_out(question)
+
+    def _question(self, pod_set: model.PodSet, workload: model.Workload) -> _Question:
+        refusals = otherwise = pool_uses.EVERY_POOL
+        if pod_set.asks_accelerators and self._uses.any:  # ordinary pods may use any node
+            refusals = self._uses.refusals(pod_set, namespace=workload.namespace, role=workload.role)
+            otherwise = refusals
+            if refusals and workload.owner is not None:
+                otherwise = self._uses.refusals(pod_set, namespace=workload.namespace, role=None)
         key = orjson.dumps(
             (
+                dict(refusals),
+                dict(otherwise),
                 pod_set.asks_accelerators,
                 list(pod_set.accelerators),
                 [(each.route, each.name, each.like, each.instead) for each in pod_set.requests],
@@ -118,13 +146,24 @@ class PoolPlacements:
                 pod_set.tolerations,
             )
         )
-        if len(key) > _LARGEST:
-            return self._work_out(pod_set)
-        return self._kept(_Question(key, pod_set))
+        return _Question(key, pod_set, refusals, otherwise)
 
-    def _work_out(self, pod_set: model.PodSet) -> PoolsInput:
+    def where(self, pod_set: model.PodSet, *, workload: model.Workload) -> pool_placement.Placement:
+        """The placement of one pod set, for people who ask."""
+        return self._placement(self._question(pod_set, workload))
+
+    def _placement(self, question: _Question) -> pool_placement.Placement:
+        pools = self._config.pools
+        offering = offers.offering(question.pod_set, pools, self._vocabulary).pools
+        found = pool_placement.placement(question.pod_set, pools, offering, question.refusals)
+        if found.fits or not found.kept_off:
+            return found
+        # The role of what a controller made may differ from that of its owner, whose template has been placed.
+        return pool_placement.placement(question.pod_set, pools, offering, question.otherwise)
+
+    def _work_out(self, question: _Question) -> PoolsInput:
+        pod_set, where = question.pod_set, self._placement(question)
         found = offers.offering(pod_set, self._config.pools, self._vocabulary)
-        where = pool_placement.placement(pod_set, self._config.pools, found.pools)
         result: PoolsInput = {
             "poolsDeclared": where.declared,
             "selectsAcceleratorNodes": list(where.selected),
@@ -134,6 +173,8 @@ class PoolPlacements:
         }
         if found.unmatched and self._config.pools:
             result["unmatchedClasses"] = list(found.unmatched)
+        if where.kept_off:
+            result["keptOff"] = [{"pool": each.pool.name, "reason": each.reason} for each in where.kept_off]
         if pod_set.asks_accelerators and where.numbers:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
@@ -169,17 +210,20 @@ class PoolPlacements:
         result: PoolFitInput = {
             "pool": fit.pool.name,
             "labels": dict(fit.pool.node_selector),
-            "untolerated": [self._taint(taint) for taint in fit.untolerated],
+            "untolerated": [self._taint(taint, fit.pool) for taint in fit.untolerated],
         }
+        board = pool_uses.board(fit.pool)
+        if board:
+            result["board"] = board
         if fit.pool.fabric is not None:
             result["fabric"] = fit.pool.fabric
         if fit.pool.gpu is not None:
             result["gpus"] = fit.pool.gpu.per_node
         return result
 
-    def _taint(self, taint: models.Taint) -> TaintInput:
+    def _taint(self, taint: models.Taint, pool: models.Pool) -> TaintInput:
         result: TaintInput = {"key": taint.key, "value": taint.value, "effect": taint.effect}
-        operator = pool_taints.operator(taint, self._vocabulary)
+        operator = pool_taints.operator(taint, self._vocabulary, for_these_pods=pool.serves is not None)
         if operator is not None:
             result["operator"] = operator
         return result

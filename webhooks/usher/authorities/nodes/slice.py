@@ -107,7 +107,7 @@ def of(case: Case, known: Knowledge) -> NodesInput | None:
     for pod_set, written in zip(workload.pod_sets, read.demands(workload, known), strict=True):
         if pod_set.placed and pod_set.node_name:
             continue
-        pools = pool_slice.placements(known).of(pod_set)
+        pools = pool_slice.placements(known).of(pod_set, workload=workload)
         # Another check asks for these tolerations. So a pod set is reported here only if no node fits even with them.
         demand = written.tolerating(*_asked_elsewhere(pools))
         verdict = verdicts.of(demand)

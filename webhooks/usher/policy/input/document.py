@@ -148,7 +148,7 @@ class Documents:
         """
         document: Input = {
             "workload": _workload(workload),
-            "podSets": [self._pod_set(pod_set) for pod_set in workload.pod_sets],
+            "podSets": [self._pod_set(pod_set, workload) for pod_set in workload.pod_sets],
             "site": self._sites.of(workload),
         }
         fabrics = {fit["fabric"] for pod_set in document["podSets"] for fit in pod_set["fits"] if "fabric" in fit}
@@ -164,8 +164,8 @@ class Documents:
             document["cluster"] = cluster
         return orjson.dumps(document)
 
-    def _pod_set(self, pod_set: model.PodSet) -> PodSet:
-        where = self._placements.of(pod_set)
+    def _pod_set(self, pod_set: model.PodSet, workload: model.Workload) -> PodSet:
+        where = self._placements.of(pod_set, workload=workload)
         result = pod_set_document(pod_set, where)
         mig = self._all_mig.of(pod_set, where)
         if mig is not None:

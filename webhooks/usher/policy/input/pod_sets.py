@@ -150,6 +150,8 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         ],
     }
     result.update(cast(PodSet, pod_set.fields))
+    if "keptOff" in where:
+        result["keptOff"] = where["keptOff"]
     if "numbers" in where:
         result["numbers"] = where["numbers"]
     if "unmatchedClasses" in where:

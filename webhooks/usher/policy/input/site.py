@@ -55,6 +55,8 @@ class Site(TypedDict):
     priority: NotRequired[Priority]
     globalDefaultPriority: NotRequired[str]
     ipcLockAllowed: bool
+    narrowsGangs: NotRequired[bool]
+    """True where a gang that fits pools with different boards is bound to one board; absent otherwise."""
 
 
 class File(TypedDict):
@@ -127,6 +129,8 @@ class Sites:
         priority = config_selection.first(config.priorities.classes, subject)
         if priority is not None:
             result["priority"] = {"priorityClass": priority.priority_class}
+        if config.gangs.different_boards == "narrow":
+            result["narrowsGangs"] = True
         if config.priorities.global_default is not None:
             result["globalDefaultPriority"] = config.priorities.global_default
         return result

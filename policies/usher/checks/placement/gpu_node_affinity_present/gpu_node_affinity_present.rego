@@ -7,7 +7,8 @@
 #   affinity selects nothing. The check skips workloads that Kueue places, because the flavors of its queues select the
 #   nodes. It also skips pods whose selectors leave no pool; another check finds these. Where no declared pool offers
 #   the accelerator, usher knows only the labels that accelerator nodes usually carry. It then reports only pods where
-#   some terms use these labels and other terms do not.
+#   some terms use these labels and other terms do not. usher.yaml can say which pods a pool is for (`for`): the nodes of
+#   a pool for other pods count as nodes without accelerators.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#node-affinity
@@ -38,7 +39,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "nodeSelector"),
-		"message": $"{workload.pod_set_name(pod_set)} does not select accelerator nodes by node selector or required node affinity",
+		"message": _message(pod_set),
 		"remedy": $"select the nodes of pool {pool.pool}: {_labels(pool)}",
 	}
 }
@@ -66,6 +67,10 @@ unknown contains {"path": pod_set.specPath, "reason": reason} if {
 _why_unknown(pod_set) := reason if reason := placement.why_unmatched(pod_set)
 
 else := "usher.yaml declares no node pool that offers what the pods ask for"
+
+_message(pod_set) := $"{workload.pod_set_name(pod_set)} may run on nodes of pool {kept.pool}, but {kept.reason}" if {
+	kept := pod_set.keptOff[0]
+} else := $"{workload.pod_set_name(pod_set)} does not select accelerator nodes by node selector or required node affinity"
 
 _open_pod_sets := [pod_set |
 	some pod_set in workload.accelerator_pod_sets

@@ -108,3 +108,9 @@ test_devices_whose_pools_are_not_known_are_unknown if {
 		"reason": "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com",
 	}} with input as examples.unknown_claim_of_unmatched_class
 }
+
+test_a_pool_for_others_is_named if {
+	kept_off := {"op": "add", "path": "/podSets/0/keptOff", "value": [{"pool": "serving", "reason": "it is for the roles inference"}]}
+	found := check.deny with input as json.patch(examples.bad_pod, [kept_off])
+	{finding.message | some finding in found} == {"the pod may run on nodes of pool serving, but it is for the roles inference"}
+}

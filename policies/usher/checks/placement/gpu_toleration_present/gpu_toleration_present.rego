@@ -74,6 +74,13 @@ _remedy(fit) := $"tolerate {concat(" and ", sort(by_any_value))} with operator E
 	every taint in fit.untolerated { taint.operator == "Exists" }
 }
 
+# usher.yaml says that the pool is for these pods, so its taint is tolerated with its value.
+else := $"tolerate {concat(" and ", array.concat(by_any_value, by_value))}" if {
+	every taint in fit.untolerated { taint.operator }
+	by_any_value := sort({$"{taint.key} with operator Exists" | some taint in fit.untolerated; taint.operator == "Exists"})
+	by_value := sort({$"{taint.key}={taint.value} with operator Equal" | some taint in fit.untolerated; taint.operator == "Equal"})
+}
+
 else := $"choose another pool; if the nodes are for these pods, tolerate {_taints(fit)}"
 
 # Tolerations of the right key that do not tolerate the taint are usually a mistake.

@@ -84,3 +84,11 @@ test_pods_are_judged_instead_of_a_template_that_the_webhook_cannot_edit if {
 	unchangeable := json.patch(examples.bad_pod, [{"op": "replace", "path": "/podSets/0/changeable", "value": false}])
 	check.deny == set() with input as unchangeable
 }
+
+test_a_taint_that_keeps_a_pool_for_some_pods_is_to_be_tolerated_with_its_value if {
+	dedicated := {"key": "dedicated", "value": "training", "effect": "NoSchedule", "operator": "Equal"}
+	both := json.patch(examples.bad_daemonset, [{"op": "add", "path": "/podSets/0/fits/0/untolerated/-", "value": dedicated}])
+	alone := json.patch(examples.bad_daemonset, [{"op": "replace", "path": "/podSets/0/fits/0/untolerated", "value": [dedicated]}])
+	{finding.remedy | some finding in check.deny} == {"tolerate nvidia.com/gpu with operator Exists and dedicated=training with operator Equal"} with input as both
+	{finding.remedy | some finding in check.deny} == {"tolerate dedicated=training with operator Equal"} with input as alone
+}

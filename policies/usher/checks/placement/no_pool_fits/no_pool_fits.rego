@@ -6,7 +6,8 @@
 #   accelerator. The pods stay pending forever, and no autoscaler adds a node for them. The check compares selectors
 #   only with labels that usher.yaml declares for a pool. usher does not know the other labels of its nodes, and counts
 #   them as matching. This check does not look at taints. Where no pool has what the pods ask for, usher knows nothing
-#   about their nodes.
+#   about their nodes. usher.yaml can say which pods a pool is for (`for`); the check also reports pods that fit only on
+#   pools for others.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
@@ -33,10 +34,24 @@ deny contains finding if {
 	pod_set.poolsDeclared
 	pod_set.fits == []
 	not nodes.never_fits(pod_set)
+	not pod_set.keptOff
 
 	finding := {
 		"path": placement.selection_path(pod_set),
 		"message": $"{workload.pod_set_name(pod_set)} fits on no declared node pool: the pools that offer what it asks for do not have the labels that it selects",
 		"remedy": "select the labels of a pool in usher.yaml, or declare the intended pool there",
+	}
+}
+
+deny contains finding if {
+	some pod_set in workload.accelerator_pod_sets
+	pod_set.fits == []
+	count(pod_set.keptOff) > 0
+	reasons := [$"{kept.pool} ({kept.reason})" | some kept in pod_set.keptOff]
+
+	finding := {
+		"path": placement.selection_path(pod_set),
+		"message": $"{workload.pod_set_name(pod_set)} fits only on node pools for others: {concat("; ", reasons)}",
+		"remedy": "select the nodes of a pool for this workload; or let usher.yaml give the workload another role (roles), or the pool other pods (pools[].for)",
 	}
 }

@@ -40,3 +40,20 @@ test_where_no_pool_has_what_is_asked_nothing_is_known if {
 test_a_pod_set_without_accelerators_needs_no_pool if {
 	check.deny == set() with input as examples.good_raycluster
 }
+
+test_pods_that_fit_only_pools_for_others_are_found if {
+	for_others := json.patch(examples.bad_pod, [{"op": "add", "path": "/podSets/0/keptOff", "value": [
+		{"pool": "a", "reason": "it is for training"},
+		{"pool": "b", "reason": "it is for the namespaces web"},
+	]}])
+	check.deny == {{
+		"path": "/spec/nodeSelector",
+		"message": "the pod fits only on node pools for others: a (it is for training); b (it is for the namespaces web)",
+		"remedy": "select the nodes of a pool for this workload; or let usher.yaml give the workload another role (roles), or the pool other pods (pools[].for)",
+	}} with input as for_others
+}
+
+test_pods_with_a_pool_of_their_own_are_not_told_of_others if {
+	good := json.patch(examples.good_job, [{"op": "add", "path": "/podSets/0/keptOff", "value": [{"pool": "a", "reason": "x"}]}])
+	check.deny == set() with input as good
+}

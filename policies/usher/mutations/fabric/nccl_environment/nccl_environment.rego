@@ -3,7 +3,8 @@
 # description: |
 #   NCCL falls back to slow sockets, without an error, if its variables do not describe the interconnect. The webhook
 #   adds the variables of the fabric profile to training containers of a workload with several pods. usher.yaml names
-#   the profile for each node pool. All pools on which the pods can run must have the same profile.
+#   the profile for each node pool. All pools on which the pods can run must have the same profile; if they differ, the
+#   webhook warns the user.
 #   The webhook skips containers without an accelerator, init containers and sidecars. It also skips the workers of an
 #   MPIJob: sshd starts their ranks, which would never see the variables. A variable that the container sets in `env`
 #   stays unchanged. A variable from `envFrom` is not visible here; the webhook does not override it and warns the user.
@@ -42,6 +43,8 @@ _is_elsewhere(pod_set, value) if {
 	pod_set.hostNetwork
 	"eth0" in split(trim_prefix(value, "="), ",")
 }
+
+warnings contains ambiguity if some ambiguity in fabric.ambiguities
 
 skips contains skip if some skip in fabric.skips
 

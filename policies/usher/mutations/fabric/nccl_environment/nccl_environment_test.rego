@@ -131,3 +131,9 @@ test_a_pod_set_in_which_nothing_trains_is_left_alone if {
 		"no container of the pod both trains and asks for accelerators",
 	) with input as idle
 }
+
+test_pools_with_different_fabrics_are_told if {
+	{warning.reason | some warning in mutation.warnings} == {"Worker gets no fabric profile, because it fits pool h200 with fabric rails and pool l40s without a fabric; select the nodes of one pool, or say in usher.yaml with pools[].for whom each pool is for"} with input as examples.untouched_pytorchjob_on_two_fabrics
+	mutation.warnings == set() with input as examples.before_pytorchjob
+	mutation.warnings == set() with input as examples.untouched_service
+}

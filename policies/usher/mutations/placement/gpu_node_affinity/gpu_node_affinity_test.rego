@@ -118,3 +118,45 @@ test_parts_of_the_system_run_where_their_author_wants if {
 		"reason": "it is a part of the system, which runs where its author wants",
 	}} with input as system
 }
+
+kept_off := {"op": "add", "path": "/podSets/0/keptOff", "value": [{"pool": "serving", "reason": "it is for inference"}]}
+
+test_pods_are_kept_off_the_pools_for_others if {
+	selecting := json.patch(examples.untouched_selecting_pod, [kept_off])
+	intents := mutation.intents with input as selecting
+	{intent.reason | some intent in intents} == {$"the pods belong on nodes of {selecting.podSets[0].fits[0].pool}"}
+	not "its node selector and affinity already allow only accelerator nodes" in {skip.reason | some skip in mutation.skips} with input as selecting
+}
+
+test_pods_that_belong_on_several_pools_get_the_labels_that_all_of_these_have if {
+	labels := [{"a": "1", "b": "1", "c": "1"}, {"a": "2", "b": "2"}]
+	fits := [{"pool": $"p{index}", "labels": label, "untolerated": []} | some index, label in labels]
+	mixed := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": fits}, kept_off])
+	intents := mutation.intents with input as mixed
+	{intent.value.key | some intent in intents} == {"a", "b"}
+	apart := json.patch(mixed, [{"op": "replace", "path": "/podSets/0/fits/1/labels", "value": {"d": "1"}}])
+	mutation.intents == set() with input as apart
+	{"the labels of the pools on which the pod can run do not separate them from other pools"} == {skip.reason | some skip in mutation.skips} with input as apart
+}
+
+test_pods_that_fit_only_pools_for_others_get_nothing_and_the_reason if {
+	misfit := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": []}, kept_off])
+	mutation.intents == set() with input as misfit
+	{"the pools with what the pod asks for are for others: serving, because it is for inference"} == {skip.reason | some skip in mutation.skips} with input as misfit
+}
+
+test_a_gang_that_fits_several_boards_is_warned_or_narrowed if {
+	both := json.patch(examples.before_pytorchjob, [
+	{"op": "add", "path": $"/podSets/{index}/fits/{number}/board", "value": pod_set.fits[number].pool} |
+		some index, pod_set in examples.before_pytorchjob.podSets
+		some number, _ in pod_set.fits
+	])
+	{warning.at | some warning in mutation.warnings} == {""} with input as both
+	every warning in mutation.warnings {
+		startswith(warning.reason, "its pods may land on nodes with different boards (a100, h100)")
+	} with input as both
+	narrowed := json.patch(both, [{"op": "add", "path": "/site/narrowsGangs", "value": true}])
+	intents := mutation.intents with input as narrowed
+	{intent.reason | some intent in intents} == {$"the pods belong on nodes of {both.podSets[0].fits[0].pool}"}
+	mutation.warnings == set() with input as narrowed
+}

@@ -6,7 +6,8 @@
 #   every pool on which the pods can run. If not, it adds a toleration for the usual taint of these nodes, which does no
 #   harm where the nodes have no taint. By itself the webhook tolerates only taints that mark accelerators: those with the
 #   name of a resource, those of clouds (`sku=gpu`), and those that usher.yaml lists under `accelerators.taints`. Another
-#   taint, for example `dedicated=training`, says for whom the nodes are; a pod must tolerate it itself.
+#   taint, for example `dedicated=training`, says for whom the nodes are. The webhook tolerates it, with its value, only for
+#   pods that the pool is for by `for` in usher.yaml; other pods must tolerate it themselves.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -21,11 +22,12 @@
 package usher.mutations.placement.gpu_toleration
 
 import data.usher.lib.placement
+import data.usher.lib.pools
 import data.usher.lib.workload
 
 intents contains intent if {
 	some pod_set in workload.accelerator_pod_sets
-	some fit in pod_set.fits
+	some fit in pools.fits(pod_set)
 	not placement.kept_for_others(pod_set)
 	some taint in fit.untolerated
 
@@ -35,6 +37,17 @@ intents contains intent if {
 		"value": _toleration(taint),
 		"reason": $"nodes of pool {fit.pool} have the taint {taint.key}",
 	}
+}
+
+# The API server leaves an empty value out.
+_toleration(taint) := {"key": taint.key, "operator": "Equal", "effect": taint.effect} if {
+	taint.operator == "Equal"
+	taint.value == ""
+}
+
+_toleration(taint) := {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect} if {
+	taint.operator == "Equal"
+	taint.value != ""
 }
 
 intents contains intent if {
@@ -51,8 +64,6 @@ intents contains intent if {
 
 _toleration(taint) := {"key": taint.key, "operator": "Exists", "effect": taint.effect} if taint.operator == "Exists"
 
-_toleration(taint) := object.union(object.remove(taint, ["operator"]), {"operator": "Equal"}) if taint.operator == "Equal"
-
 skips contains {"at": pod_set.path, "reason": reason} if {
 	some pod_set in workload.accelerator_pod_sets
 	placement.kept_for_others(pod_set)
@@ -62,14 +73,22 @@ skips contains {"at": pod_set.path, "reason": reason} if {
 skips contains {"at": pod_set.path, "reason": "the pod already tolerates the taints of all pools on which it can run"} if {
 	some pod_set in workload.accelerator_pod_sets
 	count(pod_set.assumedTaints) == 0
-	count(pod_set.fits) > 0
-	every fit in pod_set.fits { count(fit.untolerated) == 0 }
+	count(pools.fits(pod_set)) > 0
+	every fit in pools.fits(pod_set) { count(fit.untolerated) == 0 }
 }
 
 skips contains {"at": pod_set.path, "reason": "no declared node pool has what the pod asks for"} if {
 	some pod_set in workload.accelerator_pod_sets
 	pod_set.poolsDeclared
 	count(pod_set.fits) == 0
+	not pod_set.keptOff
+}
+
+skips contains {"at": pod_set.path, "reason": $"the pools with what the pod asks for are for others: {concat(", ", kept)}"} if {
+	some pod_set in workload.accelerator_pod_sets
+	count(pod_set.fits) == 0
+	count(pod_set.keptOff) > 0
+	kept := [each.pool | some each in pod_set.keptOff]
 }
 
 skips contains {"at": pod_set.path, "reason": "the pod already tolerates the usual taint, or usher knows no usual taint for these nodes"} if {

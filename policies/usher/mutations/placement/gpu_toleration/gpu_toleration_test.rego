@@ -100,3 +100,32 @@ assuming(taints) := json.patch(examples.before_pod, [
 	{"op": "replace", "path": "/podSets/0/fits", "value": []},
 	{"op": "replace", "path": "/podSets/0/assumedTaints", "value": taints},
 ])
+
+dedicated(value) := json.patch(examples.before_pod, [{"op": "replace", "path": "/podSets/0/fits", "value": [{
+	"pool": "training",
+	"labels": {"pool": "training"},
+	"untolerated": [{"key": "dedicated", "value": value, "effect": "NoSchedule", "operator": "Equal"}],
+}]}])
+
+test_the_taint_that_keeps_a_pool_for_some_pods_is_tolerated_with_its_value if {
+	{intent.value | some intent in mutation.intents} == {{
+		"key": "dedicated",
+		"operator": "Equal",
+		"value": "training",
+		"effect": "NoSchedule",
+	}} with input as dedicated("training")
+	{intent.value | some intent in mutation.intents} == {{
+		"key": "dedicated",
+		"operator": "Equal",
+		"effect": "NoSchedule",
+	}} with input as dedicated("")
+}
+
+test_pods_that_fit_only_pools_for_others_get_no_toleration if {
+	others := json.patch(dedicated("training"), [
+		{"op": "replace", "path": "/podSets/0/fits", "value": []},
+		{"op": "add", "path": "/podSets/0/keptOff", "value": [{"pool": "training", "reason": "it is for training"}]},
+	])
+	mutation.intents == set() with input as others
+	{"the pools with what the pod asks for are for others: training"} == {skip.reason | some skip in mutation.skips} with input as others
+}
