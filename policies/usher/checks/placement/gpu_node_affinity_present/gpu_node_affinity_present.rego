@@ -7,7 +7,7 @@
 #   affinity selects nothing. The check skips workloads that Kueue places, because the flavors of its queues select the
 #   nodes. It also skips pods whose selectors leave no pool; another check finds these. Where no declared pool offers
 #   the accelerator, usher knows only the labels that accelerator nodes usually carry. It then reports only pods where
-#   some terms use these labels and other terms do not. usher.yaml can say which pods a pool is for (`for`): the nodes of
+#   some terms use these labels and other terms do not. Workloads of the system belong on every node. usher.yaml can say which pods a pool is for (`for`): the nodes of
 #   a pool for other pods count as nodes without accelerators.
 # scope: package
 # related_resources:
@@ -75,6 +75,7 @@ _message(pod_set) := $"{workload.pod_set_name(pod_set)} may run on nodes of pool
 _open_pod_sets := [pod_set |
 	some pod_set in workload.accelerator_pod_sets
 	false in pod_set.selectsAcceleratorNodes
+	input.workload.role != "system"
 	not kueue.places_pods
 	not _labelled
 

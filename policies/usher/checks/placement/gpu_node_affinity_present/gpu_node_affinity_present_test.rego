@@ -114,3 +114,9 @@ test_a_pool_for_others_is_named if {
 	found := check.deny with input as json.patch(examples.bad_pod, [kept_off])
 	{finding.message | some finding in found} == {"the pod may run on nodes of pool serving, but it is for the roles inference"}
 }
+
+test_agents_of_the_system_belong_on_every_node if {
+	agent := json.patch(examples.bad_pod, [{"op": "replace", "path": "/workload/role", "value": "system"}])
+	check.deny == set() with input as agent
+	check.unknown == set() with input as undeclared(agent)
+}
