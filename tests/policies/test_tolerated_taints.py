@@ -98,7 +98,7 @@ def test_a_pod_that_tolerates_the_other_taint_itself_gets_the_rest() -> None:
 
 def test_a_system_pod_gets_tolerations_but_no_affinity() -> None:
     site = site_of([[{"key": "nvidia.com/gpu", "value": "present"}]])
-    agent = builders.pod(builders.container(gpus=1), labels={"gpu-usher.io/role": "system"})
+    agent = builders.daemon_set(builders.template(builders.container(gpus=1)))
     fields = [intent.field for intent in mutated(agent, site).applied]
 
     assert evaluator(site).config.pools
