@@ -31,7 +31,7 @@ class TestARequestOfZero:
     def test_it_needs_no_flavor_where_no_group_covers_the_resource(self) -> None:
         assert judged(of({"cpu": 1, GPU: 0}), cluster_queue("research", CPU), flavor("small")).answer is Answer.COULD
 
-    def test_pods_of_a_pod_set_that_makes_none_need_a_flavor_as_well(self) -> None:
+    def test_a_pod_set_without_pods_needs_a_flavor_as_well(self) -> None:
         """KQ:pkg/workload/workload.go:717 multiplies the requests of one pod by 0, and keeps their names."""
         queue = cluster_queue("research", gpu_group(8), CPU)
         facts = (queue, flavor("a100", nodeTaints=TAINTED), flavor("small"))
@@ -146,7 +146,7 @@ class TestDefaultsOfLimitRanges:
             ("default", 5, Answer.NEVER),
         ],
     )
-    def test_they_count_where_a_container_asks_for_nothing(self, field: str, cpu: int, answer: Answer) -> None:
+    def test_they_count_where_a_container_has_no_request(self, field: str, cpu: int, answer: Answer) -> None:
         ranges = builders.replaced(limit_range(), f"/spec/limits/0/{field}", {"cpu": cpu})
 
         assert judged(of({GPU: 1}), *self.FACTS, ranges).answer is answer
