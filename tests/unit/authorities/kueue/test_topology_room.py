@@ -123,7 +123,11 @@ class TestSlices:
         assert judged(self.sliced(8, "3"), *WORLD, *NODES).answer is Answer.COULD
 
     @pytest.mark.parametrize("size", ["0", "three", "-1", "9" * 30])
+<<<<<<< HEAD
     def test_usher_concludes_nothing_from_a_size_that_is_not_a_number(self, size: str) -> None:
+=======
+    def test_an_invalid_slice_size_decides_nothing(self, size: str) -> None:
+>>>>>>> w-kueue
         assert judged(self.sliced(99, size), *WORLD, *NODES).answer is Answer.COULD
 
 
@@ -175,7 +179,7 @@ class TestTheLowestLevel:
 
 
 @pytest.mark.parametrize("levels", [(RACK, HOST, HOST), (*(f"level-{index}" for index in range(2000)), HOST), ()])
-def test_of_levels_that_kueue_refuses_nothing_is_concluded(levels: tuple[str, ...]) -> None:
+def test_levels_that_kueue_refuses_decide_nothing(levels: tuple[str, ...]) -> None:
     labels = {**dict.fromkeys(levels, "a"), **POOL}
     large = builders.node("a-0", gpus=8, labels=labels)
 
