@@ -150,6 +150,10 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         ],
     }
     result.update(cast(PodSet, pod_set.fields))
+    if "undeclaredDevices" in where:
+        result["undeclaredDevices"] = where["undeclaredDevices"]
+    if "poolsFound" in where:
+        result["poolsFound"] = where["poolsFound"]
     if "numbers" in where:
         result["numbers"] = where["numbers"]
     if "unmatchedClasses" in where:

@@ -108,3 +108,16 @@ test_devices_whose_pools_are_not_known_are_unknown if {
 		"reason": "usher does not know which node pools have devices of class gpu.example.com; a pool offers a class if its resources in usher.yaml list deviceclass.resource.kubernetes.io/gpu.example.com",
 	}} with input as examples.unknown_claim_of_unmatched_class
 }
+
+test_any_node_that_usher_knows_may_be_meant if {
+	read := json.patch(undeclared(examples.bad_pod), [{"op": "add", "path": "/podSets/0/poolsFound", "value": true}])
+	check.deny == set() with input as read
+	check.unknown == set() with input as read
+}
+
+test_pods_that_select_other_devices_than_the_pools_are_found_elsewhere if {
+	elsewhere := json.patch(examples.bad_pod, [
+		{"op": "add", "path": "/podSets/0/undeclaredDevices", "value": [{"label": "nvidia.com/gpu.product", "values": ["NVIDIA-L4"]}]},
+	])
+	check.deny == set() with input as elsewhere
+}

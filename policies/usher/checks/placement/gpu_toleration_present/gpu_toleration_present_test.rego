@@ -84,3 +84,23 @@ test_pods_are_judged_instead_of_a_template_that_the_webhook_cannot_edit if {
 	unchangeable := json.patch(examples.bad_pod, [{"op": "replace", "path": "/podSets/0/changeable", "value": false}])
 	check.deny == set() with input as unchangeable
 }
+
+test_pools_that_usher_read_from_nodes_may_not_be_all if {
+	read := json.patch(examples.bad_daemonset, [
+		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+		{"op": "add", "path": "/podSets/0/poolsFound", "value": true},
+	])
+	check.deny == {{
+		"path": "/spec/template/spec/tolerations",
+		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100",
+		"remedy": "tolerate nvidia.com/gpu with operator Exists",
+		"assumption": "usher read the pools from the nodes, and assumes that no autoscaler adds nodes without these taints",
+	}} with input as read
+}
+
+test_the_taints_of_pools_without_the_selected_devices_do_not_matter if {
+	elsewhere := json.patch(examples.bad_daemonset, [
+		{"op": "add", "path": "/podSets/0/undeclaredDevices", "value": [{"label": "nvidia.com/gpu.product", "values": ["NVIDIA-L4"]}]},
+	])
+	check.deny == set() with input as elsewhere
+}

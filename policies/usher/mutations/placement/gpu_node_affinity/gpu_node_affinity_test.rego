@@ -118,3 +118,11 @@ test_parts_of_the_system_run_where_their_author_wants if {
 		"reason": "it is a part of the system, which runs where its author wants",
 	}} with input as system
 }
+
+test_pods_that_select_devices_of_no_pool_are_left_alone if {
+	elsewhere := json.patch(examples.before_pod, [
+		{"op": "add", "path": "/podSets/0/undeclaredDevices", "value": [{"label": "nvidia.com/gpu.product", "values": ["NVIDIA-L4"]}]},
+	])
+	mutation.intents == set() with input as elsewhere
+	mutation.skips == {{"at": "", "reason": "the pods select devices that no declared node pool has"}} with input as elsewhere
+}

@@ -100,3 +100,13 @@ assuming(taints) := json.patch(examples.before_pod, [
 	{"op": "replace", "path": "/podSets/0/fits", "value": []},
 	{"op": "replace", "path": "/podSets/0/assumedTaints", "value": taints},
 ])
+
+test_the_taints_of_nodes_are_tolerated_and_explained_once if {
+	read := json.patch(examples.before_pod, [
+		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+		{"op": "add", "path": "/podSets/0/poolsFound", "value": true},
+	])
+	count(mutation.intents) == 1 with input as read
+	tolerating := json.patch(read, [{"op": "replace", "path": "/podSets/0/fits/0/untolerated", "value": []}])
+	mutation.skips == skipped("the pod already tolerates the taints of all pools on which it can run") with input as tolerating
+}
