@@ -38,7 +38,7 @@ def test_servers_of_one_kind_are_one_pool_with_their_labels_taints_and_board() -
         taints=[models.Taint(key="nvidia.com/gpu", value="present")],
         resources=["nvidia.com/gpu"],
         gpu=models.Gpus(board="H100-80", per_node=8),
-        allocatable={"cpu": "96", "memory": "1024Gi", "nvidia.com/gpu": 8},
+        allocatable={"cpu": 96, "memory": "1024Gi", "nvidia.com/gpu": 8},
     )
 
 

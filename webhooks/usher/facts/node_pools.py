@@ -95,7 +95,7 @@ def _traits(nodes: NodeClass, vocabulary: Vocabulary) -> _Traits:
         return _Traits(taints=nodes.taints, resources=(), devices=(), managed=managed, machines=())
     return _Traits(
         taints=nodes.taints,
-        resources=(*_offered(nodes.most, vocabulary), *_networks(nodes.most, vocabulary)),
+        resources=(*_offered(nodes.most, vocabulary), *networks(nodes.most, vocabulary)),
         devices=tuple(sorted(pool_labels.devices(labels).items())),
         managed=managed,
         machines=tuple(labels.get(key) for key in pool_labels.MACHINES),
@@ -106,7 +106,8 @@ def _offered(most: Iterable[str], vocabulary: Vocabulary) -> list[str]:
     return sorted(name for name in most if vocabulary.contains(name))
 
 
-def _networks(most: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+def networks(most: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+    """The network devices among the resources of nodes, in order."""
     meanings = {name: vocabulary.meaning(name) for name in most}
     return sorted(name for name, each in meanings.items() if each is not None and each.unit is names.Unit.FABRIC)
 
@@ -135,7 +136,7 @@ def _pool(group: Sequence[NodeClass], labels: Mapping[str, str], vocabulary: Voc
     offered = _offered(most, vocabulary)
     managed = pool_labels.managed(labels)
     varies = managed is not None and managed[0] in pool_labels.KARPENTER
-    counted = (PODS,) if varies else (*_ORDINARY, *offered, *_networks(most, vocabulary))
+    counted = (PODS,) if varies else (*_ORDINARY, *offered, *networks(most, vocabulary))
     return models.Pool(
         name=_name(labels, offered),
         node_selector=_selector(labels),
@@ -150,7 +151,7 @@ def _pool(group: Sequence[NodeClass], labels: Mapping[str, str], vocabulary: Voc
 def quantity(resource: str, amount: int) -> str | int:
     """The text of an amount that the scheduler counts; a number where it is small."""
     if resource == "cpu":
-        return f"{amount}m" if amount % 1000 else str(amount // 1000)
+        return f"{amount}m" if amount % 1000 else amount // 1000
     if resource == "memory" and amount >= 2**30:
         # Rounded up, because the amounts of a pool are the most that one of its nodes has.
         return f"{-(-amount // 2**30)}Gi"
