@@ -93,7 +93,7 @@ def test_nodes_of_no_pool_are_named() -> None:
     assert of_pool(NODE, l4) == [("/pools", "no pool declares the nodes like l4-0 (1), with nvidia.com/gpu")]
 
 
-def test_queues_and_classes_that_are_not_there_are_named() -> None:
+def test_missing_queues_and_classes_are_named() -> None:
     config = {
         "queues": [{"namespaces": ["research-*"], "localQueue": "gpus", "priorityClass": "high"}],
         "routing": [{"namespaces": ["sim"], "queue": "sim"}],
@@ -130,7 +130,7 @@ def test_queues_and_classes_that_are_not_there_are_named() -> None:
     )
 
 
-def test_what_is_unknown_is_not_a_difference() -> None:
+def test_unknown_objects_are_not_a_difference() -> None:
     config = {"queues": [{"namespaces": ["research"], "localQueue": "gpus"}], "routing": [{"namespaces": ["sim"]}]}
 
     found = compared(config)

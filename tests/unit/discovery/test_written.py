@@ -1,6 +1,6 @@
 """The files that `usher init` writes: tests/data/discovery holds one for each cluster.
 
-After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/discovery` writes them anew; read the diff.
+After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/discovery` writes them again; read the diff.
 """
 
 import os

@@ -43,7 +43,7 @@ def test_any_text_stays_this_text_on_one_line_of_ascii(text: str) -> None:
     assert yaml.safe_load(written) == [text]
 
 
-def test_numbers_and_truth_are_no_texts() -> None:
+def test_numbers_and_truth_stay_what_they_are() -> None:
     assert yaml.safe_load(yaml_text.flow({"a": 8, "b": True, "c": {"d": False}})) == {
         "a": 8,
         "b": True,

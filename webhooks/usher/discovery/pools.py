@@ -39,8 +39,10 @@ def _declaration(
     found: FoundPool, pools: Sequence[FoundPool], ordinary: Sequence[NodeClass], vocabulary: Vocabulary
 ) -> Declaration:
     others = [pool for pool in pools if pool is not found]
-    selector = _selector(found, others, ordinary)
-    reserving = [taint for taint in found.pool.taints if not vocabulary.marks_accelerators(taint.key, taint.value)]
+    # Pods of a pool cannot enter reserved nodes, whatever labels these have.
+    open_pools = [pool for pool in others if not _reserving(pool, vocabulary)]
+    selector = _selector(found, open_pools, ordinary)
+    reserving = _reserving(found, vocabulary)
     refusal = ""
     if selector is None:
         refusal = "no label separates its nodes from nodes without accelerators: label the nodes, and select the label"
@@ -54,6 +56,11 @@ def _declaration(
         refusal=refusal,
         shared_with=tuple(pool.pool.name for pool in others if _has(pool.labels, chosen)),
     )
+
+
+def _reserving(found: FoundPool, vocabulary: Vocabulary) -> list[models.Taint]:
+    """The taints of a pool that keep its nodes for some pods with accelerators."""
+    return [taint for taint in found.pool.taints if not vocabulary.marks_accelerators(taint.key, taint.value)]
 
 
 def _selector(found: FoundPool, others: Sequence[FoundPool], ordinary: Sequence[NodeClass]) -> dict[str, str] | None:
