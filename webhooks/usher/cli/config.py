@@ -4,23 +4,70 @@ from pathlib import Path
 
 import click
 
+from usher.cli import inputs
+
 
 @click.group()
 def config() -> None:
     """Check usher.yaml, or print its schema."""
 
 
-@config.command()
-@click.argument("file", type=click.Path(path_type=Path))
-def check(file: Path) -> None:
-    """Check a configuration file, and name each error with its line."""
-    from usher.cli import inputs
-    from usher.policy import assembly
+@config.command(
+    epilog="""\b
+Examples:
+  usher config check usher.yaml                            whether usher can use the file
+  usher config check usher.yaml --live                     whether it still says what the cluster has
+  usher config check usher.yaml --facts cluster.json.gz    the same, for a file of `usher snapshot`
 
-    made = assembly.embedded(inputs.load_config(file), file=file)
+\b
+Exit codes:
+  0  the file is good; with facts: and the cluster has what it declares
+  1  the cluster differs
+  2  the file is wrong, or usher does not know enough of the cluster to compare"""
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@inputs.facts_option
+@inputs.live_option
+@inputs.cluster_options
+@click.pass_context
+def check(
+    context: click.Context,
+    *,
+    file: Path,
+    facts: tuple[str, ...],
+    live: bool,
+    kubeconfig: Path | None,
+    context_name: str | None,
+) -> None:
+    """Check a configuration file, and name each error with its line.
+
+    With facts of a cluster, also name each pool, taint, device, board, queue and class in which the cluster differs.
+    """
+    from usher.cli import output as outputs
+    from usher.config.load import located
+    from usher.discovery import differences
+    from usher.policy import assembly
+    from usher.reports import wording
+
+    loaded = inputs.load_config(file)
+    made = assembly.embedded(loaded, file=file)
     for warning in assembly.warnings(made, file=file):
         click.echo(f"usher: warning: {warning}", err=True)
-    click.echo(f"{file}: good")
+    given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
+    if given is None:
+        click.echo(f"{file}: good")
+        return
+    found = differences.compare(loaded, given.store)
+    for line, key, reason in located(file, found.differences):
+        place = f"{file}:{line}" if line else f"{file}"
+        click.echo(wording.harmless(wording.printable(f"{place}: {key}: {reason}")))
+    for kind in found.unknown:
+        click.echo(f"usher: the objects of kind {kind} are unknown, so {file} cannot be compared with them", err=True)
+    if found.differences:
+        context.exit(outputs.FINDINGS)
+    if found.unknown:
+        context.exit(outputs.FAILED)
+    click.echo(f"{file}: good, and the cluster has what it declares")
 
 
 @config.command()

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,6 +42,57 @@ def facts_option(command: Command) -> Command:
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
         "complete for each kind. Repeatable.",
     )(command)
+
+
+def live_option(command: Command) -> Command:
+    return click.option("--live", is_flag=True, help="Read the facts from the cluster, as it is now.")(command)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenFacts:
+    """The facts that the options of a command name."""
+
+    store: "Store"
+    source: str
+    """The name of the cluster, or the files."""
+    live: bool
+
+
+def given_facts(
+    facts: Sequence[str], *, live: bool, kubeconfig: Path | None, context_name: str | None
+) -> GivenFacts | None:
+    """The facts of files or of a cluster; None where the options name neither. --kubeconfig and --context imply --live.
+
+    The kinds of a cluster that cannot be read are named on standard error.
+
+    Raises:
+        InputError: the files cannot be read.
+        ClusterError: the API server does not answer.
+    """
+    live = live or kubeconfig is not None or context_name is not None
+    if live and facts:
+        raise click.UsageError("with --facts, usher reads no cluster; leave out --live, --kubeconfig and --context")
+    if live:
+        return _of_cluster(kubeconfig, context_name)
+    if not facts:
+        return None
+    from usher.scan.fact_files import from_files
+
+    return GivenFacts(store=from_files(facts), source=", ".join(facts), live=False)
+
+
+def _of_cluster(kubeconfig: Path | None, context_name: str | None) -> GivenFacts:
+    from usher.cluster import connection, recording
+    from usher.facts.snapshot import State
+    from usher.reports import wording
+
+    api = connection.connect(kubeconfig=kubeconfig, context=context_name)
+    recorded = list(recording.read(api))
+    for each in recorded:
+        if each.state is State.NOT_KNOWN:
+            reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
+            click.echo(f"usher: {reason}", err=True)
+    return GivenFacts(store=recording.store(recorded), source=api.name, live=True)
 
 
 def engine_options(command: Command) -> Command:

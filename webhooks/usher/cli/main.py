@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests before they are applied."),
     "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on the workloads of a live cluster, in GPUs."),
     "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Save the facts of a cluster in a file."),
+    "init": Lazy(module="usher.cli.init", name="init", help="Write a first usher.yaml of what a cluster has."),
     "queue": Lazy(module="usher.cli.queue", name="queue", help="Show whether a job can start, and what limits it."),
     "explain": Lazy(
         module="usher.cli.explain", name="explain", help="Explain a rule, or what each rule says of a file."

@@ -11,7 +11,6 @@ from usher import errors
 from usher.cli import inputs
 
 if TYPE_CHECKING:
-    from usher.facts.store import Store
     from usher.policy.evaluator import Evaluator
     from usher.reports.queue_text import ShownOutlook
     from usher.scan import findings
@@ -34,7 +33,7 @@ Exit codes:
 @click.argument("file")
 @inputs.config_option
 @inputs.facts_option
-@click.option("--live", is_flag=True, help="Read the facts from the cluster, as it is now.")
+@inputs.live_option
 @inputs.cluster_options
 @inputs.namespace_option
 @click.option("--as-written", is_flag=True, help="Leave out what the mutating webhook would add to the objects.")
@@ -65,16 +64,13 @@ def queue(
     from usher.cli import output as outputs
     from usher.reports import queue_json, queue_text
 
-    live = live or kubeconfig is not None or context_name is not None
-    if live and facts:
-        raise click.UsageError("with --facts, usher reads no cluster; leave out --live, --kubeconfig and --context")
-    if not live and not facts:
+    given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
+    if given is None:
         raise errors.InputError(
             "no cluster is given: use --live to read one, --facts cluster.json.gz for a file of `usher snapshot`, or "
             "--facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes"
         )
-    known = _known(kubeconfig, context_name) if live else None
-    made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts, known=known)
+    made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=given.store)
     with made as evaluator:
         found = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written))
     if format_name == "json":
@@ -87,20 +83,6 @@ def queue(
     if Answer.UNKNOWN in answers and not allow_unknown:
         click.echo("usher: the answer for a workload is unknown (exit code 2); --allow-unknown accepts that", err=True)
         context.exit(outputs.FAILED)
-
-
-def _known(kubeconfig: Path | None, context_name: str | None) -> "Store":
-    """The facts of a cluster as it is now; names on standard error the kinds that cannot be read."""
-    from usher.cluster import connection, recording
-    from usher.facts.snapshot import State
-    from usher.reports import wording
-
-    recorded = list(recording.read(connection.connect(kubeconfig=kubeconfig, context=context_name)))
-    for each in recorded:
-        if each.state is State.NOT_KNOWN:
-            reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
-            click.echo(f"usher: {reason}", err=True)
-    return recording.store(recorded)
 
 
 def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: bool) -> "Iterator[ShownOutlook]":

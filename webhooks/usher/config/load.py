@@ -30,11 +30,21 @@ def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _no
     Raises:
         ConfigError: the file cannot be read, is not YAML, or does not match the schema; names every line and key.
     """
-    source = str(file)
     try:
-        documents = reader.parse(file.read_bytes(), source=source)
+        data = file.read_bytes()
     except OSError as error:
-        raise errors.ConfigError(source, [(0, "", f"cannot be read: {error.strerror}")]) from None
+        raise errors.ConfigError(str(file), [(0, "", f"cannot be read: {error.strerror}")]) from None
+    return parse(data, source=str(file), more=more)
+
+
+def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> models.Config:
+    """The configuration in the content of a file; `more` as for `load`.
+
+    Raises:
+        ConfigError: the content is not YAML, or does not match the schema; names every line and key.
+    """
+    try:
+        documents = reader.parse(data, source=source)
     except errors.ManifestError as error:
         raise errors.ConfigError(source, [(error.line, "", error.reason)]) from None
     if not documents:

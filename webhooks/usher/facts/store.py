@@ -111,6 +111,10 @@ class Store:
             return None
         return frozenset(name for objects in self._kinds.get((group, kind), {}).values() for name in objects)
 
+    def namespaces(self, group: str, kind: str) -> frozenset[str]:
+        """The namespaces with objects of a kind; the empty one for cluster-scoped objects."""
+        return frozenset(space for space, objects in self._kinds.get((group, kind), {}).items() if objects)
+
     def counts(self) -> Mapping[Key, int]:
         """The number of objects by kind."""
         result = {key: sum(map(len, spaces.values())) for key, spaces in self._kinds.items()}

@@ -123,11 +123,7 @@ class TestSlices:
         assert judged(self.sliced(8, "3"), *WORLD, *NODES).answer is Answer.COULD
 
     @pytest.mark.parametrize("size", ["0", "three", "-1", "9" * 30])
-<<<<<<< HEAD
-    def test_usher_concludes_nothing_from_a_size_that_is_not_a_number(self, size: str) -> None:
-=======
     def test_an_invalid_slice_size_decides_nothing(self, size: str) -> None:
->>>>>>> w-kueue
         assert judged(self.sliced(99, size), *WORLD, *NODES).answer is Answer.COULD
 
 

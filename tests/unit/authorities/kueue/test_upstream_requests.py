@@ -31,11 +31,7 @@ class TestARequestOfZero:
     def test_it_needs_no_flavor_where_no_group_covers_the_resource(self) -> None:
         assert judged(of({"cpu": 1, GPU: 0}), cluster_queue("research", CPU), flavor("small")).answer is Answer.COULD
 
-<<<<<<< HEAD
-    def test_a_pod_set_without_pods_needs_a_flavor_too(self) -> None:
-=======
     def test_a_pod_set_without_pods_needs_a_flavor_as_well(self) -> None:
->>>>>>> w-kueue
         """KQ:pkg/workload/workload.go:717 multiplies the requests of one pod by 0, and keeps their names."""
         queue = cluster_queue("research", gpu_group(8), CPU)
         facts = (queue, flavor("a100", nodeTaints=TAINTED), flavor("small"))

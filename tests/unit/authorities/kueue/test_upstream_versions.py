@@ -117,11 +117,7 @@ class TestLabelsOfOtherFlavors:
         assert verdict.answer is answer
         assert (LABELS_BY_VERSION in verdict.unknowns) == (answer is Answer.UNKNOWN)
 
-<<<<<<< HEAD
-    def test_the_finding_names_the_label_that_the_flavor_does_not_declare(self) -> None:
-=======
     def test_the_reason_names_the_label_that_the_flavor_does_not_declare(self) -> None:
->>>>>>> w-kueue
         only = cluster_queue("research", group(("a100", [quota(8)]), ("h100", [quota(8)])))
         value = job(spec={"nodeSelector": {"board": "h100", "pool": "a100"}})
 

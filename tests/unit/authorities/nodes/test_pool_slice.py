@@ -6,7 +6,8 @@ import builders
 from builders import expression, node_affinity, term, toleration
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
-from usher.authorities.nodes.pool_slice import NOWHERE, PoolPlacements, PoolsInput
+from usher.authorities.nodes.pool_input import NOWHERE, PoolsInput
+from usher.authorities.nodes.pool_slice import PoolPlacements
 from usher.config import models
 
 GUARDED = models.Pool(

@@ -10,7 +10,8 @@ from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import pool_reasons, pool_uses
-from usher.authorities.nodes.pool_slice import PoolPlacements, PoolsInput
+from usher.authorities.nodes.pool_input import PoolsInput
+from usher.authorities.nodes.pool_slice import PoolPlacements
 from usher.config import models
 from usher.facts.store import Store
 

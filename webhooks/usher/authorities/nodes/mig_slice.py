@@ -14,7 +14,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.accelerators import boards, mig, profiles
 from usher.accelerators.profiles import RESOURCE_PREFIX, Board, Profile
-from usher.authorities.nodes.pool_slice import PoolsInput
+from usher.authorities.nodes.pool_input import PoolsInput
 from usher.config import models
 
 _DIVIDED: Final = "-MIG-"

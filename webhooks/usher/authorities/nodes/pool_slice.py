@@ -1,19 +1,24 @@
-"""The node-pool part of the Rego input: where the pods of a pod set could run, by the pools of usher.yaml."""
+"""The node-pool part of the Rego input: where the pods of a pod set could run.
+
+The pools of usher.yaml decide. Where no declared pool offers what the pods ask for, the pools that nodes form decide.
+Where these do not fit either, usher assumes the usual taints.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, NotRequired
+from typing import Final
 
 import orjson
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model
+from usher import model, quantities
 from usher.accelerators import offers, pool_taints
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import pool_uses
+from usher.authorities.nodes import hardware, pool_uses
+from usher.authorities.nodes.pool_input import NOWHERE, PoolFitInput, PoolsInput, TaintInput, ToleratedInput
 from usher.config import models
+from usher.facts import node_pools
 from usher.scheduling import pool_placement, taints
 
 _LARGEST: Final = 2048
@@ -21,71 +26,6 @@ _LARGEST: Final = 2048
 
 _USUAL_EFFECT: Final = "NoSchedule"
 """The effect to assume for the taint of accelerator nodes, where no pool is declared (docs/domain/nodes.md#taints)."""
-
-
-class TaintInput(TypedDict):
-    key: str
-    value: str
-    effect: str
-    operator: NotRequired[str]
-    """The operator with which a mutation tolerates the taint; absent where only the user may tolerate it."""
-
-
-class PoolFitInput(TypedDict):
-    """A declared pool that fits the pods, apart from taints that they do not tolerate."""
-
-    pool: str
-    labels: dict[str, str]
-    untolerated: list[TaintInput]
-    fabric: NotRequired[str]
-    """The name of the pool's interconnect profile in `input.fabrics`."""
-    gpus: NotRequired[int]
-    """GPUs of one node."""
-    board: NotRequired[str]
-    """The board of its nodes, where usher.yaml names it."""
-
-
-class KeptOffInput(TypedDict):
-    """A declared pool that would fit the pods, but that is for others."""
-
-    pool: str
-    reason: str
-
-
-class ToleratedInput(TypedDict):
-    """A toleration without which a pod could not run on some accelerator nodes."""
-
-    index: int
-    taint: str
-    """The key of the taint."""
-
-
-class PoolsInput(TypedDict):
-    """The node-pool fields of a pod set in the Rego input."""
-
-    poolsDeclared: bool
-    selectsAcceleratorNodes: list[bool]
-    """For each alternative of node selector and affinity: whether it allows only accelerator nodes."""
-    fits: list[PoolFitInput]
-    assumedTaints: list[str]
-    """Keys of untolerated taints that accelerator nodes usually have; empty where pools are declared."""
-    tolerated: list[ToleratedInput]
-    """The taints of accelerator nodes that the pods tolerate, where the pods ask for no accelerator."""
-    unmatchedClasses: NotRequired[list[str]]
-    """Device classes whose pools usher does not know, although usher.yaml declares pools."""
-    keptOff: NotRequired[list[KeptOffInput]]
-    """Absent without these pools."""
-    numbers: NotRequired[dict[str, list[int]]]
-    """Labels with a whole number on every node that an accelerator pod may run on, with these numbers."""
-
-
-NOWHERE: Final[PoolsInput] = {
-    "poolsDeclared": False,
-    "selectsAcceleratorNodes": [],
-    "fits": [],
-    "assumedTaints": [],
-    "tolerated": [],
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +52,12 @@ def _asked(pod_set: model.PodSet) -> list[str]:
 class PoolPlacements:
     """Answers for one configuration, kept because most pods of a cluster have the same placement."""
 
-    def __init__(self, config: models.Config, vocabulary: Vocabulary) -> None:
+    def __init__(self, config: models.Config, vocabulary: Vocabulary, *, found: tuple[models.Pool, ...] = ()) -> None:
+        """Takes the pools that nodes form as `found`."""
         self._config = config
         self._vocabulary = vocabulary
         self._uses = pool_uses.PoolUses(config, vocabulary)
+        self.found = found
         self._kept = lru_cache(maxsize=1024)(self._work_out)
 
     def of(self, pod_set: model.PodSet, *, workload: model.Workload) -> PoolsInput:
@@ -140,6 +82,7 @@ class PoolPlacements:
                 pod_set.asks_accelerators,
                 list(pod_set.accelerators),
                 [(each.route, each.name, each.like, each.instead) for each in pod_set.requests],
+                [quantity.value for quantity in pod_set.accelerators.values()] if self.found else None,
                 pod_set.node_selector,
                 pod_set.has_required_affinity,
                 pod_set.required_terms,
@@ -163,27 +106,58 @@ class PoolPlacements:
 
     def _work_out(self, question: _Question) -> PoolsInput:
         pod_set, where = question.pod_set, self._placement(question)
-        found = offers.offering(pod_set, self._config.pools, self._vocabulary)
+        pools = self._config.pools
+        offering = offers.offering(pod_set, pools, self._vocabulary)
+        undeclared = self._undeclared(pod_set, offering.pools) if where.declared else {}
+        elsewhere = self._found_fits(pod_set) if undeclared or not where.declared else ()
+        declared = where.declared and not elsewhere
+        fits = where.fits if declared else elsewhere
         result: PoolsInput = {
-            "poolsDeclared": where.declared,
+            "poolsDeclared": declared,
             "selectsAcceleratorNodes": list(where.selected),
-            "fits": [self._fit(fit) for fit in where.fits],
-            "assumedTaints": [] if self._config.pools else self._assumed_taints(pod_set),
-            "tolerated": [] if pod_set.asks_accelerators else list(self._tolerated(pod_set, where.fits)),
+            "fits": [self._fit(fit) for fit in fits],
+            "assumedTaints": [] if pools or fits else self._assumed_taints(pod_set),
+            "tolerated": [] if pod_set.asks_accelerators else list(self._tolerated(pod_set, fits)),
         }
-        if found.unmatched and self._config.pools:
-            result["unmatchedClasses"] = list(found.unmatched)
+        if elsewhere:
+            result["poolsFound"] = True
+        elif undeclared:
+            result["undeclaredDevices"] = [{"label": key, "values": values} for key, values in undeclared.items()]
+        if offering.unmatched and pools:
+            result["unmatchedClasses"] = list(offering.unmatched)
         if where.kept_off:
             result["keptOff"] = [{"pool": each.pool.name, "reason": each.reason} for each in where.kept_off]
         if pod_set.asks_accelerators and where.numbers:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
 
+    def _undeclared(self, pod_set: model.PodSet, offering: Sequence[models.Pool]) -> dict[str, list[str]]:
+        selects = pod_set.node_selector or pod_set.has_required_affinity
+        return hardware.undeclared(pod_set, offering) if pod_set.asks_accelerators and selects else {}
+
+    def _found_fits(self, pod_set: model.PodSet) -> tuple[pool_placement.PoolFit, ...]:
+        """The found pools that are open to the pods, apart from taints of accelerator nodes.
+
+        Another taint keeps a pool for some users, so usher adds no toleration of it. Pods that claim devices fit no
+        found pool, because nodes do not tell which devices they have.
+        """
+        if pod_set.asks_accelerators and not pod_set.accelerators:
+            return ()
+        offering = offers.offering(pod_set, self.found, self._vocabulary).pools
+        return tuple(
+            fit
+            for fit in pool_placement.placement(pod_set, self.found, offering).fits
+            if _is_large_enough(fit.pool, pod_set) and not self._is_reserved(fit)
+        )
+
+    def _is_reserved(self, fit: pool_placement.PoolFit) -> bool:
+        return not all(self._vocabulary.marks_accelerators(taint.key, taint.value) for taint in fit.untolerated)
+
     def _tolerated(self, pod_set: model.PodSet, fits: Sequence[pool_placement.PoolFit]) -> Iterator[ToleratedInput]:
         # The pod cannot enter a pool with another untolerated taint.
         guards = [guard for fit in fits if not fit.untolerated and (guard := self._guard(fit.pool)) is not None]
         for index, toleration in enumerate(pod_set.tolerations):
-            if self._config.pools:
+            if self._config.pools or self.found:
                 keys = [guard.key for guard in guards if taints.tolerates(toleration, guard)]
             elif toleration.get("effect") in (None, "", _USUAL_EFFECT):
                 keys = [key for key in self._vocabulary.taint_keys if taints.names_key(toleration, key)]
@@ -196,7 +170,9 @@ class PoolPlacements:
         """The taint that keeps other pods off. Nodes may have further taints, as spot nodes do."""
         guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
         usual = (taint for taint in guarding if self._vocabulary.marks_accelerators(taint.key, taint.value))
-        return next(usual, guarding[0] if guarding else None)
+        # A site declares the taints that guard its pools; a taint of a node may be for anything.
+        declared = guarding if self._config.pools else []
+        return next(usual, declared[0] if declared else None)
 
     def _fit(self, fit: pool_placement.PoolFit) -> PoolFitInput:
         result: PoolFitInput = {
@@ -227,6 +203,33 @@ class PoolPlacements:
         )
 
 
+def _is_large_enough(pool: models.Pool, pod_set: model.PodSet) -> bool:
+    """Whether a node of the pool may have as many devices as one pod asks for."""
+    most = pool.allocatable
+    return all(
+        quantity.value <= quantities.parse(most[name]).value
+        for name, quantity in pod_set.accelerators.items()
+        if name in most
+    )
+
+
 def placements(known: Knowledge) -> PoolPlacements:
-    """The placements by the configuration of `known`."""
-    return known.once("placements", lambda: PoolPlacements(known.config, known.vocabulary))
+    """The placements by the configuration of `known` and its nodes."""
+    found = _found(known)
+    kept = known.once("placements", dict[str, PoolPlacements])
+    last = kept.get("last")
+    if last is None or (last.found is not found and last.found != found):
+        last = kept["last"] = PoolPlacements(known.config, known.vocabulary, found=found)
+    return last
+
+
+def _found(known: Knowledge) -> tuple[models.Pool, ...]:
+    """The pools that the nodes form now; made again only after a node has changed."""
+    table = known.facts.nodes
+    if not table.known:
+        return ()
+    return known.derived(
+        "pools of nodes",
+        [("", "Node")],
+        lambda: tuple(each.pool for each in node_pools.found_pools(table.now, known.vocabulary)),
+    )

@@ -14,7 +14,7 @@ from usher.authorities.nodes.judge import NodeVerdict
 from usher.authorities.nodes.obstacles import MissingAmount
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
-from usher.authorities.nodes.pool_slice import PoolsInput
+from usher.authorities.nodes.pool_input import PoolsInput
 from usher.authorities.verdict import Answer
 
 _VERDICTS: Final = {Answer.COULD: "fits", Answer.NEVER: "never", Answer.UNKNOWN: "unknown"}

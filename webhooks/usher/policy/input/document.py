@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from usher import model
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
+from usher.authorities.priority import read as priority_read
 from usher.kinds import registry
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import site as input_site
@@ -126,7 +127,7 @@ class Documents:
 
     def __init__(self, known: Knowledge, *, keys: Mapping[str, str] = NO_KEYS) -> None:
         self._sites = input_site.Sites(known.config, keys)
-        self._placements = pool_slice.placements(known)
+        self._known = known
         self._all_mig = mig_slice.MigAnswers(known.config)
         self._fabrics = input_site.fabrics(known.config)
 
@@ -149,7 +150,7 @@ class Documents:
         document: Input = {
             "workload": _workload(workload),
             "podSets": [self._pod_set(pod_set, workload) for pod_set in workload.pod_sets],
-            "site": self._sites.of(workload),
+            "site": self._site(workload),
         }
         fabrics = {fit["fabric"] for pod_set in document["podSets"] for fit in pod_set["fits"] if "fabric" in fit}
         if fabrics:
@@ -164,8 +165,18 @@ class Documents:
             document["cluster"] = cluster
         return orjson.dumps(document)
 
+    def _site(self, workload: model.Workload) -> input_site.Site:
+        found = self._sites.of(workload)
+        if "priority" not in found:
+            # Rules compare only the declared class with the default one.
+            return found
+        declared = found.get("globalDefaultPriority")
+        # The classes of the cluster decide, where they are known.
+        there = priority_read.default_name(self._known.facts, declared)
+        return {**found, "globalDefaultPriority": there} if there and there != declared else found
+
     def _pod_set(self, pod_set: model.PodSet, workload: model.Workload) -> PodSet:
-        where = self._placements.of(pod_set, workload=workload)
+        where = pool_slice.placements(self._known).of(pod_set, workload=workload)
         result = pod_set_document(pod_set, where)
         mig = self._all_mig.of(pod_set, where)
         if mig is not None:

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors, model, paths, quantities
 from usher.authorities.nodes.mig_slice import MigInput
-from usher.authorities.nodes.pool_slice import PoolsInput
+from usher.authorities.nodes.pool_input import PoolsInput
 from usher.policy.input.containers import Container, container_document
 from usher.reading import pod_shapes
 from usher.reading.shapes import Amount, amount_of
@@ -152,6 +152,10 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
     result.update(cast(PodSet, pod_set.fields))
     if "keptOff" in where:
         result["keptOff"] = where["keptOff"]
+    if "undeclaredDevices" in where:
+        result["undeclaredDevices"] = where["undeclaredDevices"]
+    if "poolsFound" in where:
+        result["poolsFound"] = where["poolsFound"]
     if "numbers" in where:
         result["numbers"] = where["numbers"]
     if "unmatchedClasses" in where:

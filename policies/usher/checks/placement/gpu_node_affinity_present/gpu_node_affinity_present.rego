@@ -5,10 +5,11 @@
 #   The request alone lets it run on any node that offers the resource, including a notebook's small GPU or a reserved
 #   pool. The terms of required affinity are alternatives, so each term must select accelerator nodes. Preferred
 #   affinity selects nothing. The check skips workloads that Kueue places, because the flavors of its queues select the
-#   nodes. It also skips pods whose selectors leave no pool; another check finds these. Where no declared pool offers
-#   the accelerator, usher knows only the labels that accelerator nodes usually carry. It then reports only pods where
-#   some terms use these labels and other terms do not. Workloads of the system belong on every node. usher.yaml can say which pods a pool is for (`for`): the nodes of
-#   a pool for other pods count as nodes without accelerators.
+#   nodes. It also skips pods whose selectors leave no pool; another check finds these. Where nodes of the cluster offer
+#   the accelerator, but no declared pool does, any of these nodes may be meant, so the check finds nothing. Elsewhere
+#   usher knows only the labels that accelerator nodes usually carry. It then reports only pods where some terms use
+#   these labels and other terms do not. Workloads of the system belong on every node. usher.yaml can say which pods a
+#   pool is for (`for`): the nodes of a pool for other pods count as nodes without accelerators.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#node-affinity
@@ -76,6 +77,8 @@ _open_pod_sets := [pod_set |
 	some pod_set in workload.accelerator_pod_sets
 	false in pod_set.selectsAcceleratorNodes
 	input.workload.role != "system"
+	not pod_set.poolsFound
+	not pod_set.undeclaredDevices
 	not kueue.places_pods
 	not _labelled
 

@@ -120,3 +120,16 @@ test_agents_of_the_system_belong_on_every_node if {
 	check.deny == set() with input as agent
 	check.unknown == set() with input as undeclared(agent)
 }
+
+test_any_node_that_usher_knows_may_be_meant if {
+	read := json.patch(undeclared(examples.bad_pod), [{"op": "add", "path": "/podSets/0/poolsFound", "value": true}])
+	check.deny == set() with input as read
+	check.unknown == set() with input as read
+}
+
+test_pods_that_select_other_devices_than_the_pools_are_found_elsewhere if {
+	elsewhere := json.patch(examples.bad_pod, [
+		{"op": "add", "path": "/podSets/0/undeclaredDevices", "value": [{"label": "nvidia.com/gpu.product", "values": ["NVIDIA-L4"]}]},
+	])
+	check.deny == set() with input as elsewhere
+}

@@ -4,8 +4,9 @@
 #   Accelerator nodes have taints so that other pods stay off. A pod that asks for an accelerator fits on some node
 #   pools. If it does not tolerate the taints of any of these pools, it waits forever. The check compares as the
 #   scheduler does: without an operator the value must be equal, and one effect does not match another. If a toleration
-#   has the right key but the wrong value or effect, the finding says so. Where usher.yaml declares no node pools, usher
-#   assumes the taint that accelerator nodes usually carry. The finding then only warns. A taint that does not mark
+#   has the right key but the wrong value or effect, the finding says so. Where usher.yaml declares no node pool for the
+#   pods, usher reads the pools from the nodes of the cluster. Where it knows no nodes for them either, it assumes the
+#   taint that accelerator nodes usually carry. In both cases the finding only warns. A taint that does not mark
 #   accelerators, for example `dedicated=training`, says for whom the nodes are; the webhook adds no toleration for it.
 #   The check judges the pods where their template cannot hold the toleration.
 # scope: package
@@ -30,8 +31,9 @@ import data.usher.lib.placement
 import data.usher.lib.serving
 import data.usher.lib.workload
 
-deny contains finding if {
+deny contains object.union(finding, _assumption(pod_set)) if {
 	some pod_set in _pod_sets
+	not pod_set.undeclaredDevices
 	nearest := _nearest(pod_set)
 	nearest.untolerated != []
 
@@ -61,6 +63,12 @@ _pod_sets := [pod_set |
 	pod_set.changeable
 	not serving.on_knative
 ]
+
+_assumption(pod_set) := {} if not pod_set.poolsFound
+
+_assumption(pod_set) := {"assumption": "usher read the pools from the nodes, and assumes that no autoscaler adds nodes without these taints"} if {
+	pod_set.poolsFound
+}
 
 # The pool with the fewest untolerated taints, and the first of these; undefined where the pods fit nowhere. Pools that are
 # kept for others come last.

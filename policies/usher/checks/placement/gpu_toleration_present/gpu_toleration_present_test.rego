@@ -99,3 +99,23 @@ test_a_taint_that_keeps_a_pool_for_some_pods_is_to_be_tolerated_with_its_value i
 	{finding.remedy | some finding in check.deny} == {"tolerate nvidia.com/gpu with operator Exists and dedicated=training with operator Equal"} with input as both
 	{finding.remedy | some finding in check.deny} == {"tolerate dedicated=training with operator Equal"} with input as alone
 }
+
+test_pools_that_usher_read_from_nodes_may_not_be_all if {
+	read := json.patch(examples.bad_daemonset, [
+		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+		{"op": "add", "path": "/podSets/0/poolsFound", "value": true},
+	])
+	check.deny == {{
+		"path": "/spec/template/spec/tolerations",
+		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100",
+		"remedy": "tolerate nvidia.com/gpu with operator Exists",
+		"assumption": "usher read the pools from the nodes, and assumes that no autoscaler adds nodes without these taints",
+	}} with input as read
+}
+
+test_the_taints_of_pools_without_the_selected_devices_do_not_matter if {
+	elsewhere := json.patch(examples.bad_daemonset, [
+		{"op": "add", "path": "/podSets/0/undeclaredDevices", "value": [{"label": "nvidia.com/gpu.product", "values": ["NVIDIA-L4"]}]},
+	])
+	check.deny == set() with input as elsewhere
+}

@@ -9,8 +9,14 @@ found(path, name) := {
 	"remedy": "select the labels of a pool in usher.yaml, or declare the intended pool there",
 }
 
+selects(path, name, label, value) := {
+	"path": path,
+	"message": $"{name} selects nodes with {label} {json.marshal(value)}, and no declared node pool has this label",
+	"remedy": "select the devices of a declared pool, or add the label to nodeSelector of their pool in usher.yaml",
+}
+
 test_a_product_that_no_pool_has_is_found if {
-	check.deny == {found("/spec/nodeSelector", "the pod")} with input as examples.bad_pod
+	check.deny == {selects("/spec/nodeSelector", "the pod", "nvidia.com/gpu.product", "NVIDIA-H100")} with input as examples.bad_pod
 	check.deny == {found(
 		"/spec/pytorchReplicaSpecs/Worker/template/spec/affinity",
 		"Worker",
@@ -42,7 +48,7 @@ test_a_pod_set_without_accelerators_needs_no_pool if {
 }
 
 test_pods_that_fit_only_pools_for_others_are_found if {
-	for_others := json.patch(examples.bad_pod, [{"op": "add", "path": "/podSets/0/keptOff", "value": [
+	for_others := json.patch(json.remove(examples.bad_pod, ["/podSets/0/undeclaredDevices"]), [{"op": "add", "path": "/podSets/0/keptOff", "value": [
 		{"pool": "a", "reason": "it is for training"},
 		{"pool": "b", "reason": "it is for the namespaces web"},
 	]}])
@@ -56,4 +62,21 @@ test_pods_that_fit_only_pools_for_others_are_found if {
 test_pods_with_a_pool_of_their_own_are_not_told_of_others if {
 	good := json.patch(examples.good_job, [{"op": "add", "path": "/podSets/0/keptOff", "value": [{"pool": "a", "reason": "x"}]}])
 	check.deny == set() with input as good
+}
+
+test_devices_that_a_pool_may_have_without_saying_so_are_only_assumed_to_be_missing if {
+	unnamed := json.patch(examples.bad_pod, [
+		{"op": "replace", "path": "/podSets/0/fits", "value": [{"pool": "own", "labels": {"pool": "own"}, "untolerated": []}]},
+	])
+	check.deny == {object.union(
+		selects("/spec/nodeSelector", "the pod", "nvidia.com/gpu.product", "NVIDIA-H100"),
+		{"assumption": "usher assumes that usher.yaml names the devices of each pool"},
+	)} with input as unnamed
+}
+
+test_where_no_node_ever_fits_another_check_says_why if {
+	never := json.patch(examples.bad_pod, [
+		{"op": "add", "path": "/cluster", "value": {"nodes": {"pods": {"": {"verdict": "never"}}}}},
+	])
+	check.deny == set() with input as never
 }

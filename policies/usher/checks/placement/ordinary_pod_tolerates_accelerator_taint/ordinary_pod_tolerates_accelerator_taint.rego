@@ -4,9 +4,9 @@
 #   Accelerator nodes have taints so that only pods that need them run there. A pod that asks for no accelerator and
 #   tolerates the taint takes their CPUs and memory. In the end a GPU idles, because its node has no room for another
 #   pod. The check finds a toleration only if it opens a node pool that the pod's selectors allow, so it needs to know
-#   the pools. Launchers of MPIJobs and heads of Ray clusters are also ordinary pods. The check skips DaemonSets and
-#   system namespaces, because their pods belong on every node. It also skips pods with device claims: an unknown claim
-#   may be for an accelerator.
+#   the pools: from usher.yaml, or from the nodes of the cluster. Launchers of MPIJobs and heads of Ray clusters are also
+#   ordinary pods. The check skips DaemonSets and system namespaces, because their pods belong on every node. It also
+#   skips pods with device claims: an unknown claim may be for an accelerator.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -29,7 +29,7 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	some pod_set in input.podSets
-	pod_set.poolsDeclared
+	_knows_pools(pod_set)
 	pod_set.deviceClaims == 0
 	some entry in pod_set.tolerated
 	not placement.tolerates_everything(pod_set.tolerations[entry.index])
@@ -41,3 +41,7 @@ deny contains finding if {
 		"remedy": "remove this toleration",
 	}
 }
+
+_knows_pools(pod_set) if pod_set.poolsDeclared
+
+_knows_pools(pod_set) if pod_set.poolsFound

@@ -50,3 +50,11 @@ test_without_declared_pools_a_toleration_opens_no_pool_that_usher_knows if {
 	undeclared := json.patch(examples.bad_deployment, [{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false}])
 	check.deny == set() with input as undeclared
 }
+
+test_the_taints_of_nodes_are_not_assumed if {
+	read := json.patch(examples.bad_deployment, [
+		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+		{"op": "add", "path": "/podSets/0/poolsFound", "value": true},
+	])
+	check.deny == {found("/spec/template/spec/tolerations/1", "the pod")} with input as read
+}

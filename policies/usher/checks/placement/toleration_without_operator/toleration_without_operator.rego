@@ -3,7 +3,7 @@
 # description: |
 #   A toleration without an operator matches one value; without a value it matches only the empty value. It does not
 #   tolerate nvidia.com/gpu=present, which GKE sets, or nvidia.com/gpu=true. The author almost always meant operator
-#   Exists. Where usher.yaml declares the node pool, its taints are known, and the check gpu-toleration-present compares
+#   Exists. Where usher.yaml declares the node pool, or nodes of the cluster form it, its taints are known, and the check gpu-toleration-present compares
 #   the toleration with them. This check covers all other pods. It finds nothing where another toleration of the same
 #   key also matches a value.
 # scope: package
@@ -35,6 +35,7 @@ import data.usher.lib.workload
 deny contains finding if {
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.poolsDeclared
+	not pod_set.poolsFound
 	some index, toleration in pod_set.tolerations
 	toleration.key in parameters.placement.toleration_without_operator.keys
 	not _tolerated_with_a_value(pod_set, toleration.key)

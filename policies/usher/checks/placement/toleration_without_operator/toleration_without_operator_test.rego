@@ -44,3 +44,8 @@ test_where_pools_are_declared_their_taints_are_known if {
 test_pods_without_accelerators_are_left_alone if {
 	check.deny == set() with input as examples.good_mpijob
 }
+
+test_where_nodes_form_pools_their_taints_are_known if {
+	read := json.patch(examples.bad_job, [{"op": "add", "path": "/podSets/0/poolsFound", "value": true}])
+	check.deny == set() with input as read
+}

@@ -4,9 +4,10 @@
 #   Some accelerator pods have a node selector and affinity that also allow other nodes. The webhook binds these pods to
 #   the declared node pools on which they fit, by every label that all of these pools have. It adds nothing if the pools
 #   have no label in common. A pool must offer every device that the pods ask for, by resource or device class. If usher
-#   does not know which pools offer a device class, it adds nothing.
-#   have no label in common. usher.yaml can say which pods a pool is for; the webhook binds pods to the pools that are
-#   for them. It also binds a gang to one board if usher.yaml says so, and else warns that its boards may differ.
+#   does not know which pools offer a device class, it adds nothing. It adds nothing either if the pods select devices by
+#   a label that no declared pool has. Pools that usher only reads from nodes bind no pods, because an autoscaler may add
+#   better ones. usher.yaml can say which pods a pool is for; the webhook binds pods to the pools that are for them. It
+#   also binds a gang to one board if usher.yaml says so, and else warns that its boards may differ.
 #   Where Kueue places the pods, its flavors select the nodes. A second selection could contradict them, and Kueue would
 #   never admit the workload. The webhook also skips pods that name their node, because the kubelet would refuse them if
 #   the selection did not match. It skips workloads with the role system, and pods that tolerate no fitting pool because
@@ -77,6 +78,8 @@ _why_not(pod_set) := reason if reason := placement.why_unmatched(pod_set)
 else := "usher.yaml declares no node pool that offers what the pods ask for" if not pod_set.poolsDeclared
 
 else := "it is a part of the system, which runs where its author wants" if input.workload.role == "system"
+
+else := "the pods select devices that no declared node pool has" if pod_set.undeclaredDevices
 
 else := "the flavors of its Kueue queue select the nodes" if kueue.places_pods
 

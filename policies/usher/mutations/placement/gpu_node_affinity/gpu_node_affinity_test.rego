@@ -160,3 +160,11 @@ test_a_gang_that_fits_several_boards_is_warned_or_narrowed if {
 	{intent.reason | some intent in intents} == {$"the pods belong on nodes of {both.podSets[0].fits[0].pool}"}
 	mutation.warnings == set() with input as narrowed
 }
+
+test_pods_that_select_devices_of_no_pool_are_left_alone if {
+	elsewhere := json.patch(examples.before_pod, [
+		{"op": "add", "path": "/podSets/0/undeclaredDevices", "value": [{"label": "nvidia.com/gpu.product", "values": ["NVIDIA-L4"]}]},
+	])
+	mutation.intents == set() with input as elsewhere
+	mutation.skips == {{"at": "", "reason": "the pods select devices that no declared node pool has"}} with input as elsewhere
+}

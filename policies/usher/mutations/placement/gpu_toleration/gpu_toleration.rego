@@ -3,8 +3,9 @@
 # description: |
 #   Accelerator nodes carry taints that keep other pods off. A pod that asks for an accelerator needs a matching
 #   toleration, or it waits forever. If usher.yaml declares node pools, the webhook adds tolerations for the taints of
-#   every pool on which the pods can run. If not, it adds a toleration for the usual taint of these nodes, which does no
-#   harm where the nodes have no taint. By itself the webhook tolerates only taints that mark accelerators: those with the
+#   every pool on which the pods can run. If not, it reads the pools from the nodes of the cluster. Where it knows no
+#   nodes that fit, it adds a toleration for the usual taint of accelerator nodes, which does no harm where the nodes
+#   have no taint. By itself the webhook tolerates only taints that mark accelerators: those with the
 #   name of a resource, those of clouds (`sku=gpu`), and those that usher.yaml lists under `accelerators.taints`. Another
 #   taint, for example `dedicated=training`, says for whom the nodes are. The webhook tolerates it, with its value, only for
 #   pods that the pool is for by `for` in usher.yaml; other pods must tolerate it themselves.
@@ -95,6 +96,7 @@ skips contains {"at": pod_set.path, "reason": $"the pools with what the pod asks
 skips contains {"at": pod_set.path, "reason": "the pod already tolerates the usual taint, or usher knows no usual taint for these nodes"} if {
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.poolsDeclared
+	not pod_set.poolsFound
 	count(pod_set.assumedTaints) == 0
 	not pod_set.unmatchedClasses
 }

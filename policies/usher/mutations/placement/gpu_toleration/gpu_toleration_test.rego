@@ -140,3 +140,13 @@ test_pods_that_fit_only_pools_for_others_get_no_toleration if {
 	mutation.intents == set() with input as others
 	{"the pools with what the pod asks for are for others: training"} == {skip.reason | some skip in mutation.skips} with input as others
 }
+
+test_the_taints_of_nodes_are_tolerated_and_explained_once if {
+	read := json.patch(examples.before_pod, [
+		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": false},
+		{"op": "add", "path": "/podSets/0/poolsFound", "value": true},
+	])
+	count(mutation.intents) == 1 with input as read
+	tolerating := json.patch(read, [{"op": "replace", "path": "/podSets/0/fits/0/untolerated", "value": []}])
+	mutation.skips == skipped("the pod already tolerates the taints of all pools on which it can run") with input as tolerating
+}

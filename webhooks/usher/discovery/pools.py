@@ -1,0 +1,107 @@
+"""The found pools as usher.yaml should declare them: by few labels, or not at all, with the reason."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher.accelerators.vocabulary import Vocabulary
+from usher.config import models
+from usher.facts import node_pools, pool_labels
+from usher.facts.node_classes import NodeClass
+from usher.facts.node_pools import FoundPool
+from usher.facts.node_table import Nodes
+
+_COUNTS: Final = ("nvidia.com/gpu.count", "nvidia.com/mig.config", "nvidia.com/gpu.present")
+"""Labels that may separate pools where models and machines do not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """A pool for usher.yaml."""
+
+    pool: models.Pool
+    found: FoundPool
+    refusal: str = ""
+    """Why the file should only suggest the pool; empty for a pool to declare."""
+    shared_with: tuple[str, ...] = ()
+    """Other pools that have the same labels."""
+
+
+def declarations(nodes: Nodes, vocabulary: Vocabulary) -> list[Declaration]:
+    """The pools of the current nodes, in order of their names."""
+    found = node_pools.found_pools(nodes, vocabulary)
+    members = {id(each) for pool in found for each in pool.classes}
+    ordinary = [each for each in nodes.classes if id(each) not in members]
+    return [_declaration(each, found, ordinary, vocabulary) for each in found]
+
+
+def _declaration(
+    found: FoundPool, pools: Sequence[FoundPool], ordinary: Sequence[NodeClass], vocabulary: Vocabulary
+) -> Declaration:
+    others = [pool for pool in pools if pool is not found]
+    # Pods of a pool cannot enter reserved nodes, whatever labels these have.
+    open_pools = [pool for pool in others if not _reserving(pool, vocabulary)]
+    selector = _selector(found, open_pools, ordinary)
+    reserving = _reserving(found, vocabulary)
+    refusal = ""
+    if selector is None:
+        refusal = "no label separates its nodes from nodes without accelerators: label the nodes, and select the label"
+    elif reserving:
+        key = reserving[0].key
+        refusal = f"the taint {key} reserves its nodes; declare the pool if its users need it"
+    chosen = found.pool.node_selector if selector is None else selector
+    return Declaration(
+        pool=found.pool.model_copy(update={"node_selector": chosen}),
+        found=found,
+        refusal=refusal,
+        shared_with=tuple(pool.pool.name for pool in others if _has(pool.labels, chosen)),
+    )
+
+
+def _reserving(found: FoundPool, vocabulary: Vocabulary) -> list[models.Taint]:
+    """The taints of a pool that keep its nodes for some pods with accelerators."""
+    return [taint for taint in found.pool.taints if not vocabulary.marks_accelerators(taint.key, taint.value)]
+
+
+def _selector(found: FoundPool, others: Sequence[FoundPool], ordinary: Sequence[NodeClass]) -> dict[str, str] | None:
+    """Labels that separate the nodes of a pool from all others, or at least from nodes without accelerators."""
+    outside = [each.labels for pool in others for each in pool.classes]
+    plain = [each.labels for each in ordinary]
+    separating = None
+    for labels in _choices(found):
+        if any(_has(each, labels) for each in plain):
+            continue
+        if not any(_has(each, labels) for each in outside):
+            return labels
+        separating = separating or labels
+    return separating
+
+
+def _choices(found: FoundPool) -> Iterator[dict[str, str]]:
+    """Sets of labels to try, the best first.
+
+    An autoscaler knows the labels of a service before a node exists, but not those that operators write afterwards.
+    """
+    labels = found.labels
+    managed = pool_labels.managed(labels)
+    if managed is not None:
+        first = dict([managed, *_existing(labels, pool_labels.TEMPLATE_DEVICES)])
+        if managed[0] in pool_labels.KARPENTER:
+            yield dict([managed])
+            return
+    else:
+        first = pool_labels.devices(labels)
+    if first:
+        yield first
+    own = [key for key in sorted(labels) if "/" not in key]
+    for extra in (*pool_labels.MACHINES, *pool_labels.BOOTED_DEVICES, *own, *_COUNTS):
+        if extra in labels and extra not in first:
+            yield {**first, extra: labels[extra]}
+
+
+def _existing(labels: Mapping[str, str], keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return ((key, labels[key]) for key in keys if labels.get(key))
+
+
+def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    return all(labels.get(key) == value for key, value in wanted.items())
