@@ -186,7 +186,7 @@ def test_a_mended_mistake_does_not_deny(tmp_path: Path) -> None:
         "name": "h100",
         "resources": ["nvidia.com/gpu"],
         "nodeSelector": {"gpu": "h100"},
-        "taints": [{"key": "dedicated", "effect": "NoSchedule"}],
+        "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
     }
     rules: paths.Json = [{"check": "gpu-toleration-present", "action": "deny"}]
     strict = config(tmp_path / "usher.yaml", pools=[pool], enforcement={"rules": rules})

@@ -48,9 +48,7 @@ def test_a_denial_ends_with_1_and_shows_the_line(tmp_path: Path) -> None:
     assert (run.code, run.err) == (1, "")
     assert run.out.splitlines()[0] == "bad.yaml"
     assert f"  {line}:29  error  USH103 gpu-requests-equal-limits  Job ml-research/bad (1 pod)" in run.out
-    assert run.out.splitlines()[-1].startswith(
-        "1 file, 2 workloads, 2 GPUs: 1 error (in workloads of 2 GPUs), 1 warning"
-    )
+    assert run.out.splitlines()[-1].startswith("1 file, 2 workloads, 2 GPUs: 1 error (in workloads of 2 GPUs)")
 
 
 def test_a_file_that_cannot_be_read_ends_with_2_and_the_others_are_judged(tmp_path: Path) -> None:

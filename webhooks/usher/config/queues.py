@@ -51,6 +51,10 @@ SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 """Schedulers for gangs, with their default names."""
 
 
+ROUTED_KINDS: Final = ("PyTorchJob", "MPIJob")
+"""Kinds whose operators make gangs for Volcano and KAI-Scheduler."""
+
+
 class Route(Selector):
     """The workloads that another scheduler places as gangs; their operators must support it
     (docs/domain/volcano.md#routing).
@@ -61,7 +65,7 @@ class Route(Selector):
         default=None, description="The name of the scheduler in pods; by default volcano or kai-scheduler."
     )
     kinds: list[str] = Field(
-        default=["PyTorchJob", "MPIJob"], min_length=1, description="Kinds of objects whose operators make gangs."
+        default=list(ROUTED_KINDS), min_length=1, description="Kinds of objects whose operators make gangs."
     )
     queue: Name = Field(default="default", description="The queue of the scheduler.")
     sets_minimum: bool = Field(

@@ -6,6 +6,7 @@ from typing import Final
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
 from usher.config import models
+from usher.config.queues import ROUTED_KINDS
 from usher.discovery import objects, pool_text, pools
 from usher.discovery.pools import Declaration
 from usher.discovery.yaml_text import commented, flow, scalar, shown
@@ -99,7 +100,7 @@ def _routing(facts: Store) -> Iterator[str]:
     yield f"# Queues of Volcano: {', '.join(found[:MOST_SUGGESTIONS])}."
     yield from _more(found)
     yield "routing: []"
-    entry = {"namespaces": ["research-*"], "scheduler": "volcano", "kinds": ["PyTorchJob", "MPIJob"], "queue": found[0]}
+    entry = {"namespaces": ["research-*"], "scheduler": "volcano", "kinds": list(ROUTED_KINDS), "queue": found[0]}
     yield from commented([f"- {flow(entry)}"])
 
 

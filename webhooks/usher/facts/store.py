@@ -21,7 +21,7 @@ _Made = TypeVar("_Made")
 Objects = Mapping[str, paths.Object]
 """Objects by name, of one namespace, or cluster-scoped."""
 
-_NODE: Final[Key] = ("", "Node")
+NODE: Final[Key] = ("", "Node")
 
 _NONE: Final[Objects] = MappingProxyType({})
 
@@ -75,7 +75,7 @@ class Store:
     def knows(self, group: str, kind: str) -> bool:
         """Whether all objects of a kind are known; also true for a kind that the cluster does not serve."""
         key = (group, kind)
-        return key in self._kinds or key in self._missing or (key == _NODE and self.nodes.known)
+        return key in self._kinds or key in self._missing or (key == NODE and self.nodes.known)
 
     def find(self, reference: Reference) -> paths.Object | Absence:
         """The object, which the caller must not change. MISSING where its kind is known, else NOT_KNOWN.
@@ -84,7 +84,7 @@ class Store:
         name is unique.
         """
         key = (reference.group, reference.kind)
-        if key == _NODE:
+        if key == NODE:
             node = self.nodes.named(reference.name)
             return node if node is not None else self._absence(key)
         spaces = self._kinds.get(key, {})
@@ -118,7 +118,7 @@ class Store:
     def counts(self) -> Mapping[Key, int]:
         """The number of objects by kind."""
         result = {key: sum(map(len, spaces.values())) for key, spaces in self._kinds.items()}
-        return {**result, _NODE: len(self.nodes)} if self.nodes.known else result
+        return {**result, NODE: len(self.nodes)} if self.nodes.known else result
 
     def derived(self, name: str, of: Sequence[Key], make: Callable[[], _Made]) -> _Made:
         """A value that `make` derives from the objects of some kinds; it is kept until one of them changes.
@@ -128,7 +128,7 @@ class Store:
             of: the kinds that it is derived from.
             make: may run more than once, in several threads.
         """
-        revisions = tuple(self.nodes.revision if key == _NODE else self._revisions[key] for key in of)
+        revisions = tuple(self.nodes.revision if key == NODE else self._revisions[key] for key in of)
         kept = self._derived.get(name)
         if kept is not None and kept[0] == revisions:
             made: _Made = kept[1]
@@ -156,7 +156,7 @@ class Store:
         """Takes all objects of a kind."""
         with self._writing:
             self._missing -= {key}
-            if key == _NODE:
+            if key == NODE:
                 self.nodes.replace(values)
                 return
             spaces: defaultdict[str, dict[str, paths.Object]] = defaultdict(dict)
@@ -170,7 +170,7 @@ class Store:
         """Takes a new or changed object."""
         key = _key(value)
         with self._writing:
-            if key == _NODE:
+            if key == NODE:
                 self.nodes.put(value)
                 return
             namespace, name = _identity(value)
@@ -202,7 +202,7 @@ class Store:
         key = _key(value)
         namespace, name = _identity(value)
         with self._writing:
-            if key == _NODE:
+            if key == NODE:
                 self.nodes.remove(name)
                 return
             spaces = self._kinds.get(key, {})

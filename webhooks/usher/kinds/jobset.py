@@ -46,6 +46,7 @@ KINDS = [
             runs_any_program=True,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
             queue_label_path="/metadata",
             needs_gang=True,
         ),

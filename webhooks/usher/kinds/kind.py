@@ -78,6 +78,8 @@ class Pods:
     suspend_path: str | None = None
     """The boolean that holds the workload back."""
     kueue: Kueue = Kueue.NEVER
+    kueue_keeps_empty: bool = False
+    """Whether Kueue counts pod sets without pods too (KQ:pkg/controller/jobs)."""
     queue_label_path: str | None = None
     """The `metadata` whose labels Kueue reads; None where it has no integration (docs/domain/kueue.md#keys)."""
     volcano: str = ""

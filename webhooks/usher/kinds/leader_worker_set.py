@@ -157,6 +157,7 @@ KINDS: list[Kind] = [
             role=model.Role.INFERENCE,
             runs_any_program=True,
             kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
             queue_label_path="/metadata",
             volcano="its operator's PodGroup for every group, when it is configured with `schedulerProvider: volcano`",
             gang_places=model.GangPlaces(

@@ -36,17 +36,6 @@ from usher.workloads import requests
 PODS: Final = "pods"
 """A resource that queues may cover; each pod counts as 1."""
 
-_KEEPING_EMPTY_POD_SETS: Final = frozenset(
-    {
-        *("Job", "JobSet", "LeaderWorkerSet", "RayCluster", "RayJob", "RayService"),
-        *("MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"),
-    }
-)
-"""The kinds where Kueue also keeps pod sets without pods: KQ:pkg/controller/jobs/job/job_controller.go:355,
-jobset/jobset_controller.go:114, raycluster/common.go:76, mpijob/mpijob_controller.go:118,
-kubeflow/kubeflowjob/kubeflowjob_controller.go:118, leaderworkerset/leaderworkerset_reconciler.go:402.
-"""
-
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 
@@ -96,14 +85,23 @@ def of(workload: model.Workload, configuration: Configuration, additions: Additi
     if _unit(workload) is not KueueUnit.POD:
         counted = [(pod_set, _pods(workload, pod_set)) for pod_set in workload.pod_sets if _counts(workload, pod_set)]
         found = _demand(counted, workload, configuration, additions)
-        return (replace(found, pod_sets=len(counted)) if workload.kind in _KEEPING_EMPTY_POD_SETS else found,)
+        return (replace(found, pod_sets=len(counted)) if _keeps_empty(workload) else found,)
     alone = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
     return tuple(_demand([(pod_set, 1)], workload, configuration, additions) for pod_set in alone)
 
 
+def _keeps_empty(workload: model.Workload) -> bool:
+    """Whether Kueue counts pod sets without pods too: KQ:pkg/controller/jobs/job/job_controller.go:355,
+    jobset/jobset_controller.go:114, raycluster/common.go:76, mpijob/mpijob_controller.go:118,
+    kubeflow/kubeflowjob/kubeflowjob_controller.go:118, leaderworkerset/leaderworkerset_reconciler.go:402.
+    """
+    kind = registry.PODS.get((workload.group, workload.kind))
+    return kind is not None and kind.kueue_keeps_empty
+
+
 def _counts(workload: model.Workload, pod_set: model.PodSet) -> bool:
     """Whether the Workload that Kueue makes has the pod set."""
-    return pod_set.count.maximum != 0 or workload.kind in _KEEPING_EMPTY_POD_SETS
+    return pod_set.count.maximum != 0 or _keeps_empty(workload)
 
 
 def part(workload: model.Workload) -> str:
@@ -142,7 +140,7 @@ def _demand(
         for name, quantity in _claimed(pod_set, configuration, unknowns):
             each[name] = each.get(name, quantities.ZERO) + quantity
         amounts = {name: queues.amount(name, quantity) for name, quantity in each.items()}
-        if pods or workload.kind in _KEEPING_EMPTY_POD_SETS:
+        if pods or _keeps_empty(workload):
             asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts, enlarged=enlarged.pod_set))
         exact = exact and pod_set.whole and _is_counted(workload, pod_set)
     return Demand(asked=tuple(asked), exact=exact, complete=complete, unknowns=tuple(dict.fromkeys(unknowns)))

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from usher import model, paths
+from usher.authorities import served_resources
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import configuration as kueue_configuration
@@ -22,7 +23,7 @@ from usher.authorities.kueue.topology_room import Nodes
 from usher.authorities.nodes import read as nodes_read
 from usher.authorities.nodes import remembered
 from usher.facts import namespaces
-from usher.facts.store import Store
+from usher.facts.store import NODE, Store
 from usher.kinds import kept_fields
 from usher.reading.lookup import Absence, Reference
 from usher.scheduling import requirements
@@ -117,7 +118,7 @@ def nodes(known: Knowledge) -> Nodes | None:
         return None
     return known.derived(
         "nodes of topologies",
-        [("", "Node"), ("resource.k8s.io", "DeviceClass")],
+        [NODE, served_resources.CLASS],
         lambda: Nodes(
             places=verdicts.places,
             vocabulary=known.vocabulary,

@@ -97,6 +97,7 @@ KINDS = [
             runs_any_program=True,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
             gang_places=OF_VOLCANO,
