@@ -84,7 +84,7 @@ test_a_pod_on_the_network_of_its_node_is_not_sent_to_the_interface_of_pods if {
 		"NCCL_IB_DISABLE": "1",
 	}) with input as examples.before_leaderworkerset_on_the_node
 	mutation.skips == skipped(
-		"/spec/leaderWorkerTemplate/workerTemplate",
+		"/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0",
 		"it uses the network of its node, which may have no interface eth0, so the webhook does not set NCCL_SOCKET_IFNAME",
 	) with input as examples.before_leaderworkerset_on_the_node
 }
@@ -112,4 +112,28 @@ test_a_pod_set_in_which_nothing_trains_is_left_alone if {
 		"/spec/replicatedJobs/0/template/spec/template",
 		"no container of the pod both trains and asks for accelerators",
 	) with input as idle
+}
+
+at_worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"
+
+test_without_infiniband_no_card_is_named if {
+	mutation.intents == {intent |
+		some intent in profile_at(at_worker)
+		intent.value.name != "NCCL_IB_HCA"
+	} with input as examples.before_pytorchjob_without_infiniband
+	mutation.skips == skipped(
+		at_worker,
+		"the container sets NCCL_IB_DISABLE, so the webhook does not set NCCL_IB_HCA",
+	) with input as examples.before_pytorchjob_without_infiniband
+}
+
+test_huge_pages_that_a_container_asks_for_stay_in_use if {
+	names := {intent.value.name | some intent in mutation.intents} with input as examples.before_pytorchjob_with_huge_pages
+	names == {"NCCL_DEBUG", "NCCL_SOCKET_IFNAME"}
+	mutation.skips == skipped(
+		at_worker,
+		"the container asks for hugepages-2Mi, so the webhook does not switch huge pages off (FI_EFA_USE_HUGE_PAGE)",
+	) with input as examples.before_pytorchjob_with_huge_pages
+	plain := json.remove(examples.before_pytorchjob_with_huge_pages, ["/podSets/0/containers/0/resources/hugepages-2Mi"])
+	count(mutation.intents) == 3 with input as plain
 }
