@@ -74,9 +74,10 @@ at `/dev/shm` does not depend on the fabric: `shared-memory` adds it to all trai
 ## Jobs whose ranks do not see the variables
 
 `mpirun` starts the ranks of an MPIJob on its workers through sshd. sshd begins with an empty environment, so the ranks
-do not see the variables of the worker's template. The same is true of a Volcano Job with the plugin `mpi`. The webhook
-adds no variables to these workers. Name them for `mpirun` with `-x`, or let the profile mount a file that NCCL reads in
-every process. Variables override the file.
+do not see the variables of the worker's template. The same is true of a Volcano Job with the plugin `mpi`, or with the
+plugins `ssh` and `svc`, unless its command starts the ranks with torchrun or accelerate. The webhook adds no variables
+to these workers. Name them for `mpirun` with `-x`, or let the profile mount a file that NCCL reads in every process.
+Variables override the file.
 
 ```yaml
 fabrics:

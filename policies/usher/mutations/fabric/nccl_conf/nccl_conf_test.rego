@@ -36,6 +36,10 @@ test_workers_of_a_volcano_job_with_mpi_get_the_file if {
 	mutation.intents == given("/spec/tasks/1/template/spec/containers/0") with input as examples.before_volcano_job
 }
 
+test_workers_of_a_volcano_job_that_starts_ranks_by_its_own_sshd_get_the_file if {
+	mutation.intents == given("/spec/tasks/1/template/spec/containers/0") with input as examples.before_volcano_job_with_keys
+}
+
 test_what_is_ours_already_is_asked_for_again if {
 	mutation.intents == given(ranks) with input as examples.after_mpijob
 }
