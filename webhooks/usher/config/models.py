@@ -15,6 +15,7 @@ from usher.config.identities import DEFAULT_IDENTITIES, Identity
 from usher.config.pools import Gpus, Pool, Taint
 from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
+from usher.config.shared_memory import SharedMemory
 
 __all__ = [
     "DEFAULT_IDENTITIES",
@@ -177,6 +178,7 @@ class Config(Section):
     isolation: Isolation = Field(
         default=Isolation(), description="Namespaces that get exceptions from the isolation of pods."
     )
+    shared_memory: SharedMemory = Field(default=SharedMemory(), description="Shared memory that mutations add.")
     facts: Facts = Field(default=Facts(), description="How old the facts of the cluster may be.")
     identities: dict[Name, Identity] = Field(
         default={},

@@ -65,7 +65,7 @@ test_whether_the_container_drops_it_is_for_whoever_applies_it if {
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training and models that span pods get a fabric profile") with input as examples.untouched_service
 }
 
 test_without_infiniband_no_memory_is_locked if {

@@ -137,3 +137,19 @@ test_huge_pages_that_a_container_asks_for_stay_in_use if {
 	plain := json.remove(examples.before_pytorchjob_with_huge_pages, ["/podSets/0/containers/0/resources/hugepages-2Mi"])
 	count(mutation.intents) == 3 with input as plain
 }
+
+serving(group_size) := json.patch(examples.before_leaderworkerset_on_the_node, [
+	{"op": "replace", "path": "/workload/role", "value": "inference"},
+	{"op": "add", "path": "/workload/gang/minimum", "value": group_size},
+])
+
+test_a_model_that_spans_pods_gets_the_profile_like_training if {
+	trained := mutation.intents with input as examples.before_leaderworkerset_on_the_node
+	count(trained) == 2
+	mutation.intents == trained with input as serving(4)
+	mutation.intents == set() with input as serving(1)
+	mutation.skips == skipped(
+		"",
+		"the role of the workload is inference, and only training and models that span pods get a fabric profile",
+	) with input as serving(1)
+}
