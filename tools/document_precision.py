@@ -20,13 +20,14 @@ _HEAD = """\
 
 # How often the checks are right
 
-A warning that is wrong costs the trust in those that are right. So each firing of a check on a corpus of manifests was read
-and got a verdict: *right* (an engineer who runs GPU clusters would change the manifest), *wrong*, or *debatable* (it depends
-on the cluster or on taste). A check with less than 95 % right is not in the presets `baseline` and `recommended`. The preset
-`strict` has it, and a rule in `enforcement.rules` switches it on.
+A warning that is wrong costs the trust in those that are right. So each firing of a check on a corpus of manifests
+was read and got a verdict: *right* (an engineer who runs GPU clusters would change the manifest), *wrong*, or
+*debatable* (it depends on the cluster or on taste). A check with less than 95 % right is not in the presets
+`baseline` and `recommended`. The preset `strict` has it, and a rule in `enforcement.rules` switches it on.
 
-The objects are judged as `usher check` judges them without any configuration: with the changes that the webhook makes. A
-firing is one check in one object. CI fails if a check fires on an object without a verdict, so the table cannot be out of date.
+The objects are judged as `usher check` judges them without any configuration: with the changes that the webhook
+makes. A firing is one check in one object. CI fails if a check fires on an object without a verdict, so the table
+cannot be out of date.
 """
 
 
@@ -88,7 +89,7 @@ def page(checks: Sequence[catalogue.Entry], recorded: Mapping[str, Any]) -> Iter
                 link = f"[{row.check.code} {row.check.name}](checks/{row.check.name}.md)"
                 yield f"| {link} | {row.fired} | {counts} | {row.share:.0%} |"
     silent = len(checks) - len(found)
-    yield f"\nThe other {silent} checks find nothing in these manifests, so nothing is known about how often they are right."
+    yield f"\nThe other {silent} checks find nothing in these manifests, so usher cannot say how often they are right."
     yield "\n## The verdicts\n"
     for row in found:
         yield f"### {row.check.code} {row.check.name}\n"

@@ -2,7 +2,7 @@
 
 A firing is one check and one object, judged as `usher check` judges it without a configuration: first mutated, with
 the checks that only the preset `strict` has. The record keeps its verdicts. It drops firings that no longer occur, and
-lists new ones as `unjudged`: read the manifest, then move each to a `right`, `wrong` or `debatable` entry with a reason.
+lists new ones as `unjudged`: read the manifest, then move each to a `right`, `wrong` or `debatable` entry.
 """
 
 import argparse

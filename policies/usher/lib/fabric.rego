@@ -7,6 +7,7 @@
 package usher.lib.fabric
 
 import data.usher.lib.amounts
+import data.usher.lib.cooperation
 import data.usher.lib.pools
 import data.usher.lib.workload
 
@@ -135,8 +136,9 @@ lacks_shared_memory(pod_set, container) if {
 # METADATA
 # title: Containers that train on a fabric
 # description: |
-#   Containers of training pods that use accelerators, with the fabric profile that all pools share on which the pods
-#   can run. Only for workloads of several pods, because one pod does not use the network between nodes.
+#   Containers that use accelerators in pods that train or serve a part of a model, with the fabric profile that all pools
+#   share on which the pods can run. Only for workloads of several pods, because one pod does not use the network between
+#   nodes.
 training_containers := [entry |
 	count(_why_no_fabric) == 0
 	some pod_set in workload.accelerator_pod_sets
@@ -197,36 +199,24 @@ _fabric_text(fit) := $"with fabric {fit.fabric}" if fit.fabric
 
 _fabric_text(fit) := "without a fabric" if not fit.fabric
 
-# METADATA
-# title: Whether the containers exchange data as training does
-# description: |
-#   Training does, and so do tests of the network, whose pods start together as a gang. Of all other batch work usher
-#   does not know it.
-exchanges_data if input.workload.role == "training"
-
-exchanges_data if {
-	input.workload.role == "batch"
-	input.workload.gang.wanted
-}
-
-_why_no_fabric contains $"the role of the workload is {input.workload.role}, and only training gets a fabric profile" if {
-	not exchanges_data
+_why_no_fabric contains $"the role of the workload is {input.workload.role}, and only training and models that span pods get a fabric profile" if {
+	not cooperation.computes_together
 }
 
 _why_no_fabric contains "the workload has only one pod, which does not use the network between nodes" if {
-	exchanges_data
+	cooperation.computes_together
 	not workload.makes_several_pods
 	not input.workload.owned
 }
 
 _why_no_fabric contains "a controller made this pod, and the webhook gives the fabric profile to its template" if {
-	exchanges_data
+	cooperation.computes_together
 	not workload.makes_several_pods
 	input.workload.owned
 }
 
 _why_no_fabric contains "each of its pods trains by itself, as far as its command tells" if {
-	exchanges_data
+	cooperation.computes_together
 	workload.makes_several_pods
 	not input.workload.gang.wanted
 }

@@ -53,9 +53,9 @@ topology_annotations := {
 
 # METADATA
 # title: The workload's labels, where Kueue reads them
-labels := input.workload.labels if input.workload.queueLabelPath == "/metadata"
-
-labels := input.workload.queueLabels
+labels := told if {
+	told := input.workload.queueLabels
+} else := input.workload.labels if input.workload.queueLabelPath == "/metadata"
 
 # METADATA
 # title: Name of the workload's queue

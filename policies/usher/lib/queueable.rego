@@ -6,7 +6,9 @@
 #   - input: schema.input
 package usher.lib.queueable
 
+import data.usher.lib.kubeflow
 import data.usher.lib.kueue
+import data.usher.lib.workload
 
 # METADATA
 # title: Annotation of a job whose number of pods may change while Kueue counts it
@@ -66,6 +68,31 @@ obstacles contains "it names a queue of KAI-Scheduler; remove the label kai.sche
 
 obstacles contains "it names a queue of Volcano; remove it to use Kueue" if _in_queue_of_volcano
 
+obstacles contains $"the template of {_out_of_reach[0]} stands in another object, and a label of the whole {input.workload.kind} would also queue pods without accelerators; set the label in the metadata of that template" if {
+	labels_templates
+	count(_out_of_reach) > 0
+}
+
+_out_of_reach := [workload.pod_set_name(pod_set) |
+	some pod_set in workload.accelerator_pod_sets
+	not pod_set.ownMetadataPath
+]
+
+# METADATA
+# title: Whether only some templates of the workload belong into the queue
+# description: Kueue queues the pods of Workflows and PipelineRuns one by one, and many of them need no accelerators.
+labels_templates if {
+	input.workload.group in {"argoproj.io", "tekton.dev"}
+	count(workload.ordinary_pod_sets) > 0
+}
+
+# METADATA
+# title: Places and fields of a label for Kueue
+# description: The object, or each template that asks for accelerators.
+places_of_labels := [{"at": pod_set.path, "field": "ownLabel"} | some pod_set in workload.accelerator_pod_sets] if {
+	labels_templates
+} else := [{"at": "", "field": "kueueLabel"}]
+
 _labels contains labels if {
 	some place in array.concat([input.workload], input.podSets)
 	labels := place.labels
@@ -85,6 +112,11 @@ _in_queue_of_volcano if {
 	some key in ["scheduling.volcano.sh/queue-name", "volcano.sh/queue-name"]
 	some values in (_annotations | _labels)
 	object.get(values, key, "") != ""
+}
+
+_in_queue_of_volcano if {
+	queue := kubeflow.scheduling_policy.queue
+	queue != ""
 }
 
 # METADATA

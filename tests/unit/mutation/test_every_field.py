@@ -23,6 +23,7 @@ VALUES: dict[str, tuple[str, paths.Object]] = {
     "schedulerName": (WORKER, {"name": "volcano"}),
     "priorityClass": (WORKER, {"name": "training"}),
     "annotation": (WORKER, {"key": "karpenter.sh/do-not-disrupt", "value": "true"}),
+    "ownLabel": (WORKER, {"key": "kueue.x-k8s.io/queue-name", "value": "research"}),
     "network": (WORKER, {"name": "rdma/rail@net1"}),
     "environment": (WORKER + CONTAINER, {"name": "NCCL_DEBUG", "value": "WARN"}),
     "enforcedEnvironment": (WORKER + CONTAINER, {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}),

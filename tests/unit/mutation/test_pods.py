@@ -363,3 +363,34 @@ def test_metadata_that_other_pods_share_are_not_changed(field: str, value: paths
     result = merged(run, intent(field, value, at="/spec/pipelineSpec/tasks/1/taskSpec"))
 
     assert refusals(result) == [skip_reasons.SHARED_METADATA]
+
+
+def test_a_label_of_one_template_goes_where_its_other_pods_do_not_get_it() -> None:
+    """The pods of a PipelineRun share its labels; those of one task have labels of their own as well."""
+    tasks: Any = [
+        {"name": name, "taskSpec": {"steps": [{"name": name, "image": "registry.example.com/tools:1"}]}}
+        for name in ("prepare", "train")
+    ]
+    run = builders.custom("tekton.dev/v1", "PipelineRun", {"pipelineSpec": {"tasks": tasks}})
+    task = "/spec/pipelineSpec/tasks/1/taskSpec"
+
+    result = merged(run, intent("ownLabel", {"key": "team", "value": "vision"}, at=task))
+
+    assert at(result, task + "/metadata") == {"labels": {"team": "vision"}}
+    assert at(result, "/spec/pipelineSpec/tasks/0") == tasks[0]
+    assert "labels" not in at(result, "/metadata")
+
+
+def test_a_label_of_a_template_in_another_object_is_not_added() -> None:
+    run = builders.custom(
+        "tekton.dev/v1",
+        "PipelineRun",
+        {
+            "pipelineRef": {"name": "release"},
+            "taskRunSpecs": [{"pipelineTaskName": "train", "computeResources": {"limits": {"nvidia.com/gpu": 1}}}],
+        },
+    )
+
+    result = merged(run, intent("ownLabel", {"key": "team", "value": "vision"}, at="/spec/taskRunSpecs/0"))
+
+    assert refusals(result) == [skip_reasons.NOT_CHANGEABLE]

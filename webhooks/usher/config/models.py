@@ -16,6 +16,7 @@ from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Taint
 from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
 from usher.config.roles import RoleRule, RoleRules
+from usher.config.shared_memory import SharedMemory
 
 __all__ = [
     "DEFAULT_IDENTITIES",
@@ -182,6 +183,7 @@ class Config(Section):
     isolation: Isolation = Field(
         default=Isolation(), description="Namespaces that get exceptions from the isolation of pods."
     )
+    shared_memory: SharedMemory = Field(default=SharedMemory(), description="Shared memory that mutations add.")
     facts: Facts = Field(default=Facts(), description="How old the facts of the cluster may be.")
     identities: dict[Name, Identity] = Field(
         default={},

@@ -44,6 +44,8 @@ class PodSet:
     """The path of the template; intents and findings name the pod set by it."""
     metadata_path: str
     spec_path: str
+    own_metadata_path: str = ""
+    """The metadata that only these pods get, in kinds whose templates also get those of the whole object."""
     count: Count
     labels: Mapping[str, str]
     annotations: Mapping[str, str]

@@ -112,6 +112,14 @@ def annotation(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
     return set_if_absent(edit, edit.make((*pod_set.overrides[:-1], "metadata", "annotations")), {key: text})
 
 
+def own_label(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a label to the pods of one template, in a kind whose other pods do not get it."""
+    place = pod_set.own_metadata_path or (pod_set.metadata_path if pod_set.changeable else "")
+    if not place:
+        return NOT_CHANGEABLE
+    return set_if_absent(edit, place + "/labels", {str(value["key"]): value["value"]})
+
+
 def network(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
     """Adds a network to those that a pod template is attached to, in the notation that it uses."""
     if not pod_set.changeable:

@@ -22,6 +22,7 @@ ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]
     "schedulerName": pods.scheduler_name,
     "priorityClass": pods.priority_class,
     "annotation": pods.annotation,
+    "ownLabel": pods.own_label,
     "network": pods.network,
 }
 ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, paths.Object], str]]] = {
@@ -43,6 +44,7 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "toleration": ("key", "operator", "value", "effect"),
     "nodeRequirement": ("key",),
     "annotation": ("key",),
+    "ownLabel": ("key",),
     "network": ("name",),
     "environment": ("name",),
     "enforcedEnvironment": ("name",),
@@ -62,6 +64,7 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "schedulerName": {"name"},
     "priorityClass": {"name"},
     "annotation": {"key", "value"},
+    "ownLabel": {"key", "value"},
     "network": {"name"},
     "environment": {"name"},
     "enforcedEnvironment": {"name"},
@@ -81,6 +84,7 @@ WORDS: Final[Mapping[str, str]] = {
     "schedulerName": "schedulerName",
     "priorityClass": "priorityClassName",
     "annotation": "annotation",
+    "ownLabel": "label of the template",
     "network": "network",
     "environment": "env",
     "enforcedEnvironment": "env",

@@ -65,10 +65,14 @@ class Evaluator:
         self.vocabulary = Vocabulary(config.accelerators)
         self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
         self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)
-        self._mutating = Mutating(
-            engine=engine, documents=self.documents, catalogue=entries, rules=MutationRules(config, entries)
-        )
         self._identities = Identities(config)
+        self._mutating = Mutating(
+            engine=engine,
+            documents=self.documents,
+            catalogue=entries,
+            rules=MutationRules(config, entries),
+            identities=self._identities,
+        )
         self._oldest_facts = config.facts.bound
         self._is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: selection.matches(namespace, config.exempt_namespaces)
@@ -171,7 +175,9 @@ class Evaluator:
             EngineError: the engine gave no usable answer.
         """
         workload = self.workload(request)
-        return self._mutating.skips(workload) if workload is not None and self._mutates(workload, request) else ()
+        return (
+            self._mutating.skips(request, workload) if workload is not None and self._mutates(workload, request) else ()
+        )
 
     def workload(self, request: Request) -> model.Workload | None:
         """The object of a request, normalised; None for one that no rule reads."""
@@ -188,12 +194,8 @@ class Evaluator:
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old = self._read(request.old_value, request)
-        review: input_document.Review | None = None
-        if (by := self._identities.of(request.user)) is not None:
-            operation = request.operation.value
-            review = {"operation": operation, "subResource": request.sub_resource, "by": list(by)}
         case = Case(workload=workload, refusal=request.refusal)
-        found = self._found(case, known, old=old, review=review)
+        found = self._found(case, known, old=old, review=self._identities.review(request))
         return Subject(workload=workload, old=old, found=found)
 
     def _key(self, request: Request) -> _Key | None:

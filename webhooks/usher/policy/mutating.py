@@ -13,7 +13,7 @@ from usher.policy.checks.catalogue import Catalogue
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.input.document import Documents
 from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Operation, Request
+from usher.policy.request import Identities, Operation, Request
 
 DEBUG_CONTAINERS: Final = "ephemeralcontainers"
 """The subresource by which `kubectl debug` adds containers to a running Pod."""
@@ -27,6 +27,7 @@ class Mutating:
     documents: Documents
     catalogue: Catalogue
     rules: MutationRules
+    identities: Identities
 
     def merged(
         self,
@@ -55,7 +56,7 @@ class Mutating:
             return self._with_debug_containers(request, workload, read)
         if updating and not _may_lose(request, workload):
             return merge.Merged(value=request.value)
-        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
+        result = self.engine.evaluate(Entrypoint.INTENTS, self._document(request, workload))
         intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
         intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
         if updating and request.old_value is not None:
@@ -99,7 +100,7 @@ class Mutating:
         added = {container.path for container in _debug_containers(workload) if container.name not in known}
         if not added:
             return merge.Merged(value=request.value)
-        result = self.engine.evaluate(Entrypoint.INTENTS, self.documents.build(workload))
+        result = self.engine.evaluate(Entrypoint.INTENTS, self._document(request, workload))
         return merge.merge(
             request.value,
             workload,
@@ -109,13 +110,17 @@ class Mutating:
             recording=False,
         )
 
-    def skips(self, workload: model.Workload) -> tuple[model.Note, ...]:
+    def _document(self, request: Request, workload: model.Workload) -> bytes:
+        """The input of the rules. Only mutations of Pods read the user, so all other objects share their answers."""
+        return self.documents.build(workload, review=self.identities.review(request) if workload.is_pod else None)
+
+    def skips(self, request: Request, workload: model.Workload) -> tuple[model.Note, ...]:
         """Why mutations leave an object or a part of it alone.
 
         Raises:
             EngineError: the engine gave no usable answer.
         """
-        return decision.notes(self.engine.evaluate(Entrypoint.SKIPS, self.documents.build(workload)), "skips")
+        return decision.notes(self.engine.evaluate(Entrypoint.SKIPS, self._document(request, workload)), "skips")
 
 
 def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:

@@ -13,9 +13,10 @@ from usher.mutation.merge import MutationRefusal
 
 Refusal = Callable[[model.Intent], MutationRefusal | None]
 
-FIELDS: Final = frozenset({"kueueLabel", "annotation"})
+FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation"})
 """The fields of intents that give a queue or a topology."""
 
+_LABELS: Final = frozenset({"kueueLabel", "ownLabel"})
 _TOPOLOGY: Final = "kueue.x-k8s.io/podset-"
 
 
@@ -38,7 +39,7 @@ def refusal(workload: model.Workload, applied: Iterable[model.Intent], known: Kn
     missing = [each["resource"] for each in verdict["uncovered"]]
     if missing and any(_is_queue(intent) for intent in applied):
         reason = f"ClusterQueue {cluster_queue['name']} has no quota for {missing[0]}, so it never admits the workload"
-        return _refusing(reason, lambda intent: intent.field == "kueueLabel" or _is_topology(intent))
+        return _refusing(reason, lambda intent: intent.field in _LABELS or _is_topology(intent))
     reason = _missing_level(verdict)
     return _refusing(reason, _is_topology) if reason else None
 
@@ -62,7 +63,7 @@ def _key(intent: model.Intent) -> str:
 
 
 def _is_queue(intent: model.Intent) -> bool:
-    return intent.field == "kueueLabel" and _key(intent) == QUEUE_LABEL
+    return intent.field in _LABELS and _key(intent) == QUEUE_LABEL
 
 
 def _is_topology(intent: model.Intent) -> bool:

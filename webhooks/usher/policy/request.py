@@ -12,6 +12,7 @@ from usher import paths
 from usher.authorities.authority import QuotaRefusal
 from usher.config import models
 from usher.facts.store import Store
+from usher.policy.input.document import Review
 from usher.reading import lookup
 
 
@@ -70,6 +71,13 @@ class Identities:
     def of(self, user: User | None) -> tuple[str, ...] | None:
         """Names of the user's identities, sorted; None where there is no user, as in CI."""
         return None if user is None else self._kept(user)
+
+    def review(self, request: Request) -> Review | None:
+        """What rules see of a request; None where it has no user, as in CI."""
+        by = self.of(request.user)
+        if by is None:
+            return None
+        return {"operation": request.operation.value, "subResource": request.sub_resource, "by": list(by)}
 
     def _of(self, user: User) -> tuple[str, ...]:
         return tuple(sorted(name for name, identity in self._known.items() if _has(identity, user)))

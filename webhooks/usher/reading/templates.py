@@ -95,6 +95,8 @@ class Template:
     """A pod spec, or the object that holds the fields of one."""
     metadata: Place = NOWHERE
     """What holds `labels` and `annotations`."""
+    own_metadata_path: str = ""
+    """As in `model.PodSet`."""
     count: model.Count = ONE
     traits: Traits = PLAIN
     containers: tuple[ContainerPlace, ...] | None = None

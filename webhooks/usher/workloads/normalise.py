@@ -16,6 +16,7 @@ from usher.workloads.claims import Claims
 from usher.workloads.pod_sets import pod_set
 from usher.workloads.roles import DEFAULT, Roles, Subject, inner_kind
 
+_OF_KUEUE: Final = "kueue.x-k8s.io/"
 _FIND_INNER: Final = inner_objects.finder(registry.WORKLOADS)
 
 
@@ -162,7 +163,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         totals=totals.of_pod_sets(pod_sets),
         is_template=pods.is_template,
         queue_label_path=pods.queue_label_path,
-        queue_labels=_queue_labels(value, labels, pods, reading),
+        queue_labels=_queue_labels(value, labels, pods, pod_sets, reading),
         view=view(value, known.group, known.kind, reading),
         gang_places=pods.gang_places,
         exists=bool(metadata.get("uid")),
@@ -201,14 +202,28 @@ def _holders(pointer: str) -> Iterator[str]:
         yield pointer
 
 
-def _queue_labels(value: paths.Object, labels: Mapping[str, str], pods: Pods, reading: Reading) -> Mapping[str, str]:
+def _queue_labels(
+    value: paths.Object,
+    labels: Mapping[str, str],
+    pods: Pods,
+    pod_sets: tuple[model.PodSet, ...],
+    reading: Reading,
+) -> Mapping[str, str]:
+    """The labels that Kueue reads; also those that all templates with accelerators have in common."""
     path = pods.queue_label_path
     if path is None:
         return {}
-    if path == "/metadata":
-        return labels
-    metadata = _descend(value, path, reading)
-    return reading.strings(metadata.get("labels"), path + "/labels")
+    if path != "/metadata":
+        metadata = _descend(value, path, reading)
+        labels = reading.strings(metadata.get("labels"), path + "/labels")
+    of_templates = [each.labels for each in pod_sets if each.asks_accelerators and each.own_metadata_path]
+    first, *others = of_templates or [labels]
+    common = {
+        key: text
+        for key, text in first.items()
+        if key.startswith(_OF_KUEUE) and key not in labels and all(each.get(key) == text for each in others)
+    }
+    return {**labels, **common} if common else labels
 
 
 def _suspended(value: paths.Object, pods: Pods, reading: Reading) -> bool:

@@ -177,6 +177,7 @@ def pod_set(
         path=template.path,
         metadata_path=metadata_path,
         spec_path=template.spec.path,
+        own_metadata_path=template.own_metadata_path,
         count=template.count,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=annotations,

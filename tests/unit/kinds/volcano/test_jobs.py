@@ -92,6 +92,28 @@ def test_ranks_that_the_plugin_mpi_starts_do_not_see_the_environment_of_their_co
     assert job_with(plugins=plugins).ranks_inherit_environment is inherit
 
 
+@pytest.mark.parametrize(
+    ("command", "plugins", "inherit"),
+    [
+        ("mpiexec --hostfile /etc/volcano/mpiworker.host python train.py", {"ssh": [], "svc": []}, False),
+        ("/usr/sbin/sshd -D", {"ssh": [], "svc": [], "env": []}, False),
+        ("/usr/sbin/sshd -D", {"svc": []}, True),
+        ("torchrun --nnodes 2 train.py", {"ssh": [], "svc": []}, True),
+        ("python -m torch.distributed.run train.py", {"ssh": [], "svc": []}, True),
+        ("python train.py", {"ssh": [], "svc": [], "pytorch": []}, True),
+    ],
+)
+def test_a_job_with_the_plugins_ssh_and_svc_runs_mpi_unless_it_starts_ranks_in_its_own_containers(
+    command: str, plugins: paths.Object, inherit: bool
+) -> None:
+    worker = builders.volcano_task(
+        "worker", builders.template(builders.container(gpus=8, command=["sh", "-c"], args=[command])), replicas=2
+    )
+    job = builders.replaced(builders.volcano_job(worker), "/spec/plugins", plugins)
+
+    assert readable_workload(job).pod_sets[0].ranks_inherit_environment is inherit
+
+
 def test_all_replicas_are_made_however_few_have_to_be_placed_together() -> None:
     task = {**builders.volcano_task("worker", replicas=4), "minAvailable": 2}
     job = builders.replaced(builders.volcano_job(task), "/spec/minAvailable", 2)

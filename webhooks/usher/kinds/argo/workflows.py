@@ -118,6 +118,8 @@ def _pods(makers: list[tuple[Node, Times]], workflow: pods.Workflow, reading: Re
         )
         if _is_elsewhere(node, workflow):
             template = replace(template, traits=template.traits._replace(changeable=False))
+        else:
+            template = replace(template, own_metadata_path=node.template.path + "/metadata")
         yield replace(template, count=found.of_pods())
 
 

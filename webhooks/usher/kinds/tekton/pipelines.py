@@ -125,7 +125,8 @@ def _pods(  # noqa: PLR0913 - a task of a pipeline, and how often it runs
         budget=budget,
         reading=reading,
     )
-    yield replace(template, count=times.of_pods())
+    own = task.metadata.path if task.is_own and task.is_known else ""
+    yield replace(template, count=times.of_pods(), own_metadata_path=own)
 
 
 def _task_of(task: Mapping[str, paths.Json], path: str, pipeline: Pipeline, reading: Reading) -> Task | None:

@@ -7,7 +7,7 @@ from typing import Final
 from usher import model, paths
 from usher.kinds import completion
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.volcano import shapes
+from usher.kinds.volcano import ranks, shapes
 from usher.reading.embedded import times
 from usher.reading.lookup import Reference
 from usher.reading.pod_templates import pod_template
@@ -28,8 +28,6 @@ _VARIABLES_OF_PLUGINS: Final[Mapping[str, frozenset[str]]] = {
     "tensorflow": frozenset({"TF_CONFIG"}),
     "mpi": frozenset({"MPI_HOST"}),
 }
-_MPI_WORKER_OPTION: Final = "--worker="
-
 _MOST_FLOWS: Final = 1_000
 """usher looks up and reads each one; more are a mistake."""
 
@@ -48,7 +46,6 @@ def _tasks(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Itera
     scheduler = model.Scheduler(name=named, reason="schedulerName of the Job") if named else _DEFAULT_SCHEDULER
     priority = Place(spec.get("priorityClassName"), path + "/priorityClassName")
     plugins = reading.mapping(spec.get("plugins"), path + "/plugins")
-    ranks = _started_through_ssh(plugins, path + "/plugins", reading)
     variables = _VARIABLES.union(*(_VARIABLES_OF_PLUGINS.get(plugin, ()) for plugin in plugins))
     for task_path, task in reading.items(spec.get("tasks"), path + "/tasks"):
         # A plain number without a default in Volcano's API: a missing value means 0.
@@ -59,10 +56,10 @@ def _tasks(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Itera
             reading,
             name=name,
             count=model.Count(minimum=replicas, maximum=replicas),
-            traits=Traits(
-                operator_environment=variables, scheduler=scheduler, ranks_inherit_environment=name not in ranks
-            ),
+            traits=Traits(operator_environment=variables, scheduler=scheduler),
         )
+        if not ranks.see_environment(template, plugins, path + "/plugins", reading):
+            template = replace(template, traits=template.traits._replace(ranks_inherit_environment=False))
         counts = priority.value is not None and _has_no_priority(template)
         yield replace(template, fields={"priorityClassName": priority}) if counts else template
 
@@ -70,15 +67,6 @@ def _tasks(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Itera
 def _has_no_priority(template: Template) -> bool:
     spec = template.spec.value
     return not isinstance(spec, dict) or spec.get("priorityClassName") in (None, "")
-
-
-def _started_through_ssh(plugins: Mapping[str, paths.Json], path: str, reading: Reading) -> frozenset[str]:
-    """The task in which the plugin mpi has ranks started by sshd, which does not hand the environment on."""
-    if "mpi" not in plugins:
-        return frozenset()
-    options = reading.texts(plugins["mpi"], path + "/mpi")
-    named = [option.removeprefix(_MPI_WORKER_OPTION) for option in options if option.startswith(_MPI_WORKER_OPTION)]
-    return frozenset(named[-1:] or ["worker"])
 
 
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:

@@ -82,7 +82,7 @@ class Workload(TypedDict):
     gangNative: bool
     queueLabelPath: NotRequired[str]
     queueLabels: NotRequired[dict[str, str]]
-    """The labels at that place, where it is another than the object's own metadata."""
+    """The labels that Kueue reads, where they are others than the object's own."""
     gangPlaces: GangPlaces
 
 
@@ -249,6 +249,6 @@ def _workload(workload: model.Workload) -> Workload:
         result["gang"]["priorityClass"] = workload.gang.priority_class
     if workload.queue_label_path is not None:
         result["queueLabelPath"] = workload.queue_label_path
-        if workload.queue_label_path != "/metadata":
+        if workload.queue_label_path != "/metadata" or workload.queue_labels is not workload.labels:
             result["queueLabels"] = read_keys(workload.queue_labels)
     return result

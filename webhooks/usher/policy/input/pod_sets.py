@@ -86,6 +86,8 @@ class PodSet(PoolsInput, pod_shapes.PodSpec):
     path: str
     metadataPath: str
     specPath: str
+    ownMetadataPath: NotRequired[str]
+    """The metadata that only these pods get; absent where `metadataPath` is the only place."""
     pods: Pods
     labels: dict[str, str]
     annotations: dict[str, str]
@@ -168,6 +170,8 @@ def _add_what_is_rare(result: PodSet, pod_set: model.PodSet) -> None:
     size = model_size(pod_set.annotations)
     if size is not None:
         result["modelSize"] = size
+    if pod_set.own_metadata_path:
+        result["ownMetadataPath"] = pod_set.own_metadata_path
     if pod_set.placed:
         result["placed"] = True
     if pod_set.scheduling_group:

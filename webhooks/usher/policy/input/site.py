@@ -7,7 +7,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.config import models
+from usher.config import models, shared_memory
 from usher.config import selection as config_selection
 
 
@@ -38,6 +38,14 @@ class Priority(TypedDict):
 Parameter = bool | int | str | list[str]
 
 
+class SharedMemory(TypedDict):
+    """Sizes are in mebibytes; absent where usher.yaml does not set them."""
+
+    size: NotRequired[int]
+    fallback: NotRequired[int]
+    roles: list[str]
+
+
 class Site(TypedDict):
     systemNamespace: bool
     systemNamespacesDeclared: bool
@@ -57,6 +65,7 @@ class Site(TypedDict):
     ipcLockAllowed: bool
     narrowsGangs: NotRequired[bool]
     """True where a gang that fits pools with different boards is bound to one board; absent otherwise."""
+    sharedMemory: SharedMemory
 
 
 class File(TypedDict):
@@ -108,6 +117,7 @@ class Sites:
                 {"volcano", *(route.name for route in config.routing if route.scheduler == "volcano")}
             ),
             "ipcLockAllowed": config_selection.matches(namespace, config.isolation.ipc_lock),
+            "sharedMemory": _shared_memory(config.shared_memory),
         }
         kai = {route.name for route in config.routing if route.scheduler == "kai"}
         if kai:
@@ -151,6 +161,15 @@ def _queue(queue: models.Queue) -> Queue:
         result["priorityClass"] = queue.priority_class
     if queue.topology is not None:
         result["topology"] = {"mode": queue.topology.mode, "level": queue.topology.level}
+    return result
+
+
+def _shared_memory(settings: shared_memory.SharedMemory) -> SharedMemory:
+    result: SharedMemory = {"roles": list(settings.roles)}
+    if settings.size is not None:
+        result["size"] = shared_memory.mebibytes(settings.size)
+    if settings.fallback is not None:
+        result["fallback"] = shared_memory.mebibytes(settings.fallback)
     return result
 
 

@@ -50,7 +50,10 @@ test_system_namespaces_may_have_them if {
 }
 
 test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
-	check.deny == set() with input as object.union(examples.good_node_agent, {"site": {"systemNamespace": false}})
+	check.deny == set() with input as object.union(
+		examples.good_node_agent,
+		{"site": {"systemNamespace": false, "systemNamespacesDeclared": false}},
+	)
 }
 
 test_usher_yaml_decides_which_places_count if {

@@ -23,6 +23,7 @@
 package usher.mutations.fabric.ipc_lock
 
 import data.usher.lib.fabric
+import data.usher.lib.rdma
 
 intents contains intent if {
 	some entry in fabric.training_containers
@@ -45,6 +46,8 @@ intents contains intent if {
 _why_not(entry) := $"fabric {entry.fabric} does not set ipcLock" if not entry.profile.ipcLock
 
 else := "usher.yaml does not list this namespace under isolation.ipcLock" if not input.site.ipcLockAllowed
+
+else := $"the container sets {rdma.switched_off(entry)}, so it needs no locked memory" if rdma.switched_off(entry)
 
 else := "the pod has no network device, so it cannot use RDMA" if {
 	not fabric.has_network_device(entry.podSet)

@@ -65,5 +65,10 @@ test_whether_the_container_drops_it_is_for_whoever_applies_it if {
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training and models that span pods get a fabric profile") with input as examples.untouched_service
+}
+
+test_without_infiniband_no_memory_is_locked if {
+	mutation.intents == set() with input as examples.untouched_pytorchjob_without_infiniband
+	mutation.skips == skipped(worker, "the container sets NCCL_IB_DISABLE, so it needs no locked memory") with input as examples.untouched_pytorchjob_without_infiniband
 }

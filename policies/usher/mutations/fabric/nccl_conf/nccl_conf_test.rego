@@ -36,6 +36,10 @@ test_workers_of_a_volcano_job_with_mpi_get_the_file if {
 	mutation.intents == given("/spec/tasks/1/template/spec/containers/0") with input as examples.before_volcano_job
 }
 
+test_workers_of_a_volcano_job_that_starts_ranks_by_its_own_sshd_get_the_file if {
+	mutation.intents == given("/spec/tasks/1/template/spec/containers/0") with input as examples.before_volcano_job_with_keys
+}
+
 test_what_is_ours_already_is_asked_for_again if {
 	mutation.intents == given(ranks) with input as examples.after_mpijob
 }
@@ -64,5 +68,5 @@ test_a_template_that_would_not_reach_its_pods_is_left_alone if {
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training and models that span pods get a fabric profile") with input as examples.untouched_service
 }

@@ -23,12 +23,13 @@
 package usher.mutations.fabric.nccl_environment
 
 import data.usher.lib.fabric
+import data.usher.lib.rdma
 
 intents contains intent if {
 	some entry in fabric.training_containers
 	entry.podSet.ranksInheritEnvironment
 	some name, value in entry.profile.env
-	not _is_elsewhere(entry.podSet, value)
+	not _why_not(entry, name, value)
 
 	intent := {
 		"at": entry.container.path,
@@ -36,6 +37,21 @@ intents contains intent if {
 		"value": {"name": name, "value": value},
 		"reason": fabric.reason(entry),
 	}
+}
+
+_why_not(entry, name, value) := $"it uses the network of its node, which may have no interface eth0, so the webhook does not set {name}" if {
+	_is_elsewhere(entry.podSet, value)
+}
+
+else := $"the container sets {rdma.switched_off(entry)}, so the webhook does not set {name}" if {
+	rdma.switched_off(entry)
+	rdma.is_for_infiniband(name)
+}
+
+else := $"the container asks for {pages[0]}, so the webhook does not switch huge pages off ({name})" if {
+	name == "FI_EFA_USE_HUGE_PAGE"
+	pages := [resource | some resource, _ in entry.container.resources; startswith(resource, "hugepages-")]
+	count(pages) > 0
 }
 
 # The container runtime calls the interface of every pod eth0; interfaces of nodes have other names.
@@ -59,9 +75,9 @@ skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} se
 	count(entry.profile.env) == 0
 }
 
-skips contains {"at": entry.podSet.path, "reason": $"it uses the network of its node, which may have no interface eth0, so the webhook does not set {name}"} if {
+skips contains {"at": entry.container.path, "reason": reason} if {
 	some entry in fabric.training_containers
 	entry.podSet.ranksInheritEnvironment
 	some name, value in entry.profile.env
-	_is_elsewhere(entry.podSet, value)
+	reason := _why_not(entry, name, value)
 }

@@ -102,7 +102,7 @@ test_a_pod_on_the_network_of_its_node_is_not_sent_to_the_interface_of_pods if {
 		"NCCL_IB_DISABLE": "1",
 	}) with input as examples.before_leaderworkerset_on_the_node
 	mutation.skips == skipped(
-		"/spec/leaderWorkerTemplate/workerTemplate",
+		"/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0",
 		"it uses the network of its node, which may have no interface eth0, so the webhook does not set NCCL_SOCKET_IFNAME",
 	) with input as examples.before_leaderworkerset_on_the_node
 }
@@ -136,4 +136,44 @@ test_pools_with_different_fabrics_are_told if {
 	{warning.reason | some warning in mutation.warnings} == {"Worker gets no fabric profile, because it fits pool h200 with fabric rails and pool l40s without a fabric; select the nodes of one pool, or say in usher.yaml with pools[].for whom each pool is for"} with input as examples.untouched_pytorchjob_on_two_fabrics
 	mutation.warnings == set() with input as examples.before_pytorchjob
 	mutation.warnings == set() with input as examples.untouched_service
+}
+
+at_worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"
+
+test_without_infiniband_no_card_is_named if {
+	mutation.intents == {intent |
+		some intent in profile_at(at_worker)
+		intent.value.name != "NCCL_IB_HCA"
+	} with input as examples.before_pytorchjob_without_infiniband
+	mutation.skips == skipped(
+		at_worker,
+		"the container sets NCCL_IB_DISABLE, so the webhook does not set NCCL_IB_HCA",
+	) with input as examples.before_pytorchjob_without_infiniband
+}
+
+test_huge_pages_that_a_container_asks_for_stay_in_use if {
+	names := {intent.value.name | some intent in mutation.intents} with input as examples.before_pytorchjob_with_huge_pages
+	names == {"NCCL_DEBUG", "NCCL_SOCKET_IFNAME"}
+	mutation.skips == skipped(
+		at_worker,
+		"the container asks for hugepages-2Mi, so the webhook does not switch huge pages off (FI_EFA_USE_HUGE_PAGE)",
+	) with input as examples.before_pytorchjob_with_huge_pages
+	plain := json.remove(examples.before_pytorchjob_with_huge_pages, ["/podSets/0/containers/0/resources/hugepages-2Mi"])
+	count(mutation.intents) == 3 with input as plain
+}
+
+serving(group_size) := json.patch(examples.before_leaderworkerset_on_the_node, [
+	{"op": "replace", "path": "/workload/role", "value": "inference"},
+	{"op": "add", "path": "/workload/gang/minimum", "value": group_size},
+])
+
+test_a_model_that_spans_pods_gets_the_profile_like_training if {
+	trained := mutation.intents with input as examples.before_leaderworkerset_on_the_node
+	count(trained) == 2
+	mutation.intents == trained with input as serving(4)
+	mutation.intents == set() with input as serving(1)
+	mutation.skips == skipped(
+		"",
+		"the role of the workload is inference, and only training and models that span pods get a fabric profile",
+	) with input as serving(1)
 }

@@ -63,5 +63,5 @@ test_one_pod_and_what_does_not_train_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
 	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training and models that span pods get a fabric profile") with input as examples.untouched_service
 }

@@ -5,7 +5,9 @@
 #   or vpc.amazonaws.com/efa. Without it NCCL uses the ordinary network of the pod. The webhook adds a limit for every
 #   resource in the fabric profile to training containers of a workload with several pods. A container with a part of
 #   the GPUs of a node gets the same part of the devices, but at least one, where the pool says how many GPUs a node has.
-#   The webhook skips a resource that the container already names, and pods that share a GPU with others.
+#   The webhook skips a resource that the container already names, and pods that share a GPU with others. It adds no
+#   device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device with
+#   NCCL_NET=Socket.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Mellanox/k8s-rdma-shared-dev-plugin
@@ -21,11 +23,13 @@
 package usher.mutations.fabric.network_devices
 
 import data.usher.lib.fabric
+import data.usher.lib.rdma
 
 intents contains intent if {
 	some entry in fabric.training_containers
 	some name, amount in entry.profile.resources
 	not entry.container.resources[name]
+	not rdma.has_no_use_for(entry, name)
 	not _shares_gpus(entry.podSet)
 	share := _share(entry, amount)
 
@@ -65,4 +69,10 @@ skips contains {"at": entry.container.path, "reason": $"the container already as
 	some entry in fabric.training_containers
 	some name, _ in entry.profile.resources
 	entry.container.resources[name]
+}
+
+skips contains {"at": entry.container.path, "reason": $"the container sets {rdma.switched_off(entry)}, so it does not use {name}"} if {
+	some entry in fabric.training_containers
+	some name, _ in entry.profile.resources
+	rdma.has_no_use_for(entry, name)
 }

@@ -43,7 +43,7 @@ test_one_pod_and_what_does_not_train_are_left_alone if {
 	mutation.intents == set() with input as examples.untouched_job_of_one_pod
 	mutation.skips == skipped("", "the workload has only one pod, which does not use the network between nodes") with input as examples.untouched_job_of_one_pod
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training and models that span pods get a fabric profile") with input as examples.untouched_service
 }
 
 job(gpus, of_node) := json.patch(examples.before_pytorchjob, [
@@ -72,4 +72,36 @@ test_pods_that_share_gpus_get_no_device if {
 	sharing := json.patch(examples.before_pytorchjob, [share])
 	mutation.intents == set() with input as sharing
 	mutation.skips == skipped("/spec/pytorchReplicaSpecs/Worker/template", "its pods ask for parts of GPUs, and other pods of the node need its network devices too") with input as sharing
+}
+
+worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"
+
+test_without_infiniband_there_are_no_devices_for_it if {
+	mutation.intents == set() with input as examples.untouched_pytorchjob_without_infiniband
+	mutation.skips == skipped(worker, "the container sets NCCL_IB_DISABLE, so it does not use rdma/ib") with input as examples.untouched_pytorchjob_without_infiniband
+}
+
+with_variable(document, name, value) := json.patch(document, [{
+	"op": "add",
+	"path": "/podSets/0/containers/0/environment",
+	"value": {name: {"path": "/env/0", "value": value}},
+}])
+
+test_efa_does_not_need_infiniband_but_ends_with_sockets if {
+	mutation.intents == given(worker) with input as with_variable(examples.before_pytorchjob, "NCCL_IB_DISABLE", "1")
+	mutation.intents == set() with input as with_variable(examples.before_pytorchjob, "NCCL_NET", "Socket")
+}
+
+test_a_switch_that_is_not_off_changes_nothing[value] if {
+	some value in ["0", ""]
+	count(mutation.intents) == 1 with input as with_variable(examples.untouched_pytorchjob_without_infiniband, "NCCL_IB_DISABLE", value)
+}
+
+test_what_the_fabric_itself_switches_off_was_not_the_author if {
+	by_fabric := json.patch(examples.untouched_pytorchjob_without_infiniband, [{
+		"op": "add",
+		"path": "/fabrics/cards/env/NCCL_IB_DISABLE",
+		"value": "1",
+	}])
+	count(mutation.intents) == 1 with input as by_fabric
 }

@@ -5,8 +5,9 @@
 #   workers of a data loader. The webhook mounts a memory volume at /dev/shm in training containers with several GPUs,
 #   and in training containers of workloads with several pods.
 #   Files in the volume count as memory of the container. The volume is therefore half as large as the smallest memory
-#   limit of the pod's training containers, and at most 64Gi. Without a memory limit the webhook cannot choose a size,
-#   so it adds nothing.
+#   limit of the pod's training containers, and at most 64Gi. Without a limit the smallest memory request counts.
+#   `sharedMemory` of usher.yaml can set the size, a size for containers without both, and other roles. Models that span
+#   several pods get shared memory as training does.
 #   The webhook keeps existing mounts at /dev/shm or above it, and the shared memory of the node (hostIPC). KubeRay
 #   mounts shared memory itself. The runtime of a TrainJob sets its mounts.
 # scope: package
@@ -24,6 +25,7 @@
 #   promises: [fabric/shared_memory_missing]
 package usher.mutations.fabric.shared_memory
 
+import data.usher.lib.cooperation
 import data.usher.lib.fabric
 import data.usher.lib.parameters
 import data.usher.lib.workload
@@ -39,8 +41,32 @@ intents contains intent if {
 			"volume": {"name": "usher-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}},
 			"mountPath": "/dev/shm",
 		},
-		"reason": "training needs more than the 64 MiB of shared memory that a container starts with",
+		"reason": $"{_what} needs more than the 64 MiB of shared memory that a container starts with",
 	}
+}
+
+_what := "training" if input.workload.role == "training"
+
+_what := "training" if cooperation.tests_network
+
+_what := "a model that spans pods" if cooperation.spans_pods
+
+_what := $"the role {input.workload.role}" if {
+	input.workload.role != "training"
+	not cooperation.tests_network
+	not cooperation.spans_pods
+}
+
+_has_role if input.workload.role in input.site.sharedMemory.roles
+
+_has_role if {
+	"training" in input.site.sharedMemory.roles
+	cooperation.spans_pods
+}
+
+_has_role if {
+	"training" in input.site.sharedMemory.roles
+	cooperation.tests_network
 }
 
 _wanting := [entry |
@@ -50,7 +76,7 @@ _wanting := [entry |
 ]
 
 _training := [entry |
-	fabric.exchanges_data
+	_has_role
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	container.type == "container"
@@ -73,37 +99,52 @@ _least := 64
 
 _most := 65536
 
-# Amounts of any size compare exactly; arithmetic uses only those below the bound.
-_size(pod_set) := "64Gi" if _limit(pod_set) >= (2 * _most) * _mebibyte
-
-_size(pod_set) := _written(half) if {
-	limit := _limit(pod_set)
-	limit < (2 * _most) * _mebibyte
-	half := floor(limit / (2 * _mebibyte))
-	half > _least
+_size(pod_set) := _written(size) if {
+	size := _mebibytes(pod_set)
+	size > _least
 }
+
+_mebibytes(pod_set) := min([wanted, _half(limit)]) if {
+	wanted := input.site.sharedMemory.size
+	limit := _smallest(pod_set, "limits")
+} else := input.site.sharedMemory.size if {
+	input.site.sharedMemory.size
+} else := _half(limit) if {
+	limit := _smallest(pod_set, "limits")
+} else := _half(request) if {
+	request := _smallest(pod_set, "requests")
+} else := input.site.sharedMemory.fallback
+
+# Amounts of any size compare exactly; arithmetic uses only those below the bound.
+_half(bytes) := _most if bytes >= (2 * _most) * _mebibyte
+
+_half(bytes) := floor(bytes / (2 * _mebibyte)) if bytes < (2 * _most) * _mebibyte
 
 # Written as the API server writes it, so that usher recognises it in the stored object.
 _written(mebibytes) := $"{mebibytes / 1024}Gi" if mebibytes % 1024 == 0
 
 _written(mebibytes) := $"{mebibytes}Mi" if mebibytes % 1024 != 0
 
-_limit(pod_set) := min([limit |
+_smallest(pod_set, list) := min([amount |
 	some entry in _training
 	entry.podSet.path == pod_set.path
-	limit := _limit_of(entry).value
+	amount := _amount(entry, list).value
 ])
 
-_limit_of(entry) := entry.container.resources.memory.limits
+_amount(entry, list) := entry.container.resources.memory[list]
 
-_limit_of(entry) := entry.podSet.podLimits.memory if not entry.container.resources.memory.limits
+_amount(entry, list) := _of_pod(entry.podSet, list) if not entry.container.resources.memory[list]
 
-skips contains {"at": "", "reason": $"the role of the workload is {input.workload.role}, and only training gets shared memory"} if {
-	not fabric.exchanges_data
+_of_pod(pod_set, "limits") := pod_set.podLimits.memory
+
+_of_pod(pod_set, "requests") := pod_set.podRequests.memory
+
+skips contains {"at": "", "reason": $"the role of the workload is {input.workload.role}, which sharedMemory.roles of usher.yaml does not list"} if {
+	not _has_role
 }
 
 skips contains {"at": pod_set.path, "reason": _why_not(pod_set)} if {
-	fabric.exchanges_data
+	_has_role
 	some pod_set in workload.accelerator_pod_sets
 }
 
@@ -118,9 +159,11 @@ else := "its containers use at most one GPU each, and the workload has only one 
 
 else := "the runtime sets the mounts of these pods, so a change to this template would not reach them" if not pod_set.changeable
 
-else := "its training containers have no memory limit, so usher cannot choose a size for the volume" if not _limit(pod_set)
+else := "its containers have neither a memory limit nor a memory request, so usher cannot choose a size; set sharedMemory.fallback in usher.yaml" if {
+	not _mebibytes(pod_set)
+}
 
-else := "half of its memory limit is at most 64 MiB, which every container starts with" if not _size(pod_set)
+else := "half of its memory is at most 64 MiB, which every container starts with" if not _size(pod_set)
 
 _trains(pod_set) if {
 	some entry in _training

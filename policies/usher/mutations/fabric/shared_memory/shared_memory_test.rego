@@ -66,13 +66,13 @@ test_no_more_than_a_container_begins_with_is_no_gain if {
 	mutation.intents == set() with input as limited(136314879)
 	mutation.skips == skipped(
 		"/spec/pytorchReplicaSpecs/Worker/template",
-		"half of its memory limit is at most 64 MiB, which every container starts with",
+		"half of its memory is at most 64 MiB, which every container starts with",
 	) with input as limited(136314879)
 }
 
 test_without_a_memory_limit_nothing_is_given if {
 	mutation.intents == set() with input as examples.untouched_job_without_memory_limit
-	mutation.skips == skipped("/spec/template", "its training containers have no memory limit, so usher cannot choose a size for the volume") with input as examples.untouched_job_without_memory_limit
+	mutation.skips == skipped("/spec/template", "its containers have neither a memory limit nor a memory request, so usher cannot choose a size; set sharedMemory.fallback in usher.yaml") with input as examples.untouched_job_without_memory_limit
 }
 
 test_one_gpu_of_one_pod_has_nobody_to_exchange_data_with if {
@@ -111,5 +111,60 @@ test_a_template_that_would_not_reach_its_pods_is_left_alone if {
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "the role of the workload is service, and only training gets shared memory") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, which sharedMemory.roles of usher.yaml does not list") with input as examples.untouched_service
+}
+
+job := "/spec/template/spec/containers/0"
+
+configured(document, settings) := json.patch(document, [{
+	"op": "replace",
+	"path": "/site/sharedMemory",
+	"value": object.union({"roles": ["training"]}, settings),
+}])
+
+test_without_a_limit_half_of_the_request_is_given if {
+	mutation.intents == {given(job, "16Gi")} with input as examples.before_job_with_a_memory_request
+}
+
+test_the_request_of_the_pod_as_a_whole_counts_where_a_container_has_none if {
+	whole := json.patch(examples.untouched_job_without_memory_limit, [{
+		"op": "add",
+		"path": "/podSets/0/podRequests",
+		"value": {"memory": {"value": 8589934592}},
+	}])
+	mutation.intents == {given(job, "4Gi")} with input as whole
+}
+
+test_a_configured_size_is_bounded_by_half_of_the_limit_alone if {
+	mutation.intents == {given(worker, "8Gi")} with input as configured(examples.before_pytorchjob, {"size": 8192})
+	mutation.intents == {given(worker, "48Gi")} with input as configured(examples.before_pytorchjob, {"size": 131072})
+	requesting := configured(examples.before_job_with_a_memory_request, {"size": 131072})
+	mutation.intents == {given(job, "128Gi")} with input as requesting
+}
+
+test_a_fallback_is_for_containers_that_say_nothing_of_memory if {
+	unbounded := configured(examples.untouched_job_without_memory_limit, {"fallback": 16384})
+	mutation.intents == {given(job, "16Gi")} with input as unbounded
+	mutation.skips == set() with input as unbounded
+	mutation.intents == {given(worker, "48Gi")} with input as configured(examples.before_pytorchjob, {"fallback": 16384})
+}
+
+of_role(intent, what) := object.union(intent, {"reason": $"{what} needs more than the 64 MiB of shared memory that a container starts with"})
+
+serving := $"{group}/spec/containers/0"
+
+test_a_model_that_spans_pods_gets_it_with_training if {
+	mutation.intents == {of_role(given(serving, "32Gi"), "a model that spans pods")} with input as examples.before_leaderworkerset_that_serves
+	alone := json.patch(examples.before_leaderworkerset_that_serves, [{"op": "replace", "path": "/workload/gang/minimum", "value": 1}])
+	mutation.intents == set() with input as alone
+	listed := configured(alone, {"roles": ["training", "inference"]})
+	mutation.intents == {of_role(given(serving, "32Gi"), "the role inference")} with input as listed
+}
+
+test_roles_that_are_not_listed_get_none if {
+	mutation.intents == set() with input as configured(examples.before_pytorchjob, {"roles": ["inference"]})
+	mutation.skips == skipped(
+		"",
+		"the role of the workload is training, which sharedMemory.roles of usher.yaml does not list",
+	) with input as configured(examples.before_pytorchjob, {"roles": ["inference"]})
 }

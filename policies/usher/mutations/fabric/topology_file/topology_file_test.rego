@@ -90,5 +90,5 @@ test_one_pod_has_no_use_for_it if {
 
 test_what_does_not_train_is_left_alone if {
 	mutation.intents == set() with input as examples.untouched_service
-	mutation.skips == skipped("", "the role of the workload is service, and only training gets a fabric profile") with input as examples.untouched_service
+	mutation.skips == skipped("", "the role of the workload is service, and only training and models that span pods get a fabric profile") with input as examples.untouched_service
 }

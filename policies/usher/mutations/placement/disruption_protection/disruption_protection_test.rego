@@ -18,8 +18,8 @@ protected(at) := {annotation |
 
 skipped(at, reason) := {{"at": at, "reason": reason}}
 
-test_the_pods_of_training_stay_where_they_are_but_for_those_without_accelerators if {
-	mutation.intents == protected("/spec/mpiReplicaSpecs/Worker/template") with input as examples.before_mpijob
+test_all_pods_of_a_gang_stay_where_they_are_with_its_launcher if {
+	mutation.intents == protected("/spec/mpiReplicaSpecs/Worker/template") | protected("/spec/mpiReplicaSpecs/Launcher/template") with input as examples.before_mpijob
 	mutation.skips == set() with input as examples.before_mpijob
 }
 
@@ -53,4 +53,13 @@ test_what_a_controller_made_is_left_alone if {
 		"",
 		"a controller made this object, and the webhook protects the owner",
 	) with input as examples.untouched_pod_of_a_pytorchjob
+}
+
+test_the_other_steps_of_a_workflow_may_be_moved if {
+	mutation.intents == protected("/spec/templates/2") with input as examples.before_workflow
+}
+
+test_what_makes_no_gang_is_protected_only_where_it_uses_accelerators if {
+	alone := json.patch(examples.before_mpijob, [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
+	mutation.intents == protected("/spec/mpiReplicaSpecs/Worker/template") with input as alone
 }

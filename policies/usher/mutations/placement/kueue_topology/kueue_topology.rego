@@ -3,8 +3,12 @@
 # description: |
 #   The pods of a distributed job exchange data all the time, and every switch between them makes this slower. Where
 #   usher.yaml names a topology for a queue, the webhook adds Kueue's topology annotation to the pod templates of
-#   training jobs in that queue. The placement is required or preferred, as usher.yaml says. The webhook changes only
-#   templates that make several accelerator pods, because one pod cannot be spread.
+#   training jobs in that queue, and of models that span several pods. The placement is required or preferred, as
+#   usher.yaml says. The webhook changes only templates that make several accelerator pods, because one pod cannot be
+#   spread.
+#   A leader and its workers are two templates, which Kueue would place one by one. If exactly two templates ask for
+#   accelerators and one of them makes a single pod, the webhook gives both the same podset-group-name. It does so for
+#   kinds whose groups Kueue validates.
 #   Two placements of one pod contradict each other. The webhook therefore adds nothing if a template already sets a
 #   topology annotation of Kueue, or if Volcano places the pods. The same holds if an exclusive topology or a required
 #   pod affinity keeps the pods together. It does not change a template that spreads its pods over the same domains.
@@ -22,7 +26,7 @@
 #   promises: [placement/several_topology_mechanisms, queueing/topology_by_kueue_and_volcano]
 package usher.mutations.placement.kueue_topology
 
-import data.usher.lib.fabric
+import data.usher.lib.cooperation
 import data.usher.lib.kueue
 import data.usher.lib.queueable
 import data.usher.lib.routing
@@ -38,15 +42,52 @@ intents contains {
 	wanted := input.site.queue.topology
 	not _why_not
 	some pod_set in workload.accelerator_pod_sets
-	topology.makes_more_than(pod_set, 1)
+	_has_company(pod_set)
 	not _spreads(pod_set)
+}
+
+intents contains {
+	"at": pod_set.path,
+	"field": "annotation",
+	"value": {"key": kueue.pod_set_group, "value": "usher-gang"},
+	"reason": "a leader and its workers exchange data, so Kueue places both in one domain",
+} if {
+	not _why_not
+	some pod_set in _group
+}
+
+_has_company(pod_set) if topology.makes_more_than(pod_set, 1)
+
+_has_company(pod_set) if {
+	some member in _group
+	member.path == pod_set.path
+}
+
+# Kueue accepts two members, one of them with a single pod. Each group of a LeaderWorkerSet has one leader.
+_group := members if {
+	kueue.judges_groups
+	members := [pod_set |
+		some pod_set in workload.accelerator_pod_sets
+		pod_set.changeable
+		not _spreads(pod_set)
+	]
+	count({member.path | some member in members}) == 2
+	count(workload.accelerator_pod_sets) == 2
+	_has_leader(members)
+} else := []
+
+_has_leader(_) if input.workload.kind == "LeaderWorkerSet"
+
+_has_leader(members) if {
+	some member in members
+	member.pods == {"minimum": 1, "maximum": 1}
 }
 
 _annotations := {"required": kueue.required_topology, "preferred": kueue.preferred_topology}
 
 _why_not := "usher.yaml names no topology for the queue of this workload" if not input.site.queue.topology
 
-else := $"the role of the workload is {input.workload.role}, and the webhook keeps only training together" if not fabric.exchanges_data
+else := $"the role of the workload is {input.workload.role}, and the webhook keeps only training and models that span pods together" if not cooperation.computes_together
 
 else := "each of its pods trains by itself, as far as its command tells" if {
 	workload.makes_several_pods
@@ -114,12 +155,12 @@ skips contains {"at": "", "reason": _why_not}
 skips contains {"at": pod_set.path, "reason": "the template makes only one pod"} if {
 	not _why_not
 	some pod_set in workload.accelerator_pod_sets
-	not topology.makes_more_than(pod_set, 1)
+	not _has_company(pod_set)
 }
 
 skips contains {"at": pod_set.path, "reason": $"the template spreads its pods over {input.site.queue.topology.level} or larger domains"} if {
 	not _why_not
 	some pod_set in workload.accelerator_pod_sets
-	topology.makes_more_than(pod_set, 1)
+	_has_company(pod_set)
 	_spreads(pod_set)
 }

@@ -100,7 +100,7 @@ test_services_are_not_kept_together if {
 	mutation.intents == set() with input as examples.untouched_statefulset
 	mutation.skips == skipped(
 		"",
-		"the role of the workload is service, and the webhook keeps only training together",
+		"the role of the workload is service, and the webhook keeps only training and models that span pods together",
 	) with input as examples.untouched_statefulset
 }
 
@@ -144,4 +144,64 @@ test_pods_that_each_train_by_themselves_are_not_kept_together if {
 	sweep := json.patch(examples.before_jobset, [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
 	mutation.intents == set() with input as sweep
 	mutation.skips == skipped("", "each of its pods trains by itself, as far as its command tells") with input as sweep
+}
+
+in_group(path) := {
+	"at": path,
+	"field": "annotation",
+	"value": {"key": "kueue.x-k8s.io/podset-group-name", "value": "usher-gang"},
+	"reason": "a leader and its workers exchange data, so Kueue places both in one domain",
+}
+
+lws := "/spec/leaderWorkerTemplate"
+
+test_a_leader_and_its_workers_are_placed_in_one_domain if {
+	mutation.intents == {
+		annotation($"{lws}/leaderTemplate", "preferred", "research"),
+		annotation($"{lws}/workerTemplate", "preferred", "research"),
+		in_group($"{lws}/leaderTemplate"),
+		in_group($"{lws}/workerTemplate"),
+	} with input as examples.before_leaderworkerset
+	mutation.skips == set() with input as examples.before_leaderworkerset
+}
+
+test_of_two_templates_one_must_make_a_single_pod if {
+	jobs := "/spec/replicatedJobs"
+	mutation.intents == {
+		annotation($"{jobs}/0/template/spec/template", "preferred", "research"),
+		annotation($"{jobs}/1/template/spec/template", "preferred", "research"),
+		in_group($"{jobs}/0/template/spec/template"),
+		in_group($"{jobs}/1/template/spec/template"),
+	} with input as examples.before_jobset_with_a_leader
+	several := json.patch(examples.before_jobset_with_a_leader, [{
+		"op": "replace",
+		"path": "/podSets/0/pods",
+		"value": {"minimum": 2, "maximum": 2},
+	}])
+	mutation.intents == {
+		annotation($"{jobs}/0/template/spec/template", "preferred", "research"),
+		annotation($"{jobs}/1/template/spec/template", "preferred", "research"),
+	} with input as several
+}
+
+test_a_template_that_spreads_its_pods_is_in_no_group if {
+	spread := json.patch(examples.before_jobset_with_a_leader, [{
+		"op": "add",
+		"path": "/podSets/1/topologySpreadConstraints",
+		"value": [{"topologyKey": rack, "whenUnsatisfiable": "DoNotSchedule"}],
+	}])
+	mutation.intents == set() with input as spread
+}
+
+test_one_template_for_leader_and_workers_needs_no_group if {
+	mutation.intents == {annotation($"{lws}/workerTemplate", "preferred", "research")} with input as examples.before_leaderworkerset_of_one_template
+}
+
+test_a_group_of_one_pod_serves_alone if {
+	single := json.patch(examples.before_leaderworkerset, [{"op": "replace", "path": "/workload/gang/minimum", "value": 1}])
+	mutation.intents == set() with input as single
+	mutation.skips == skipped(
+		"",
+		"the role of the workload is inference, and the webhook keeps only training and models that span pods together",
+	) with input as single
 }

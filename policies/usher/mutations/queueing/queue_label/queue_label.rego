@@ -3,7 +3,8 @@
 # description: |
 #   usher.yaml can name a Kueue LocalQueue for a workload, by its namespace, role, kind and size. The webhook adds the
 #   queue label to an accelerator workload that names no queue. Without the label the workload would bypass the quota.
-#   The label goes where Kueue reads it: on the object itself, or for a CronJob on the template of its Jobs.
+#   The label goes where Kueue reads it: on the object itself, or for a CronJob on the template of its Jobs. Kueue queues
+#   the pods of a Workflow or a PipelineRun one by one, so there only templates that ask for accelerators get the label.
 #   The webhook skips objects that a controller made, because Kueue queues the outermost object. It skips kinds that
 #   Kueue does not support, because the label would have no effect. It also skips a kind whose integration is missing in
 #   Kueue's configuration (the parameter frameworks of integration-not-enabled), and warns the user: the label would
@@ -30,14 +31,13 @@ import data.usher.lib.queueable
 intents contains intent if {
 	queue := input.site.queue.localQueue
 	queueable.joins_declared_queue
+	some place in queueable.places_of_labels
 
-	intent := {
-		"at": "",
-		"field": "kueueLabel",
+	intent := object.union(place, {
 		"value": {"key": kueue.queue_label, "value": queue},
 		"reason": $"usher.yaml puts this workload of namespace {input.workload.namespace} into queue {queue}",
 		"needs": [kueue.need_of_queue],
-	}
+	})
 }
 
 warnings contains {"at": "", "reason": reason} if {

@@ -92,3 +92,59 @@ test_a_job_that_kueue_cannot_take_gets_a_warning_and_no_label if {
 		"reason": "the webhook does not put the workload into queue research, because its pods name a ResourceClaim directly, which Kueue cannot count; name a ResourceClaimTemplate",
 	}} with input as job
 }
+
+at_template(path) := {object.union(intent, {"at": path, "field": "ownLabel"}) | some intent in labelled}
+
+test_of_a_workflow_only_the_templates_that_need_gpus_get_the_label if {
+	mutation.intents == at_template("/spec/templates/2") with input as examples.before_workflow
+	mutation.intents == set() with input as examples.after_workflow
+	mutation.skips == {{"at": "", "reason": "the workload is already in queue research"}} with input as examples.after_workflow
+}
+
+test_of_a_pipeline_run_only_the_tasks_that_need_gpus_get_the_label if {
+	mutation.intents == at_template("/spec/pipelineSpec/tasks/1/taskSpec") with input as examples.before_pipelinerun
+	mutation.intents == set() with input as examples.after_pipelinerun
+}
+
+warned(obstacle) := {{"at": "", "reason": $"the webhook does not put the workload into queue research, because {obstacle}"}}
+
+test_a_template_of_another_object_is_not_labelled_through_the_whole_workflow if {
+	elsewhere := json.remove(examples.before_workflow, ["/podSets/1/ownMetadataPath"])
+	mutation.intents == set() with input as elsewhere
+	mutation.warnings == warned("the template of train stands in another object, and a label of the whole Workflow would also queue pods without accelerators; set the label in the metadata of that template") with input as elsewhere
+}
+
+test_a_workflow_in_which_all_templates_need_gpus_is_labelled_as_a_whole if {
+	alone := json.patch(examples.before_workflow, [{"op": "remove", "path": "/podSets/0"}])
+	mutation.intents == labelled with input as alone
+}
+
+test_an_elastic_ray_service_may_scale_itself_in_a_queue if {
+	mutation.intents == labelled with input as examples.before_elastic_rayservice
+}
+
+test_what_kueue_would_refuse_or_never_admit_stays_outside_with_a_warning[name] if {
+	some name in [
+		"untouched_job_in_a_queue_of_kai",
+		"untouched_job_in_a_queue_of_volcano",
+		"untouched_pod_with_a_claim",
+		"untouched_pod_with_a_share",
+		"untouched_raycluster_with_a_group_named_head",
+		"untouched_rayjob_on_a_running_cluster",
+		"untouched_rayjob_that_keeps_its_cluster",
+		"untouched_rayservice_that_scales_itself",
+	]
+	mutation.intents == set() with input as examples[name]
+	count(mutation.warnings) == 1 with input as examples[name]
+}
+
+test_a_job_of_kubeflow_that_names_a_queue_of_volcano_stays_there if {
+	policy := {"schedulingPolicy": {"queue": "team-a"}}
+	kubeflow := json.patch(examples.before_job, [{
+		"op": "add",
+		"path": "/object",
+		"value": {"pytorchJob": {"spec": {"runPolicy": policy}}},
+	}])
+	mutation.intents == set() with input as kubeflow
+	mutation.warnings == warned("it names a queue of Volcano; remove it to use Kueue") with input as kubeflow
+}

@@ -24,24 +24,24 @@ import data.usher.lib.queueable
 import data.usher.lib.text
 
 # The class has no effect outside a queue, so the queue must exist too.
-intents contains object.union(_intent, {"needs": [_need, kueue.need_of_queue]}) if {
+intents contains object.union(_intent(place), {"needs": [_need, kueue.need_of_queue]}) if {
 	not _why_not
 	not kueue.in_queue
+	some place in queueable.places_of_labels
 }
 
-intents contains object.union(_intent, {"needs": [_need]}) if {
+intents contains object.union(_intent(place), {"needs": [_need]}) if {
 	not _why_not
 	kueue.in_queue
+	some place in queueable.places_of_labels
 }
 
 _class := input.site.queue.priorityClass
 
-_intent := {
-	"at": "",
-	"field": "kueueLabel",
+_intent(place) := object.union(place, {
 	"value": {"key": priority.workload_class_label, "value": _class},
 	"reason": $"usher.yaml gives workloads in queue {input.site.queue.localQueue} the class {_class} by default",
-}
+})
 
 _need := {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": _class}
 
