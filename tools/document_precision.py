@@ -77,8 +77,8 @@ def page(checks: Sequence[catalogue.Entry], recorded: Mapping[str, Any]) -> Iter
     for name, record in recorded.items():
         workloads = record["workloads"]
         share = round(100 * workloads["clean"] / workloads["accelerators"])
-        yield f"* Corpus `{name}`: {workloads['accelerators']} workloads ask for accelerators. For {workloads['clean']} of"
-        yield f"  them ({share} %) `recommended` reports nothing."
+        yield f"* Corpus `{name}`: {workloads['accelerators']} workloads ask for accelerators."
+        yield f"  For {workloads['clean']} of them ({share} %) `recommended` reports nothing."
     found = rows(checks, recorded)
     for title, strict in (("In `recommended`", False), ("Only in `strict`", True)):
         yield f"\n## {title}\n"
