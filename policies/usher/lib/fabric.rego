@@ -219,6 +219,7 @@ _why_no_fabric contains "each of its pods trains by itself, as far as its comman
 	cooperation.computes_together
 	workload.makes_several_pods
 	not input.workload.gang.wanted
+	not cooperation.spans_pods
 }
 
 # METADATA

@@ -177,3 +177,9 @@ test_a_model_that_spans_pods_gets_the_profile_like_training if {
 		"the role of the workload is inference, and only training and models that span pods get a fabric profile",
 	) with input as serving(1)
 }
+
+test_a_model_that_spans_pods_needs_no_gang_for_its_fabric if {
+	trained := mutation.intents with input as examples.before_leaderworkerset_on_the_node
+	without_gang := json.patch(serving(4), [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
+	mutation.intents == trained with input as without_gang
+}

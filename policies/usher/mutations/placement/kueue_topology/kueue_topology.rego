@@ -92,6 +92,7 @@ else := $"the role of the workload is {input.workload.role}, and the webhook kee
 else := "each of its pods trains by itself, as far as its command tells" if {
 	workload.makes_several_pods
 	not input.workload.gang.wanted
+	not cooperation.spans_pods
 }
 
 else := "a controller made this object, and Kueue places the owner" if input.workload.owned

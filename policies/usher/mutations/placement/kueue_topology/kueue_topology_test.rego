@@ -205,3 +205,8 @@ test_a_group_of_one_pod_serves_alone if {
 		"the role of the workload is inference, and the webhook keeps only training and models that span pods together",
 	) with input as single
 }
+
+test_a_model_that_spans_pods_is_kept_together_without_a_gang if {
+	without_gang := json.patch(examples.before_leaderworkerset, [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
+	count(mutation.intents) == 4 with input as without_gang
+}
