@@ -195,8 +195,6 @@ def _leader_worker_set(pool: Pool, namespace: str) -> Sample:
         ),
         pods=2,
         others=2,
-        # It serves.
-        knows_fabric=False,
         status=_CONDITIONS,
     )
 

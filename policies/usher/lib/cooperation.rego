@@ -18,10 +18,11 @@ computes_together if input.workload.role == "training"
 computes_together if tests_network
 
 # METADATA
-# title: Whether the workload is batch work whose pods start together
+# title: Whether the workload is batch work whose pods wait for each other
+# description: By their kind or program. A gang that the webhook forms of other batch work must not change the answer.
 tests_network if {
 	input.workload.role == "batch"
-	input.workload.gang.wanted
+	input.workload.gang.waits
 }
 
 computes_together if spans_pods

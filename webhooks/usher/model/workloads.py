@@ -45,6 +45,8 @@ class Gang:
     """Whether the pods must all start together, and what makes them do so."""
 
     wanted: bool
+    waits: bool = field(default=False, compare=False)
+    """Whether the pods wait for each other by their kind or program, whatever forms the gang."""
     formed_by: str = ""
     """What forms the gang, as far as the object says; empty where nothing does."""
     minimum: int | None = None

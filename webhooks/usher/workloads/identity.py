@@ -76,6 +76,7 @@ def gang(  # noqa: PLR0913 - all that can make a gang
     waiting = own.needs_gang or trains_together
     return model.Gang(
         wanted=bool(formed_by) or (several and waiting),
+        waits=several and (waiting or own.gang_native),
         formed_by=formed_by,
         minimum=minimum,
         scheduler=_made_for(pod_sets),

@@ -28,6 +28,8 @@ from usher.reading.shapes import Amount, amount_of
 
 class Gang(TypedDict):
     wanted: bool
+    waits: NotRequired[bool]
+    """Whether the pods wait for each other by their kind or program; absent if not."""
     formedBy: str
     minimum: NotRequired[int]
     scheduler: NotRequired[str]
@@ -241,6 +243,8 @@ def _workload(workload: model.Workload) -> Workload:
         result["modelSize"] = size
     if workload.owner is not None:
         result["owner"] = {"group": workload.owner.group, "kind": workload.owner.kind}
+    if workload.gang.waits:
+        result["gang"]["waits"] = True
     if workload.gang.minimum is not None:
         result["gang"]["minimum"] = workload.gang.minimum
     if workload.gang.scheduler:
