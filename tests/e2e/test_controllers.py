@@ -9,6 +9,8 @@ from e2e.pods import GPU_NODES, nodes_of, running_pods, show
 pytestmark = pytest.mark.usefixtures("webhooks")
 
 TEMPLATE = builders.template(builders.container(gpus=1), labels={"app": "example"})
+# A DaemonSet is part of the system, which gets no node affinity: it selects its nodes itself.
+ON_GPU_NODES = builders.replaced(TEMPLATE, "/spec/nodeSelector", {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"})
 ONCE = builders.template(builders.container(gpus=1), restartPolicy="Never")
 
 
@@ -27,7 +29,7 @@ def deployment(namespace: str) -> Object:
         (selecting(builders.deployment(TEMPLATE, replicas=2)), 2),
         (selecting(builders.replica_set(TEMPLATE, replicas=2)), 2),
         (selecting(builders.stateful_set(TEMPLATE, replicas=2)), 2),
-        (selecting(builders.daemon_set(TEMPLATE)), len(GPU_NODES)),
+        (selecting(builders.daemon_set(ON_GPU_NODES)), len(GPU_NODES)),
         (builders.job(ONCE, parallelism=2), 2),
     ],
     ids=["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"],
