@@ -80,7 +80,11 @@ def rules(file: Path) -> set[str]:
     return set(re.findall(r"^(\w+) contains ", file.read_text(encoding="utf-8"), re.MULTILINE))
 
 
-NAMES_KINDS = {catalogue.About.OBJECTS: (True,), catalogue.About.CLUSTER_FACTS: (True, False)}
+NAMES_KINDS = {
+    catalogue.About.OBJECTS: (True,),
+    catalogue.About.CLUSTER_FACTS: (True, False),
+    catalogue.About.ACCELERATOR_PODS: (True, False),
+}
 """Whether checks may name kinds, by what they are about; all others may not."""
 
 
@@ -90,8 +94,8 @@ def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
         stray = sorted(set(entry.kinds) - known)
         if stray or bool(entry.kinds) not in NAMES_KINDS.get(entry.about, (False,)):
             sys.exit(
-                f"checks/{entry.key}: `kinds` names the kinds of a check about objects or cluster facts, by their "
-                f"keys in usher.kinds; {', '.join(stray) or 'only `about: objects` requires it'}"
+                f"checks/{entry.key}: `kinds` names the kinds of a check about objects, cluster facts or accelerator "
+                f"pods, by their keys in usher.kinds; {', '.join(stray) or 'only `about: objects` requires it'}"
             )
 
 

@@ -78,6 +78,8 @@ def _about(check: catalogue.Entry) -> str:
         return objects
     if check.about is catalogue.About.CLUSTER_FACTS:
         return f"{objects or 'workloads'}, where facts of the cluster are known"
+    if check.kinds:
+        return f"workloads with {check.about}, and {objects}"
     return f"workloads with {check.about}" if check.about is not catalogue.About.PODS else "all workloads"
 
 

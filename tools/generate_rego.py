@@ -72,10 +72,11 @@ def _collecting(what: str, rule: str, kind: str, collected: str, entries: Sequen
 
 
 def _guards(entry: catalogue.Entry) -> list[tuple[str, str]]:
-    """The subject of a check, as a word of a rule's name and as a condition; for objects, one for each kind."""
-    if entry.kinds:
-        return [(kind, f"input.object.{kind}") for kind in entry.kinds]
-    return [(entry.about.name.lower(), _CONDITIONS[entry.about])]
+    """The subjects of a check, each as a word of a rule's name and as a condition; for objects, one for each kind."""
+    guards = [(kind, f"input.object.{kind}") for kind in entry.kinds]
+    if not guards or entry.about is catalogue.About.ACCELERATOR_PODS:
+        guards.append((entry.about.name.lower(), _CONDITIONS[entry.about]))
+    return guards
 
 
 def _reference(entry: catalogue.Entry) -> str:

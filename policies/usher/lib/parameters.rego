@@ -102,10 +102,6 @@ objects.operator_mig_strategy.strategy := input.site.parameters["objects/operato
 
 default objects.operator_mig_strategy.strategy := "mixed"
 
-objects.pod_group_queue_not_allowed.allowed := input.site.parameters["objects/pod_group_queue_not_allowed"].allowed
-
-default objects.pod_group_queue_not_allowed.allowed := []
-
 objects.priority_class_value_too_high.maximum := input.site.parameters["objects/priority_class_value_too_high"].maximum
 
 default objects.priority_class_value_too_high.maximum := 2147483647

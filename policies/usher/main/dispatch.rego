@@ -646,8 +646,8 @@ _findings_labelled_pods contains {"check": "queueing/queue_name_invalid", "findi
 	some finding in data.usher.checks.queueing.queue_name_invalid.deny
 }
 
-_findings_labelled_pods contains {"check": "queueing/topology_annotations_conflict", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_annotations_conflict.deny
+_findings_labelled_pods contains {"check": "queueing/topology_annotations_refused", "finding": finding} if {
+	some finding in data.usher.checks.queueing.topology_annotations_refused.deny
 }
 
 _findings_labelled_pods contains {"check": "queueing/pod_group_incomplete", "finding": finding} if {
@@ -676,26 +676,6 @@ _findings_labelled_pods contains {"check": "queueing/topology_by_kueue_and_volca
 
 _findings_labelled_pods contains {"check": "queueing/reserved_keys_set_by_hand", "finding": finding} if {
 	some finding in data.usher.checks.queueing.reserved_keys_set_by_hand.deny
-}
-
-_findings_labelled_pods contains {"check": "queueing/topology_slice_half_described", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_slice_half_described.deny
-}
-
-_findings_labelled_pods contains {"check": "queueing/topology_slice_size_invalid", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_slice_size_invalid.deny
-}
-
-_findings_labelled_pods contains {"check": "queueing/pod_set_group_of_wrong_members", "finding": finding} if {
-	some finding in data.usher.checks.queueing.pod_set_group_of_wrong_members.deny
-}
-
-_findings_labelled_pods contains {"check": "queueing/pod_set_group_without_topology", "finding": finding} if {
-	some finding in data.usher.checks.queueing.pod_set_group_without_topology.deny
-}
-
-_findings_labelled_pods contains {"check": "queueing/topology_value_invalid", "finding": finding} if {
-	some finding in data.usher.checks.queueing.topology_value_invalid.deny
 }
 
 _findings_labelled_pods contains {"check": "gang/kai_queue_not_allowed", "finding": finding} if {
@@ -1023,6 +1003,10 @@ _findings contains each if {
 	some each in _findings_volcanoPodGroup
 }
 
+_findings_volcanoPodGroup contains {"check": "gang/volcano_queue_not_allowed", "finding": finding} if {
+	some finding in data.usher.checks.gang.volcano_queue_not_allowed.deny
+}
+
 _findings_volcanoPodGroup contains {"check": "gang/pod_group_queue_unusable", "finding": finding} if {
 	some finding in data.usher.checks.gang.pod_group_queue_unusable.deny
 }
@@ -1041,10 +1025,6 @@ _findings_volcanoPodGroup contains {"check": "objects/pod_group_resources_incons
 
 _findings_volcanoPodGroup contains {"check": "objects/network_topology_both_tiers", "finding": finding} if {
 	some finding in data.usher.checks.objects.network_topology_both_tiers.deny
-}
-
-_findings_volcanoPodGroup contains {"check": "objects/pod_group_queue_not_allowed", "finding": finding} if {
-	some finding in data.usher.checks.objects.pod_group_queue_not_allowed.deny
 }
 
 _findings contains each if {

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from usher import errors
+from usher import errors, model
 from usher.config import load, models
-from usher.policy import assembly, config_problems
-from usher.policy.checks import catalogue
+from usher.policy import assembly, config_problems, enforcement
+from usher.policy.checks import bundle, catalogue
 from usher.policy.checks.catalogue import Parameter, Severity
 
 ENTRY = catalogue.Entry(
@@ -102,3 +102,33 @@ def test_an_exception_without_an_owner_or_an_end_is_refused(missing: str, tmp_pa
         errors.ConfigError, match=rf"yaml:\d: enforcement.exceptions\[0\].{missing}: this key is required"
     ):
         load.load(file)
+
+
+JOINED = {
+    "queueing/topology_annotations_refused": (
+        *("USH421", "USH422", "USH423", "USH424", "USH425", "topology-annotations-conflict", "topology-value-invalid"),
+        *("topology-slice-half-described", "topology-slice-size-invalid"),
+        *("pod-set-group-of-wrong-members", "pod-set-group-without-topology"),
+    ),
+    "gang/volcano_queue_not_allowed": ("USH1425", "pod-group-queue-not-allowed"),
+}
+
+
+@pytest.mark.parametrize(("key", "word"), [(key, word) for key, words in JOINED.items() for word in words])
+def test_former_codes_and_names_of_joined_checks_still_decide(key: str, word: str) -> None:
+    entries = bundle.load().catalogue
+    config = models.Config.model_validate(
+        yaml.safe_load(f"enforcement: {{rules: [{{check: {word}, action: 'off'}}], exceptions: [{EXCEPTION % word}]}}")
+    )
+
+    assert config_problems.problems(config, entries) == []
+    assert entries.keys_of_checks[word] == key
+    assert entries.find(word.lower()) is entries.checks[key]
+    decided, because = enforcement.outcome(
+        model.Finding(check=key, path="", message="wrong"),
+        entries.checks[key],
+        where=enforcement.Circumstances(namespace="a"),
+        enforcement=config.enforcement,
+    )
+    assert decided is enforcement.OFF
+    assert because == f"usher.yaml sets {entries.checks[key].name} to off here"

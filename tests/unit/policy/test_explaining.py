@@ -124,6 +124,20 @@ def test_a_check_about_objects_and_the_cluster_is_asked_about_them_alone_and_not
     assert explaining.why_not_asked(check, of_quota, facts=True) == ""
 
 
+def test_a_check_about_accelerator_pods_may_be_about_objects_too() -> None:
+    group = builders.custom("scheduling.volcano.sh/v1beta1", "PodGroup", {"queue": "research"})
+    evaluator = assembly.embedded(models.Config())
+    check = evaluator.catalogue.checks["gang/volcano_queue_not_allowed"]
+    of_group, of_gpus, of_cpus = (evaluator.workload(Request(value=value)) for value in (group, BAD, CPU))
+    assert of_group is not None
+    assert of_gpus is not None
+    assert of_cpus is not None
+
+    assert explaining.why_not_asked(check, of_group) == ""
+    assert explaining.why_not_asked(check, of_gpus) == ""
+    assert explaining.why_not_asked(check, of_cpus) == "it is about pods that ask for accelerators"
+
+
 @pytest.mark.parametrize("value", [BAD, CPU, builders.custom("v1", "Secret", {})])
 def test_checks_that_explain_reports_as_not_asked_never_find_anything(value: paths.Object) -> None:
     """dispatch.rego and `why_not_asked` hold the same conditions: whatever speaks was asked."""

@@ -96,7 +96,8 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
         facts: whether anything is known of the cluster.
     """
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]
-    if entry.kinds and workload.view.keys().isdisjoint(entry.kinds):
+    named = not workload.view.keys().isdisjoint(entry.kinds)
+    if entry.kinds and not named and entry.about is not About.ACCELERATOR_PODS:
         kinds = sorted({kind.kind for kind in registry.KINDS if kind.key in entry.kinds})
         return f"it is about {' and '.join(kinds)}"
     match entry.about:
@@ -105,7 +106,7 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
         case About.PODS:
             return "" if asking else "it is about pods"
         case About.ACCELERATOR_PODS:
-            return "" if any(asking) else "it is about pods that ask for accelerators"
+            return "" if any(asking) or named else "it is about pods that ask for accelerators"
         case About.ORDINARY_PODS:
             return "" if not all(asking) else "it is about pods that ask for no accelerator"
         case About.CLUSTER_FACTS:

@@ -67,6 +67,16 @@ def test_a_code_belongs_to_one_rule(tmp_path: Path) -> None:
     assert str(caught.value).startswith(tuple(f"{file}:8: " for file in files))
 
 
+def test_a_former_code_belongs_to_the_rule_that_took_it_over(tmp_path: Path) -> None:
+    write(tmp_path, METADATA.replace("code: USH999", "code: USH998\n#   aliases: [USH999]"), name="joined")
+    again = write(tmp_path, METADATA)
+
+    with pytest.raises(errors.BundleError, match="code USH999 belongs to resources/joined") as caught:
+        metadata.read_all(tmp_path)
+
+    assert str(caught.value).startswith(f"{again}:8: ")
+
+
 def test_a_check_needs_a_severity_and_a_mutation_has_no_severity(tmp_path: Path) -> None:
     write(tmp_path, METADATA.replace("#   severity: high\n", ""))
 

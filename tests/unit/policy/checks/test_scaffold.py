@@ -28,6 +28,13 @@ def test_a_category_that_is_full_goes_on_behind_its_neighbour() -> None:
     assert scaffold.next_code("resources", full) == "USH202"
 
 
+def test_a_former_code_is_never_used_again() -> None:
+    joined = entry("resources", "USH104").model_copy(update={"aliases": ("USH105", "former-name", "USH1306")})
+
+    assert scaffold.next_code("resources", [joined]) == "USH106"
+    assert scaffold.next_code("brand_new", [joined]) == "USH1401"
+
+
 def test_the_first_check_of_all_has_a_code() -> None:
     assert scaffold.next_code("resources", []) == "USH101"
 

@@ -3,11 +3,15 @@
 The METADATA are read once, when the bundle is built (`tools/build_policies.py`), into `policies/catalogue.json`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+CODE: Final = re.compile(r"US[HM]\d{3,4}")
 
 
 class Severity(StrEnum):
@@ -67,12 +71,12 @@ class Entry(BaseModel):
     """Why a finding of the check matters, in one line."""
     about: About = About.PODS
     kinds: tuple[str, ...] = ()
-    """Keys of kinds in `input.object`, of a check about objects or about cluster facts of objects that are not
-    workloads."""
+    """Keys of kinds in `input.object`: of a check about objects, about cluster facts of objects that are not workloads,
+    or about these objects beside pods with accelerators."""
     closes: tuple[str, ...] = ()
     """Rules (S) and bypass routes (B) in docs/coverage.md that the check closes."""
     aliases: tuple[str, ...] = ()
-    """Former names, and names that other tools use."""
+    """Former codes and names, of checks that became part of this one too, and names that other tools use."""
     parameters: dict[str, Parameter] = {}
     severity: Severity | None = None
     """Of checks; None for mutations."""
@@ -102,6 +106,11 @@ class Entry(BaseModel):
     def category(self) -> str:
         return self.key.partition("/")[0]
 
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Its code and its former codes. No other check or mutation may have them."""
+        return (self.code, *(word for word in self.aliases if CODE.fullmatch(word)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
@@ -121,7 +130,7 @@ class Catalogue:
             (
                 entry
                 for entry in self
-                if wanted in (entry.code.casefold(), entry.name.casefold(), entry.key, *entry.aliases)
+                if wanted in {word.casefold() for word in (entry.code, entry.name, entry.key, *entry.aliases)}
             ),
             None,
         )

@@ -15,7 +15,7 @@ _BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
 class _Custom(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid")
 
-    code: str = pydantic.Field(pattern=r"^US[HM]\d{3,4}$")
+    code: str = pydantic.Field(pattern=f"^{catalogue.CODE.pattern}$")
     why: str = ""
     about: catalogue.About = catalogue.About.PODS
     kinds: list[str] = []
@@ -116,13 +116,14 @@ def read_all(policies: Path) -> dict[str, list[catalogue.Entry]]:
     seen: dict[str, str] = {}
     for kind, letter in (("checks", "H"), ("mutations", "M")):
         for entry in entries[kind]:
-            if entry.code in seen:
+            taken = next((code for code in entry.codes if code in seen), None)
+            if taken is not None:
                 where = _line_of_code(policies, kind, entry)
-                raise errors.BundleError(f"{where}: code {entry.code} belongs to {seen[entry.code]}")
+                raise errors.BundleError(f"{where}: code {taken} belongs to {seen[taken]}")
             if entry.code[2] != letter or (entry.severity is None) is (kind == "checks"):
                 where = _line_of_code(policies, kind, entry)
                 raise errors.BundleError(f"{where}: checks are USHnnn with a severity, mutations USMnnn without")
-            seen[entry.code] = entry.key
+            seen |= dict.fromkeys(entry.codes, entry.key)
     return entries
 
 

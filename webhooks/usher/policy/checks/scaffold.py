@@ -14,9 +14,10 @@ _STEP: Final = 100
 def next_code(category: str, entries: Iterable[catalogue.Entry]) -> str:
     """The next free code of a category; a new category begins in the next unused hundred."""
     numbers: dict[str, list[int]] = {}
+    taken: set[int] = set()
     for entry in entries:
-        numbers.setdefault(entry.category, []).append(int(entry.code.removeprefix("USH")))
-    taken = {number for each in numbers.values() for number in each}
+        numbers.setdefault(entry.category, []).append(entry.number)
+        taken.update(int(code.removeprefix("USH")) for code in entry.codes)
     own = numbers.get(category)
     number = max(own) + 1 if own else (max(taken, default=0) // _STEP + 1) * _STEP + 1
     while number in taken:

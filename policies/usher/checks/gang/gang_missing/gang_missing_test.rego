@@ -1,7 +1,9 @@
 package usher.checks.gang.gang_missing_test
 
 import data.examples.checks.gang.gang_missing as examples
+import data.examples.checks.gang.volcano_without_gang as examples_of_volcano
 import data.usher.checks.gang.gang_missing as check
+import data.usher.checks.gang.volcano_without_gang as check_of_volcano
 
 found(number) := {
 	"path": "",
@@ -84,6 +86,21 @@ test_an_operator_makes_the_gang_that_the_job_asks_for if {
 	count(check.deny) == 1 with input as changed("/workload/labels", {"volcano.sh/queue-name": "research"})
 	other := object.union(examples.bad_rayjob, {"workload": {"labels": {"ray.io/user": "alice"}}})
 	count(check.deny) == 1 with input as other
+}
+
+test_the_check_of_volcano_never_reports_the_same_workload if {
+	every document in array.concat(
+		[each | some each in examples_of_volcano],
+		[json.patch(document, [{"op": "add", "path": "/podSets/0/schedulerName", "value": "volcano"}]) | some document in examples],
+	) {
+		trained := object.union(document, {"workload": {"role": "training"}})
+		not _both with input as trained
+	}
+}
+
+_both if {
+	count(check.deny | check.unknown) > 0
+	count(check_of_volcano.deny | check_of_volcano.unknown) > 0
 }
 
 test_other_schedulers_that_place_gangs_are_left_alone if {

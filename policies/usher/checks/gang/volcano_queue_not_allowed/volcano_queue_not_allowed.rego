@@ -1,10 +1,11 @@
 # METADATA
-# title: Workloads name only Volcano queues of their namespace
+# title: Workloads and PodGroups name only Volcano queues of their namespace
 # description: |
-#   Volcano's queues belong to no namespace, so every workload that names a queue uses its quota. If usher.yaml lists
-#   the queues of a namespace, a workload may name no other queue. A workload without a queue goes to the queue
-#   `default`. The API server writes `default` into Volcano Jobs, so add `default` to the list if it is allowed. Without
-#   a list every queue is allowed. Another check looks at the queue of a PodGroup.
+#   Volcano's queues belong to no namespace, so every workload that names a queue uses its quota. A PodGroup takes the
+#   quota of its queue, whatever its pods say. If usher.yaml lists the queues of a namespace, a workload or a PodGroup
+#   there may name no other queue. Without a queue it goes to the queue `default`. The API server writes `default` into
+#   Volcano Jobs and PodGroups, so add `default` to the list if it is allowed. Without a list every queue is allowed.
+#   Administrators, controllers and schedulers may make PodGroups in every queue; `identities` in usher.yaml lists them.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/queue/
@@ -13,14 +14,16 @@
 #   - input: schema.input
 # custom:
 #   code: USH512
+#   aliases: [USH1425, pod-group-queue-not-allowed]
 #   about: accelerator pods
+#   kinds: [volcanoPodGroup]
 #   severity: high
 #   why: One word in a manifest takes the GPUs of another team.
 #   closes: [B32]
 #   parameters:
 #     allowed:
 #       default: []
-#       description: Volcano queues that workloads may name. An empty list allows all queues.
+#       description: Volcano queues that workloads and PodGroups may name. An empty list allows all queues.
 #   remediation: |
 #     Name a queue of your namespace. Or have the queue allowed in usher.yaml (parameters, volcano-queue-not-allowed,
 #     allowed).
@@ -42,6 +45,13 @@ deny contains finding if {
 		"message": $"Volcano queue {text.excerpt(place.queue)} is not allowed in this namespace",
 		"remedy": $"use one of the allowed queues: {concat(", ", _allowed)}",
 	}
+}
+
+_places contains {"path": "/spec/queue", "queue": input.object.volcanoPodGroup.spec.queue} if not _trusted
+
+_trusted if {
+	some identity in input.review.by
+	identity in {"administrators", "controllers", "schedulers"}
 }
 
 _allowed := parameters.gang.volcano_queue_not_allowed.allowed

@@ -1,0 +1,66 @@
+# METADATA
+# title: Kueue accepts the topology annotations of each template
+# description: |
+#   Kueue's webhooks refuse a template or a Pod whose topology annotations they cannot follow. usher reports each
+#   template once, with all reasons.
+#
+#   * A value is invalid. The topologies name a node label, podset-unconstrained-topology is true or false,
+#     podset-slice-required-topology-constraints is a JSON array of one to three levels, and podset-group-name is not
+#     a number.
+#   * Two annotations exclude each other. A template asks for one placement: all pods in one required domain, in one
+#     preferred domain, or anywhere. It describes its slices in one way, and a template in a group has no slices.
+#   * A slice has a topology but no size, or a size but no topology.
+#   * A slice has less than one pod, or more pods than the template makes. For a plain Pod and the pods of a Deployment
+#     only the first counts, because other pods belong to the same group.
+#   * A group (podset-group-name) is not a leader and its workers: exactly two templates, one of them with a single pod.
+#     Each group of a LeaderWorkerSet has exactly one leader, so for this kind only the number of templates counts.
+#   * A template in a group has no required or preferred topology, or not the same as the other template.
+# scope: package
+# related_resources:
+#   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
+#     description: Kueue on topology-aware scheduling
+#   - ref: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+#     description: Kubernetes on label keys
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH408
+#   aliases:
+#     - topology-annotations-conflict
+#     - USH421
+#     - topology-slice-half-described
+#     - USH422
+#     - topology-slice-size-invalid
+#     - USH423
+#     - pod-set-group-of-wrong-members
+#     - USH424
+#     - pod-set-group-without-topology
+#     - USH425
+#     - topology-value-invalid
+#   about: labelled pods
+#   severity: high
+#   why: Kueue refuses the workload when it is created.
+#   closes: [S9]
+#   remediation: |
+#     Keep one annotation for the placement, and name the node label of a level of the flavor's Topology, for example
+#     cloud.provider.com/topology-rack. Describe slices by both podset-slice-required-topology and podset-slice-size.
+#     Name a group on the template of the leader and on the template of its workers, with the same topology on both.
+package usher.checks.queueing.topology_annotations_refused
+
+import data.usher.lib.kueue
+import data.usher.lib.kueue_topology
+import data.usher.lib.workload
+
+deny contains finding if {
+	some index, pod_set in kueue.topology_pod_sets
+	reasons := sort(kueue_topology.reasons[index])
+	[_, annotation, _, _] := reasons[0]
+	texts := [text | some [_, _, text, _] in reasons]
+	remedies := [remedy | some [_, _, _, remedy] in reasons]
+
+	finding := {
+		"path": kueue.annotation_path(pod_set, annotation),
+		"message": $"Kueue refuses the topology annotations of {workload.pod_set_name(pod_set)}: {concat("; ", texts)}",
+		"remedy": concat("; ", remedies),
+	}
+}
