@@ -15,7 +15,9 @@ from typing import Any, Final
 import orjson
 import yaml
 
+from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import beside
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
@@ -24,6 +26,7 @@ from usher.policy.checks import metadata
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
 from usher.policy.request import Identities, User
+from usher.reading import lookup
 from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
 
@@ -98,8 +101,23 @@ def configuration(folder: Path) -> models.Config:
 
 
 def read_yaml(file: Path) -> Any:  # noqa: ANN401 - a manifest is arbitrary YAML
-    """The one document of a file, read by libyaml, which is many times faster than the parser in Python."""
-    return yaml.load(file.read_bytes(), yaml.CSafeLoader)
+    """The first document of a file, which is the example itself."""
+    return _documents(file)[0]
+
+
+def others(file: Path) -> list[paths.Object]:
+    """The documents after the example: objects of the same file, which `usher check` knows and a review does not."""
+    return _documents(file)[1:]
+
+
+def _documents(file: Path) -> list[Any]:
+    """Read by libyaml, which is many times faster than the parser in Python."""
+    return list(yaml.load_all(file.read_bytes(), yaml.CSafeLoader))
+
+
+def objects(file: Path) -> lookup.Lookup:
+    """Looks up the other objects of a file; nothing for a file with one document."""
+    return lookup.Objects(_documents(file)) if others(file) else lookup.NOTHING
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
@@ -124,8 +142,9 @@ def input_document(file: Path, config: models.Config, keys: Mapping[str, str], c
     known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
     documents = document.Documents(known, keys=keys)
     old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
-    slice_ = input_cluster.of(Case(workload=workload), known)
-    return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_))
+    case = Case(workload=workload, beside=beside.of(workload, objects(file), known))
+    slice_ = input_cluster.of(case, known)
+    return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_, beside=case.beside))
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def request_of(file: Path) -> Request:
     """The example as admission sees it: a manifest without a user, or the request of an AdmissionReview."""
     value: paths.Object = build_examples.read_yaml(file)
     if value["kind"] != "AdmissionReview":
-        return Request(value=value, place="check")
+        return Request(value=value, place="check", objects=build_examples.objects(file))
     complete = {"apiVersion": parsing.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
     return parsing.request_of(parsing.parse(orjson.dumps(complete)))
 

@@ -396,6 +396,10 @@ _findings_accelerator_pods contains {"check": "scaling/scaled_job_without_bound"
 	some finding in data.usher.checks.scaling.scaled_job_without_bound.deny
 }
 
+_findings_accelerator_pods contains {"check": "scaling/rollout_waits_for_its_disk", "finding": finding} if {
+	some finding in data.usher.checks.scaling.rollout_waits_for_its_disk.deny
+}
+
 _findings_accelerator_pods contains {"check": "tenancy/owner_forged", "finding": finding} if {
 	some finding in data.usher.checks.tenancy.owner_forged.deny
 }
@@ -1013,6 +1017,10 @@ _findings_volcanoPodGroup contains {"check": "gang/pod_group_queue_unusable", "f
 
 _findings_volcanoPodGroup contains {"check": "gang/pod_group_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.gang.pod_group_never_fits.deny
+}
+
+_findings_volcanoPodGroup contains {"check": "gang/pod_group_larger_than_its_pods", "finding": finding} if {
+	some finding in data.usher.checks.gang.pod_group_larger_than_its_pods.deny
 }
 
 _findings_volcanoPodGroup contains {"check": "objects/pod_group_of_one", "finding": finding} if {

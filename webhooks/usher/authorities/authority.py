@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from usher import model
+from usher.authorities.beside import NOTHING, Beside
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
@@ -35,6 +36,8 @@ class Case:
     before: model.Workload | None = None
     """The workload before the mutating webhook changed it."""
     refusal: QuotaRefusal | None = None
+    beside: Beside = NOTHING
+    """What the other objects of the same files say about it."""
     grounds: list[Ground] = field(default_factory=list)
     """Slices add facts here whose changes the revisions do not show."""
 

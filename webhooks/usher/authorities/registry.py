@@ -40,7 +40,11 @@ AUTHORITIES: Final = (
     Authority(
         slices={"priorities": priority_slice.of, "runtimeClasses": runtime_class.of}, outlook=priority_outlook.of
     ),
-    Authority(slices={"nodes": nodes_slice.of}, outlook=nodes_outlook.of),
+    Authority(
+        slices={"nodes": nodes_slice.of},
+        object_slices={"podGroupNodes": nodes_slice.of_group},
+        outlook=nodes_outlook.of,
+    ),
 )
 
 

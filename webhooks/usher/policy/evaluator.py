@@ -194,7 +194,7 @@ class Evaluator:
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old = self._read(request.old_value, request)
-        case = Case(workload=workload, refusal=request.refusal)
+        case = request.case(workload, known)
         found = self._found(case, known, old=old, review=self._identities.review(request))
         return Subject(workload=workload, old=old, found=found)
 
@@ -234,7 +234,7 @@ class Evaluator:
         if not workload.pod_sets and not workload.view:
             return Found()
         cluster = input_cluster.of(case, known)
-        document = self.documents.build(workload, old=old, review=review, cluster=cluster)
+        document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return Found(
             findings=tuple(enforcement.downgrade_partial_pods(decision.findings(result), workload)),

@@ -8,8 +8,10 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from usher import paths
-from usher.authorities.authority import QuotaRefusal
+from usher import model, paths
+from usher.authorities import beside
+from usher.authorities.authority import Case, QuotaRefusal
+from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy.input.document import Review
@@ -59,6 +61,12 @@ class Request:
         if deleting and self.operation is Operation.UPDATE:
             return "the object is being deleted"
         return ""
+
+    def case(self, workload: model.Workload, known: Knowledge) -> Case:
+        """The normalised object as authorities judge it, with what the other objects of its files say about it."""
+        alone = self.objects is lookup.NOTHING
+        others = beside.NOTHING if alone else beside.of(workload, self.objects, known)
+        return Case(workload=workload, refusal=self.refusal, beside=others)
 
 
 class Identities:

@@ -4,12 +4,14 @@ An object is found, missing or not known here. Callers conclude nothing from an 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from usher import paths
+
+_Made = TypeVar("_Made")
 
 GROUP: Final = "resource.nvidia.com"
 KIND: Final = "ComputeDomain"
@@ -84,6 +86,7 @@ class Objects:
             values: the objects.
             namespace: the namespace of objects without one.
         """
+        self._made: dict[str, Any] = {}
         self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
         """By group, kind and name, and then by namespace."""
         self._by_kind: defaultdict[tuple[str, str], dict[str, paths.Object]] = defaultdict(dict)
@@ -102,6 +105,30 @@ class Objects:
             group = _text(value.get("apiVersion")).rpartition("/")[0]
             self._found[group, kind, name][within or namespace] = value
             self._by_kind[group, kind][name] = value
+
+    def all(self) -> Iterator[tuple[str, paths.Object]]:
+        """All objects, each with its namespace; empty for an object without one."""
+        for within in self._found.values():
+            yield from within.items()
+
+    def of_kind(self, group: str, kind: str, namespace: str) -> Sequence[paths.Object]:
+        """The objects of a kind in a namespace."""
+        found = self.once("objects by namespace", self._in_namespaces)
+        return found.get((group, kind, namespace), ())
+
+    def _in_namespaces(self) -> Mapping[tuple[str, str, str], list[paths.Object]]:
+        found: defaultdict[tuple[str, str, str], list[paths.Object]] = defaultdict(list)
+        for (group, kind, _), within in self._found.items():
+            for namespace, value in within.items():
+                found[group, kind, namespace].append(value)
+        return found
+
+    def once(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """A value that `make` derives from the objects; made once and kept under its name."""
+        if name not in self._made:
+            self._made[name] = make()
+        result: _Made = self._made[name]
+        return result
 
     def names(self, group: str, kind: str) -> frozenset[str]:
         """Names of the objects of a kind."""

@@ -68,12 +68,17 @@ class InlineDriver(TypedDict):
 
 
 @with_config(STRICT)
+class NamedClaim(TypedDict):
+    claimName: NotRequired[str]
+
+
+@with_config(STRICT)
 class Volume(TypedDict):
     name: NotRequired[str]
     hostPath: NotRequired[Annotated[HostPath, AfterValidator(_with_place)]]
     emptyDir: NotRequired[EmptyDir]
     csi: NotRequired[InlineDriver]
-    persistentVolumeClaim: NotRequired[Present]
+    persistentVolumeClaim: NotRequired[NamedClaim]
     ephemeral: NotRequired[Present]
     nfs: NotRequired[Present]
     configMap: NotRequired[Present]

@@ -120,6 +120,14 @@ def of(case: Case, known: Knowledge) -> NodesInput | None:
     return {"pods": found} if found else None
 
 
+def of_group(case: Case, known: Knowledge) -> GangNodesInput | None:
+    """The shortage of a PodGroup with pods made by hand; None where enough of them can run at once."""
+    if case.beside.gang is None:
+        return None
+    found = of(Case(workload=case.beside.gang), known)
+    return found.get("gang") if found is not None else None
+
+
 def _asked_elsewhere(pools: PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
     for fit in pools["fits"]:
         for taint in fit["untolerated"]:

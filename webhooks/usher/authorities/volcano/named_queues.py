@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.authorities.beside import GROUP_ANNOTATION
 
 QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"
-GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
+
 DEFAULT_QUEUE: Final = "default"
 
 

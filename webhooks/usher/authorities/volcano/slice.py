@@ -1,12 +1,12 @@
 """The Volcano part of the Rego input: queues and PodGroups of a workload that keep it from starting."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NotRequired
+from typing import Final, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import paths, quantities
+from usher import model, paths, quantities
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.slice_parts import REACHES, PartInput, UnreadableInput, parts_input, unreadable_input
@@ -20,6 +20,8 @@ from usher.reading.shapes import Amount, amount_of
 
 _NOT_KNOWN = "not known"
 
+ONLY_THESE_PODS: Final = "usher assumes that no other pods name this PodGroup"
+
 
 class QueueShortageInput(TypedDict):
     """An amount that a queue can never give; `isAbove` marks a queue above the workload's own."""
@@ -32,6 +34,8 @@ class QueueShortageInput(TypedDict):
     capability: Amount
     parts: NotRequired[list[PartInput]]
     assumption: NotRequired[str]
+    ofPods: NotRequired[int]
+    """Of a PodGroup: the number of its pods, if they need this amount and not its minResources."""
 
 
 class QueueInput(TypedDict):
@@ -133,14 +137,27 @@ def of_group(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
     amounts = workload.view.get("volcanoPodGroup", {}).get("spec", {}).get("minResources", {})
     resources = {resource: quantities.parse(amount["text"]) for resource, amount in amounts.items()}
     verdict = judge.judge(workload, name, queues, resources=resources)
-    if verdict.standing is Standing.USABLE and not verdict.shortages:
+    shortages = [_shortage(each, name) for each in verdict.shortages]
+    if case.beside.gang is not None:
+        shortages += _of_pods(case.beside.gang, name, queues, besides=verdict.shortages)
+    if verdict.standing is Standing.USABLE and not shortages:
         return None
     result: PodGroupObjectInput = {"queue": name, "path": path, "standing": verdict.standing.value}
     if verdict.state:
         result["state"] = verdict.state
-    if verdict.shortages:
-        result["shortages"] = [_shortage(each, name) for each in verdict.shortages]
+    if shortages:
+        result["shortages"] = shortages
     return result
+
+
+def _of_pods(
+    gang: model.Workload, name: str, queues: read.Queues, *, besides: Sequence[Shortage]
+) -> Iterator[QueueShortageInput]:
+    """What the pods of a PodGroup lack in its queue, besides what its minResources lack."""
+    lacking = {(each.of, each.resource) for each in besides}
+    for each in judge.judge(gang, name, queues, minimum=gang.gang.minimum).shortages:
+        if (each.of, each.resource) not in lacking:
+            yield {"assumption": ONLY_THESE_PODS, **_shortage(each, name), "ofPods": len(gang.pod_sets)}
 
 
 def _groups(groups: Iterable[FoundGroup]) -> list[GroupInput]:

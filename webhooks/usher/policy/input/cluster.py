@@ -10,7 +10,7 @@ from usher.authorities.gpu_quota.object_slice import QuotaObject
 from usher.authorities.gpu_quota.slice import GpuQuota
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue.slice import KueueInput
-from usher.authorities.nodes.slice import NodesInput
+from usher.authorities.nodes.slice import GangNodesInput, NodesInput
 from usher.authorities.priority.slice import PrioritiesInput
 from usher.authorities.resource_quota.slice import ResourceQuotasInput
 from usher.authorities.runtime_class import RuntimeClassesInput
@@ -25,6 +25,8 @@ class Cluster(TypedDict):
     nodes: NotRequired[NodesInput]
     podGroupObject: NotRequired[PodGroupObjectInput]
     """Of a PodGroup of Volcano, which makes no pods itself."""
+    podGroupNodes: NotRequired[GangNodesInput]
+    """Of a PodGroup whose pods were made by hand; absent where the nodes hold enough of them."""
     priorities: NotRequired[PrioritiesInput]
     quotaObject: NotRequired[QuotaObject]
     """Of a GPUQuota."""

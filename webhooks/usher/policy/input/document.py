@@ -16,6 +16,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import model
+from usher.authorities import beside as beside_objects
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
 from usher.authorities.priority import read as priority_read
@@ -107,6 +108,17 @@ class Review(TypedDict):
     """The identities of usher.yaml that the user has."""
 
 
+class Beside(TypedDict):
+    """What the other objects of the same files say; absent in reviews."""
+
+    hasService: NotRequired[bool]
+    """Whether a Service with an address of its own sends requests to the pods."""
+    disks: NotRequired[dict[str, list[str]]]
+    """Access modes of the PersistentVolumeClaims that the pods name."""
+    pods: NotRequired[int]
+    """Of a PodGroup: the number of its pods, if all were made by hand."""
+
+
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
@@ -119,6 +131,7 @@ class Input(TypedDict):
     review: NotRequired[Review]
     cluster: NotRequired[input_cluster.Cluster]
     """The slice of the facts; absent where they say nothing of the object."""
+    beside: NotRequired[Beside]
 
 
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -140,6 +153,7 @@ class Documents:
         old: model.Workload | None = None,
         review: Review | None = None,
         cluster: input_cluster.Cluster | None = None,
+        beside: beside_objects.Beside = beside_objects.NOTHING,
     ) -> bytes:
         """The input document as JSON.
 
@@ -148,6 +162,7 @@ class Documents:
             old: on UPDATE, the object as it was.
             review: the user and the operation; None outside of admission.
             cluster: the slice of the facts, made by `cluster.of`.
+            beside: what the other objects of the same files say.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -165,6 +180,8 @@ class Documents:
             document["review"] = review
         if cluster is not None:
             document["cluster"] = cluster
+        if beside is not beside_objects.NOTHING:
+            document["beside"] = _beside(beside)
         return orjson.dumps(document)
 
     def _site(self, workload: model.Workload) -> input_site.Site:
@@ -184,6 +201,17 @@ class Documents:
         if mig is not None:
             result["mig"] = mig
         return result
+
+
+def _beside(beside: beside_objects.Beside) -> Beside:
+    result: Beside = {}
+    if beside.has_service:
+        result["hasService"] = True
+    if beside.disks:
+        result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
+    if beside.gang is not None:
+        result["pods"] = len(beside.gang.pod_sets)
+    return result
 
 
 def _old(workload: model.Workload) -> Old:

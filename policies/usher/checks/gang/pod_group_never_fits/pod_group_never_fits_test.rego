@@ -33,3 +33,30 @@ test_a_group_that_fits_is_good if {
 test_resources_that_the_capability_does_not_name_are_unlimited if {
 	check.deny == set() with input as examples.good_other_resources
 }
+
+test_pods_made_by_hand_count_without_minimum_resources if {
+	check.deny == {{
+		"path": "/spec",
+		"message": "the first pods of the group need 24 of nvidia.com/gpu at once, but Volcano queue research can never give more than 16",
+		"remedy": "ask for at most 16 of nvidia.com/gpu, or choose a queue with more",
+		"assumption": "usher assumes that no other pods name this PodGroup",
+	}} with input as examples.bad_pods_beside_it
+}
+
+test_only_the_pods_that_start_together_count if {
+	check.deny == set() with input as examples.good_pods_that_fit
+}
+
+test_pods_made_by_hand_that_no_nodes_hold_at_once_are_found if {
+	crowded := json.patch(examples.good_pods_that_fit, [{
+		"op": "add",
+		"path": "/cluster",
+		"value": {"podGroupNodes": {"wanted": 2, "most": 1, "sure": true}},
+	}])
+	check.deny == {{
+		"path": "/spec/minMember",
+		"message": "2 pods of the group must start together, but even empty nodes hold only 1 of them at once, so they can never all run",
+		"remedy": "start at most 1 pods together, or make them smaller",
+		"assumption": "usher assumes that no other pods name this PodGroup, and that the number of nodes does not grow",
+	}} with input as crowded
+}

@@ -22,13 +22,11 @@
 #     keep this many accelerators free.
 package usher.checks.scaling.rollout_waits_for_accelerators
 
+import data.usher.lib.rollouts
 import data.usher.lib.workload
 
 deny contains finding if {
-	input.object.deployment
-	surge := input.workload.pods.maximum - input.workload.pods.minimum
-	surge > 0
-	_unavailable == 0
+	surge := rollouts.surge_before_stopping
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 
@@ -42,13 +40,3 @@ deny contains finding if {
 _pods(number) := "1 more pod" if number == 1
 
 _pods(number) := $"{number} more pods" if number != 1
-
-default _max_unavailable := "25%"
-
-_max_unavailable := input.object.deployment.spec.strategy.rollingUpdate.maxUnavailable
-
-_unavailable := _max_unavailable if is_number(_max_unavailable)
-
-_unavailable := floor((input.workload.pods.minimum * percent) / 100) if {
-	percent := to_number(trim_suffix(_max_unavailable, "%"))
-}

@@ -7,7 +7,9 @@
 #
 #   In a group of pods that share a model only the leader answers, so its workers need no probe. KServe, Knative,
 #   KubeRay and the operators of NVIDIA and vLLM add their own probes, so the check ignores their kinds. It also ignores
-#   containers of Deployments and StatefulSets that declare no port, unless the role of the workload is inference.
+#   containers of Deployments and StatefulSets that declare no port, unless the role of the workload is inference or a
+#   Service of the same file sends requests to the pods. A headless Service does not count, because it names pods that
+#   are not ready too. A Service for SSH, TensorBoard or Jupyter does not count either. If another container of the pod declares a port, the Service may mean that one.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/
@@ -53,6 +55,14 @@ _answers(entry) if {
 }
 
 _answers(entry) if entry.container.path in _with_ports
+
+_answers(_) if {
+	input.beside.hasService
+	_template
+	every container in _template.spec.containers {
+		count(object.get(container, "ports", [])) == 0
+	}
+}
 
 _has_leader(name) if {
 	leader := $"{trim_suffix(name, "worker")}leader"

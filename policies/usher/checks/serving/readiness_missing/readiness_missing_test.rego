@@ -14,6 +14,19 @@ test_a_server_without_probes_is_found if {
 	check.deny == {missing("/spec/template/spec/containers/0", "container triton")} with input as examples.bad_statefulset
 }
 
+test_a_server_behind_a_service_needs_no_declared_port if {
+	missing_here := {missing("/spec/template/spec/containers/0", "container server")}
+	check.deny == missing_here with input as examples.bad_behind_a_service
+	check.deny == set() with input as json.remove(examples.bad_behind_a_service, ["/beside/hasService"])
+	check.deny == set() with input as examples.good_behind_another_service
+	check.deny == set() with input as examples.good_behind_a_headless_service
+	check.deny == set() with input as examples.good_service_of_another_namespace
+}
+
+test_a_service_may_mean_a_sidecar_with_a_port if {
+	check.deny == set() with input as examples.good_sidecar_with_a_port
+}
+
 test_of_a_group_the_leader_answers if {
 	check.deny == {missing(
 		"/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0",

@@ -1,0 +1,27 @@
+# METADATA
+# title: Rollouts
+# description: How a Deployment replaces its pods.
+# scope: package
+# schemas:
+#   - input: schema.input
+package usher.lib.rollouts
+
+# METADATA
+# title: Pods that a rollout makes before any old pod stops
+# description: Undefined if an old pod stops first, or if the rollout makes no pod beside the old ones.
+surge_before_stopping := surge if {
+	input.object.deployment
+	surge := input.workload.pods.maximum - input.workload.pods.minimum
+	surge > 0
+	_unavailable == 0
+}
+
+default _max_unavailable := "25%"
+
+_max_unavailable := input.object.deployment.spec.strategy.rollingUpdate.maxUnavailable
+
+_unavailable := _max_unavailable if is_number(_max_unavailable)
+
+_unavailable := floor((input.workload.pods.minimum * percent) / 100) if {
+	percent := to_number(trim_suffix(_max_unavailable, "%"))
+}

@@ -1,0 +1,184 @@
+"""What the other objects of the same files say: Services, disks, and pods made by hand for a PodGroup."""
+
+from collections.abc import Mapping
+
+import pytest
+
+import builders
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import beside
+from usher.authorities.authority import Case
+from usher.authorities.beside import Beside
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import slice as nodes_slice
+from usher.authorities.volcano import slice as volcano_slice
+from usher.config import models
+from usher.facts.store import Store
+from usher.reading import lookup
+
+VOLCANO = "scheduling.volcano.sh/v1beta1"
+
+
+def knowledge(*facts: paths.Object) -> Knowledge:
+    config = models.Config()
+    return Knowledge(facts=Store.of(facts), config=config, vocabulary=Vocabulary(config.accelerators))
+
+
+def found(value: paths.Object, *others: paths.Object, known: Knowledge | None = None) -> tuple[model.Workload, Beside]:
+    """The object, and what the others say about it if all are in one file for the namespace `ml-research`."""
+    known = known or knowledge()
+    objects = lookup.Objects([value, *others], namespace="ml-research")
+    workload = known.workload(value, namespace="ml-research", objects=objects)
+    assert workload is not None
+    return workload, beside.of(workload, objects, known)
+
+
+def server(**spec: builders.JsonValue) -> paths.Object:
+    pod = builders.template(builders.container(gpus=1), labels={"app": "chat", "tier": "gpu"}, annotations=None, **spec)
+    return builders.deployment(pod)
+
+
+def service(selector: Mapping[str, str] | None, namespace: str | None = None, **spec: paths.Json) -> paths.Object:
+    asked: dict[str, paths.Json] = {"selector": None if selector is None else dict(selector), "ports": [{"port": 80}]}
+    return builders.custom("v1", "Service", asked | spec, name="front", namespace=namespace)
+
+
+def claim(*modes: str) -> paths.Object:
+    return builders.custom("v1", "PersistentVolumeClaim", {"accessModes": [*modes]}, name="models", namespace=None)
+
+
+def group(minimum: int = 2, **spec: builders.JsonValue) -> paths.Object:
+    return builders.custom(VOLCANO, "PodGroup", {"minMember": minimum, **spec}, name="ring", namespace=None)
+
+
+def member(name: str, *, of: str = "ring", gpus: int = 8, **more: paths.Json) -> paths.Object:
+    annotations = {"scheduling.k8s.io/group-name": of}
+    pod = builders.pod(builders.container(gpus=gpus), name=name, annotations=annotations, schedulerName="volcano")
+    return {**pod, **more}
+
+
+@pytest.mark.parametrize("selector", [{"app": "chat"}, {"app": "chat", "tier": "gpu"}])
+def test_a_service_sends_requests_to_the_pods_that_it_selects(selector: Mapping[str, str]) -> None:
+    assert found(server(), service(selector))[1].has_service
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        service({"app": "chat", "tier": "cpu"}),
+        service({}),
+        service(None),
+        service({"app": "chat"}, namespace="elsewhere"),
+        service({"app": "chat"}, clusterIP="None"),
+        service({"app": "chat"}, ports=[{"port": 80, "targetPort": 8888}, {"port": 22}]),
+        service({"app": "chat"}, ports=[]),
+        builders.custom("v1", "Service", {"selector": ["app"]}),
+        builders.custom("v1", "Service", {}),
+    ],
+)
+def test_other_services_send_no_requests_to_them(other: paths.Object) -> None:
+    assert not found(server(), other)[1].has_service
+
+
+def test_access_modes_of_the_disks_that_pods_name_are_known() -> None:
+    volumes: builders.JsonValue = [{"name": "a", "persistentVolumeClaim": {"claimName": "models"}}]
+
+    assert found(server(volumes=volumes), claim("ReadWriteOnce"))[1].disks == {"models": ("ReadWriteOnce",)}
+    assert found(server(volumes=volumes))[1].disks == {}
+    assert found(server(), claim("ReadWriteOnce"))[1].disks == {}
+
+
+def test_a_review_knows_nothing_beside_the_object() -> None:
+    known = knowledge(service({"app": "chat"}))
+    workload = known.workload(server(), namespace="ml-research")
+
+    assert beside.of(workload, lookup.NOTHING, known) is beside.NOTHING
+    assert beside.of(workload, lookup.InTurn(lookup.Objects([service({"app": "chat"})])), known) is beside.NOTHING
+    assert beside.of(None, lookup.Objects([]), known) is beside.NOTHING
+
+
+def test_only_workloads_with_accelerators_count() -> None:
+    plain = builders.deployment(builders.template(builders.container(), labels={"app": "chat"}))
+
+    assert found(plain, service({"app": "chat"}))[1] is beside.NOTHING
+
+
+def test_pods_made_by_hand_are_the_gang_of_their_group() -> None:
+    gang = found(group(2), member("a"), member("b"), member("c"), member("d", of="other"))[1].gang
+
+    assert gang is not None
+    assert len(gang.pod_sets) == 3
+    assert gang.gang == model.Gang(wanted=True, minimum=2)
+
+
+def test_the_pods_of_a_group_with_a_minimum_of_one_do_not_wait_for_each_other() -> None:
+    gang = found(group(1), member("a"), member("b"))[1].gang
+
+    assert gang is not None
+    assert not gang.gang.wanted
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        [member("a", of="other")],
+        [member("a", status={"phase": "Succeeded"})],
+        [
+            member("a"),
+            builders.job(
+                builders.template(builders.container(gpus=8), annotations={"scheduling.k8s.io/group-name": "ring"})
+            ),
+        ],
+        [
+            member("a"),
+            builders.replaced(
+                member("b"), "/metadata/ownerReferences", [{"kind": "Job", "name": "b", "controller": True}]
+            ),
+        ],
+        [builders.replaced(member("a"), "/metadata/namespace", "elsewhere")],
+    ],
+)
+def test_a_group_without_pods_or_with_pods_of_others_has_no_known_gang(others: list[paths.Object]) -> None:
+    assert found(group(2), *others)[1].gang is None
+
+
+def queue(gpus: int) -> paths.Object:
+    return builders.custom(VOLCANO, "Queue", {"capability": {"nvidia.com/gpu": gpus}}, name="research", namespace=None)
+
+
+def shortages(value: paths.Object, *others: paths.Object, gpus: int) -> list[tuple[str, int]]:
+    """The amounts that Volcano's queue lacks, each with the number of the group's pods; 0 for its minResources."""
+    known = knowledge(queue(gpus))
+    workload, its = found(value, *others, known=known)
+    lacking = volcano_slice.of_group(Case(workload=workload, beside=its), known)
+    return [] if lacking is None else [(each["needs"]["text"], each.get("ofPods", 0)) for each in lacking["shortages"]]
+
+
+def test_the_pods_that_start_first_are_compared_with_the_queue() -> None:
+    pods = [member("a"), member("b"), member("c", gpus=16)]
+
+    assert shortages(group(2, queue="research"), *pods, gpus=8) == [("16", 3)]
+    assert shortages(group(2, queue="research"), *pods, gpus=32) == []
+    assert shortages(group(2, queue="research"), gpus=8) == []
+
+
+def test_what_the_minimum_resources_lack_is_reported_once() -> None:
+    least = group(2, queue="research", minResources={"nvidia.com/gpu": 64})
+
+    assert shortages(least, member("a"), member("b"), gpus=8)[0] == ("64", 0)
+    assert len(shortages(least, member("a"), member("b"), gpus=8)) == 1
+
+
+def test_the_pods_are_compared_with_all_nodes_together() -> None:
+    known = knowledge(builders.node("gpu-0", gpus=8))
+
+    def shortage(*others: paths.Object, minimum: int = 2) -> object:
+        workload, its = found(group(minimum), *others, known=known)
+        return nodes_slice.of_group(Case(workload=workload, beside=its), known)
+
+    assert shortage(member("a"), member("b")) == {"wanted": 2, "most": 1, "sure": False}
+    assert shortage(member("a", gpus=4), member("b", gpus=4)) is None
+    assert shortage(member("a"), member("b"), minimum=1) is None
+    assert shortage() is None

@@ -1,0 +1,135 @@
+"""What the other objects of the same files say about an object: its Services, its disks, the pods of its PodGroup.
+
+Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows nothing of them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from usher import model, paths
+from usher.authorities.knowledge import Knowledge
+from usher.reading import lookup
+
+GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
+"""On pods and templates: the name of their PodGroup."""
+
+_POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
+
+_FINISHED: Final = frozenset({"Succeeded", "Failed"})
+
+_PORTS_OF_PEOPLE: Final = (22, 6006, 8888, "22", "6006", "8888")
+"""Ports of SSH, TensorBoard and Jupyter, which answer at once and load no model."""
+
+_Naming = Mapping[tuple[str, str], Sequence[paths.Object]]
+"""Objects by the namespace and the name of the PodGroup that they name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """The objects of the same files that matter to one object."""
+
+    has_service: bool = False
+    """Whether a Service with an address of its own sends the requests of programs to the pods."""
+    disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
+    gang: model.Workload | None = None
+    """Of a PodGroup with pods made by hand: these pods, as one workload that waits for minMember of them."""
+
+
+NOTHING: Final = Beside()
+
+
+def of(workload: model.Workload | None, objects: lookup.Lookup, known: Knowledge) -> Beside:
+    """What the objects of the same files say about an object; nothing without files.
+
+    Args:
+        workload: the object.
+        objects: the objects of the same files, or what else a request looks up.
+        known: reads the pods.
+    """
+    if workload is None or not isinstance(objects, lookup.Objects):
+        return NOTHING
+    if (workload.group, workload.kind) == _POD_GROUP:
+        return Beside(gang=_gang(workload, objects, known))
+    if not workload.asks_accelerators:
+        return NOTHING
+    return Beside(has_service=_has_service(workload, objects), disks=dict(_disks(workload, objects)))
+
+
+def _has_service(workload: model.Workload, objects: lookup.Objects) -> bool:
+    services = [_mapping(each.get("spec")) for each in objects.of_kind("", "Service", workload.namespace)]
+    selectors = [_mapping(spec.get("selector")) for spec in services if _sends_requests(spec)]
+    return any(
+        selector and all(pod_set.labels.get(key) == value for key, value in selector.items())
+        for selector in selectors
+        for pod_set in workload.pod_sets
+    )
+
+
+def _sends_requests(service: Mapping[str, paths.Json]) -> bool:
+    """Whether a Service has an address of its own, and a port that programs use."""
+    ports = service.get("ports")
+    numbers = [
+        entry.get("targetPort", entry.get("port"))
+        for entry in (ports if isinstance(ports, list) else [])
+        if isinstance(entry, dict)
+    ]
+    # Without an address it only names the pods, also those that are not ready.
+    return service.get("clusterIP") != "None" and any(number not in _PORTS_OF_PEOPLE for number in numbers)
+
+
+def _disks(workload: model.Workload, objects: lookup.Objects) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for pod_set in workload.pod_sets:
+        for volume in pod_set.fields.get("volumes", ()):
+            name = volume.get("persistentVolumeClaim", {}).get("claimName", "")
+            found = objects.find(
+                lookup.Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
+            )
+            modes = None if isinstance(found, lookup.Absence) else _mapping(found.get("spec")).get("accessModes")
+            if isinstance(modes, list):
+                yield name, tuple(mode for mode in modes if isinstance(mode, str))
+
+
+def _gang(group: model.Workload, objects: lookup.Objects, known: Knowledge) -> model.Workload | None:
+    """The pods of a PodGroup that were made by hand; None if anything else makes pods of the group too."""
+    naming: _Naming = objects.once("objects by PodGroup", lambda: _by_group(objects))
+    values = naming.get((group.namespace, group.name), ())
+    pods = [known.workload(each, namespace=group.namespace, objects=objects) for each in values]
+    by_hand = [pod for pod in pods if pod is not None and pod.is_pod and pod.owner is None]
+    if not by_hand or len(by_hand) < len(pods):
+        return None
+    minimum = group.view.get("volcanoPodGroup", {}).get("spec", {}).get("minMember", 0)
+    return replace(
+        group,
+        pod_sets=tuple(pod_set for pod in by_hand for pod_set in pod.pod_sets),
+        gang=model.Gang(wanted=minimum > 1, minimum=minimum),
+    )
+
+
+def _by_group(objects: lookup.Objects) -> _Naming:
+    found: defaultdict[tuple[str, str], list[paths.Object]] = defaultdict(list)
+    for namespace, value in objects.all():
+        if _mapping(value.get("status")).get("phase") not in _FINISHED:
+            for name in set(_groups_named(value)):
+                found[namespace, name].append(value)
+    return found
+
+
+def _groups_named(value: paths.Object) -> Iterator[str]:
+    """The PodGroups that an object or any template in it names."""
+    left: list[paths.Json] = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            name = _mapping(each.get("annotations")).get(GROUP_ANNOTATION)
+            if isinstance(name, str):
+                yield name
+            left.extend(each.values())
+        elif isinstance(each, list):
+            left.extend(each)
+
+
+def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
+    return value if isinstance(value, dict) else {}
