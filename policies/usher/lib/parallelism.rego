@@ -11,18 +11,76 @@ import data.usher.lib.workload
 
 # METADATA
 # title: Model servers with a known number of GPUs
-# description: Only servers in one pod. In groups of pods the sizes count the GPUs of several pods.
-servers := [entry |
+# description: |
+#   Servers in one pod, and servers that span the groups of a LeaderWorkerSet. `has` says for a message who has the GPUs.
+#   For a server that may use the GPUs of its own pod only, `spans` is false.
+servers := array.concat(_of_pods, _of_groups)
+
+_of_pods := [entry |
 	not input.workload.owned
 	_in_one_pod
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	parallelism := container.parallelism
+	not parallelism.spans
 	number := gpus.of_container(pod_set, container)
 	number > 0
 
-	entry := {"podSet": pod_set, "container": container, "parallelism": parallelism, "gpus": number}
+	entry := {
+		"podSet": pod_set,
+		"container": container,
+		"parallelism": parallelism,
+		"gpus": number,
+		"spans": true,
+		"has": "has",
+	}
 ]
+
+# Data parallel servers of one group may be several servers, so only the tensor and pipeline sizes count here.
+_of_groups := [entry |
+	not input.workload.owned
+	input.workload.kind == "LeaderWorkerSet"
+	[leader, number] := _group
+	some container in leader.containers
+	parallelism := container.parallelism
+	parallelism.data == 1
+
+	entry := {
+		"podSet": leader,
+		"container": container,
+		"parallelism": parallelism,
+		"gpus": number,
+		"spans": _spans(parallelism, gpus.of_container(leader, container)),
+		"has": "its group has",
+	}
+]
+
+# The leader of a group, and the GPUs of the leader and its workers together.
+_group := [leader, _gpus(leader) + (_gpus(worker) * (worker.pods.minimum / leader.pods.minimum))] if {
+	some leader in input.podSets
+	leader.name == "leader"
+	leader.pods.minimum > 0
+	some worker in input.podSets
+	worker.name == "worker"
+}
+
+_gpus(pod_set) := sum(numbers) if {
+	numbers := [number |
+		some container in pod_set.containers
+		number := gpus.of_container(pod_set, container)
+	]
+	count(numbers) == count([container | some container in pod_set.containers; container.asksAccelerators])
+	count(numbers) > 0
+}
+
+_spans(parallelism, own) if parallelism.gpus > own
+
+default _spans(_, _) := false
+
+_spans(parallelism, own) if {
+	parallelism.spans
+	own > 0
+}
 
 _in_one_pod if input.workload.group in {"", "apps", "batch", "serving.knative.dev"}
 

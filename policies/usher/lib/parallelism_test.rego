@@ -12,7 +12,7 @@ server(workload) := {
 		"containers": [{
 			"asksAccelerators": true,
 			"accelerators": {"nvidia.com/gpu": {"limits": {"text": "8", "value": 8, "milli": 8000, "whole": true}}},
-			"parallelism": {"server": "vLLM", "tensor": 8, "pipeline": 1, "data": 1, "gpus": 8, "path": "/spec"},
+			"parallelism": {"server": "vLLM", "tensor": 8, "pipeline": 1, "data": 1, "gpus": 8, "spans": false, "path": "/spec"},
 		}],
 	}],
 }
@@ -44,4 +44,42 @@ test_an_inference_service_on_one_node_counts if {
 	count(parallelism.servers) == 1 with input as one
 	several := object.union(of_kserve, {"object": {"inferenceService": {"spec": {"predictor": {"workerSpec": true}}}}})
 	parallelism.servers == [] with input as several
+}
+
+test_a_server_that_may_span_pods_is_skipped_in_one_pod if {
+	spanning := json.patch(server({}), [{"op": "replace", "path": "/podSets/0/containers/0/parallelism/spans", "value": true}])
+	parallelism.servers == [] with input as spanning
+}
+
+# A group of a leader and two workers, twice.
+group := {
+	"workload": {"group": "leaderworkerset.x-k8s.io", "kind": "LeaderWorkerSet", "owned": false},
+	"podSets": [
+		object.union(server({}).podSets[0], {"name": "leader", "pods": {"minimum": 2}}),
+		object.union(server({}).podSets[0], {"name": "worker", "pods": {"minimum": 4}}),
+	],
+}
+
+changed(path, value) := json.patch(group, [{"op": "replace", "path": path, "value": value}])
+
+of_group := [[entry.gpus, entry.spans, entry.has] | some entry in parallelism.servers]
+
+test_the_leader_speaks_for_the_gpus_of_its_group if {
+	of_group == [[24, false, "its group has"]] with input as group
+}
+
+test_a_server_spans_its_group_if_it_says_so_or_needs_it if {
+	of_group[0][1] == true with input as changed("/podSets/0/containers/0/parallelism/spans", true)
+	of_group[0][1] == true with input as changed("/podSets/0/containers/0/parallelism/gpus", 16)
+}
+
+test_a_group_with_unknown_numbers_is_skipped if {
+	of_group == [] with input as changed("/podSets/0/pods/minimum", 0)
+	of_group == [] with input as changed("/podSets/0/name", "worker")
+	of_group == [] with input as changed("/podSets/1/name", "leader")
+	of_group == [] with input as changed("/podSets/1/containers/0/accelerators", {})
+	of_group == [] with input as changed("/podSets/1/containers/0/asksAccelerators", false)
+	of_group == [] with input as changed("/podSets/0/containers/0/parallelism/data", 2)
+	of_group == [] with input as changed("/workload/owned", true)
+	of_group == [] with input as changed("/workload/kind", "LeaderWorkerSetGroup")
 }

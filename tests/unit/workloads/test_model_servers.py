@@ -46,9 +46,6 @@ def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expecte
         pytest.param(["python3", "train.py", "--tensor-parallel-size", "4"], id="another program"),
         pytest.param(["vllm", "bench", "serve", "--tensor-parallel-size", "4"], id="another command of vLLM"),
         pytest.param(["vllm", "serve", "model", "--config", "/etc/vllm.yaml"], id="a file"),
-        pytest.param(["vllm", "serve", "model", "--nnodes", "2", "-tp", "16"], id="several nodes"),
-        pytest.param(["vllm", "serve", "model", "--distributed-executor-backend=ray"], id="Ray"),
-        pytest.param(["vllm", "serve", "model", "--headless"], id="a part of a server"),
         pytest.param(["vllm", "serve", "model", "-tp", "$(GPUS)"], id="a variable that the container does not set"),
         pytest.param(["sh", "-c", "vllm serve m -tp $(nvidia-smi -L | wc -l)"], id="a command of the shell"),
         pytest.param(["vllm", "serve", "model", "-tp", "0"], id="zero"),
@@ -63,6 +60,24 @@ def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expecte
 )
 def test_usher_concludes_nothing_from_other_commands(command: list[paths.Json]) -> None:
     assert sizes(command=command) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "spans"),
+    [
+        (["vllm", "serve", "model", "--nnodes", "2", "-tp", "16"], True),
+        (["vllm", "serve", "model", "--distributed-executor-backend=ray"], True),
+        (["vllm", "serve", "model", "--headless"], True),
+        (["python3", "-m", "sglang.launch_server", "--tp", "16", "--node-rank", "$RANK"], True),
+        (["trtllm-llmapi-launch", "trtllm-serve", "model", "--tp_size", "16"], True),
+        (["vllm", "serve", "model", "-tp", "8", "-pp", "2"], False),
+    ],
+)
+def test_flags_say_that_a_server_may_span_several_pods(command: list[paths.Json], spans: bool) -> None:
+    found = parallelism(command=command)
+
+    assert found is not None
+    assert found.spans is spans
 
 
 def test_the_arguments_of_an_image_with_a_server_as_its_entry_point_count() -> None:

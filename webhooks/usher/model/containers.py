@@ -45,6 +45,8 @@ class ModelParallelism:
     pipeline: int
     data: int
     path: str
+    spans: bool = False
+    """Whether the server may span several pods."""
 
     @property
     def gpus(self) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.workloads import nim_servers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +23,10 @@ class _Server:
     tensor: re.Pattern[str]
     pipeline: re.Pattern[str]
     data: re.Pattern[str] | None = None
+    spanning: re.Pattern[str]
+    """Flags of a server that may span several pods."""
     elsewhere: re.Pattern[str]
-    """Flags that bring other pods or a file into play."""
+    """Flags that bring a file, or other servers, into play."""
 
 
 def _flag(*names: str) -> re.Pattern[str]:
@@ -42,13 +45,10 @@ _SERVERS: Final = (
         tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
         pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
         data=_flag("--data[-_]parallel[-_]size", "-dp"),
+        spanning=_any_flag("--distributed[-_]executor[-_]backend", "--headless", "--nnodes", "--node[-_]rank"),
         elsewhere=_any_flag(
             "--config",
             "--data[-_]parallel[-_](?:address|backend|hybrid[-_]lb|external[-_]lb|rank|size[-_]local|start[-_]rank)",
-            "--distributed[-_]executor[-_]backend",
-            "--headless",
-            "--nnodes",
-            "--node[-_]rank",
         ),
     ),
     _Server(
@@ -58,7 +58,8 @@ _SERVERS: Final = (
         tensor=_flag("--tensor-parallel-size", "--tp-size", "--tp"),
         pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
         data=_flag("--data-parallel-size", "--dp-size", "--dp"),
-        elsewhere=_any_flag("--config", "--dist-init-addr", "--enable-dp-attention", "--nnodes", "--node-rank"),
+        spanning=_any_flag("--dist-init-addr", "--nnodes", "--node-rank"),
+        elsewhere=_any_flag("--config", "--enable-dp-attention"),
     ),
     _Server(
         name="TensorRT-LLM",
@@ -66,10 +67,11 @@ _SERVERS: Final = (
         images=frozenset(),
         tensor=_flag("--tp_size"),
         pipeline=_flag("--pp_size"),
+        spanning=_any_flag("trtllm-llmapi-launch"),
         elsewhere=_any_flag("--config", "--config_file", "--extra_llm_api_options", "disaggregated"),
     ),
 )
-HINTS: Final = ("vllm", "sglang", "trtllm")
+HINTS: Final = ("vllm", "sglang", "trtllm", nim_servers.HINT)
 """The command or the image of every server has one of these words."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
@@ -89,14 +91,21 @@ def read(container: Mapping[str, paths.Json], words: Sequence[str], path: str) -
     image = container.get("image")
     text = "\n".join(words)
     server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
-    if server is None or not words or server.elsewhere.search(text):
+    if server is None:
+        return nim_servers.read(container, path)
+    if not words or server.elsewhere.search(text):
         return None
     sizes = [_size(flag, text, container) for flag in (server.tensor, server.pipeline, server.data)]
     if None in sizes:
         return None
     tensor, pipeline, data = (size or 1 for size in sizes)
     return model.ModelParallelism(
-        server=server.name, tensor=tensor, pipeline=pipeline, data=data, path=_place(server, container, path)
+        server=server.name,
+        tensor=tensor,
+        pipeline=pipeline,
+        data=data,
+        spans=server.spanning.search(text) is not None,
+        path=_place(server, container, path),
     )
 
 

@@ -52,6 +52,8 @@ class ModelParallelism(TypedDict):
     pipeline: int
     data: int
     gpus: int
+    spans: bool
+    """Whether the server may span several pods."""
     path: str
 
 
@@ -141,6 +143,7 @@ def _parallelism(parallelism: model.ModelParallelism) -> ModelParallelism:
         "pipeline": parallelism.pipeline,
         "data": parallelism.data,
         "gpus": parallelism.gpus,
+        "spans": parallelism.spans,
         "path": parallelism.path,
     }
 

@@ -3,8 +3,9 @@
 # description: |
 #   A model server uses as many GPUs as the product of its tensor, pipeline and data parallel sizes. Without a size it
 #   uses one GPU, even if its container has eight. The others idle for the whole life of the pod, and no other pod gets
-#   them. The check reads the flags of vLLM, SGLang and TensorRT-LLM in commands that are plain enough. It skips servers
-#   that span several pods, MIG devices and shares.
+#   them. The check reads the flags of vLLM, SGLang and TensorRT-LLM in commands that are plain enough, and the variables
+#   of a NIM with its sizes or the name of its profile. A server of a LeaderWorkerSet spans a leader and its workers, if
+#   its flags say so or its sizes need it. The check skips other servers that span several pods, MIG devices and shares.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/serving/parallelism_scaling/
@@ -28,11 +29,12 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in parallelism.servers
+	entry.spans
 	entry.parallelism.gpus < entry.gpus
 
 	finding := {
 		"path": entry.parallelism.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} runs {entry.parallelism.server} with {parallelism.sizes(entry)} and needs {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, but has {entry.gpus}, and the others idle",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} runs {entry.parallelism.server} with {parallelism.sizes(entry)} and needs {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, but {entry.has} {entry.gpus}, and the others idle",
 		"remedy": $"ask for {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, or set the tensor parallel size to the GPUs of the container",
 	}
 }

@@ -36,3 +36,24 @@ test_pods_of_a_controller_were_judged_at_their_owner if {
 test_groups_of_pods_share_a_model if {
 	check.deny == set() with input as object.union(examples.bad_vllm, {"workload": {"group": "leaderworkerset.x-k8s.io"}})
 }
+
+test_variables_of_a_nim_count if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/env/0/value",
+		"message": "container nim runs NIM with tensor parallel size 2 and needs 2 GPUs, but has 8, and the others idle",
+		"remedy": "ask for 2 GPUs, or set the tensor parallel size to the GPUs of the container",
+	}} with input as examples.bad_nim
+}
+
+test_a_server_that_spans_a_group_uses_all_its_gpus if {
+	check.deny == {{
+		"path": "/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0/args/0",
+		"message": "container leader of leader runs vLLM with tensor parallel size 4, pipeline parallel size 2 and needs 8 GPUs, but its group has 16, and the others idle",
+		"remedy": "ask for 8 GPUs, or set the tensor parallel size to the GPUs of the container",
+	}} with input as examples.bad_leader_worker_set
+	check.deny == set() with input as examples.good_leader_worker_set
+}
+
+test_a_server_that_fits_into_the_leader_may_leave_the_workers_to_others if {
+	check.deny == set() with input as examples.good_leader_alone
+}

@@ -3,8 +3,9 @@
 # description: |
 #   A model server with tensor parallel size 8 needs 8 GPUs, and starts no request before it has them. With fewer, it
 #   ends with an error right after its start, again and again. The number is the product of the tensor, pipeline and
-#   data parallel sizes. The check reads the flags of vLLM, SGLang and TensorRT-LLM in commands that are plain enough.
-#   It skips servers that span several pods, MIG devices and shares.
+#   data parallel sizes. The check reads the flags of vLLM, SGLang and TensorRT-LLM in commands that are plain enough,
+#   and the variables of a NIM with its sizes or the name of its profile. A server of a LeaderWorkerSet spans a leader
+#   and its workers. The check skips other servers that span several pods, MIG devices and shares.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/serving/parallelism_scaling/
@@ -32,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.parallelism.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} runs {entry.parallelism.server} with {parallelism.sizes(entry)} and needs {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, but has {entry.gpus}, so it never starts",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} runs {entry.parallelism.server} with {parallelism.sizes(entry)} and needs {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, but {entry.has} {entry.gpus}, so it never starts",
 		"remedy": $"ask for {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, or set the tensor parallel size to the GPUs of the container",
 	}
 }

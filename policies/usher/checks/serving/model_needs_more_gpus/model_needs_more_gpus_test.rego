@@ -33,6 +33,28 @@ test_pods_of_a_controller_were_judged_at_their_owner if {
 	check.deny == set() with input as object.union(examples.bad_vllm, {"workload": {"owned": true}})
 }
 
+test_variables_and_the_profile_of_a_nim_count if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/env/0/value",
+		"message": "container nim runs NIM with tensor parallel size 4 and needs 4 GPUs, but has 2, so it never starts",
+		"remedy": "ask for 4 GPUs, or set the tensor parallel size to the GPUs of the container",
+	}} with input as examples.bad_nim
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/env/0/value",
+		"message": "container nim runs NIM with tensor parallel size 4, pipeline parallel size 2 and needs 8 GPUs, but has 4, so it never starts",
+		"remedy": "ask for 8 GPUs, or set the tensor parallel size to the GPUs of the container",
+	}} with input as examples.bad_nim_profile
+}
+
+test_the_pods_of_a_leader_worker_set_share_a_model if {
+	check.deny == {{
+		"path": "/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0/args/0",
+		"message": "container leader of leader runs vLLM with tensor parallel size 8, pipeline parallel size 4 and needs 32 GPUs, but its group has 16, so it never starts",
+		"remedy": "ask for 32 GPUs, or set the tensor parallel size to the GPUs of the container",
+	}} with input as examples.bad_leader_worker_set
+	check.deny == set() with input as examples.good_leader_worker_set
+}
+
 test_groups_of_pods_share_a_model if {
 	check.deny == set() with input as object.union(examples.bad_vllm, {"workload": {"group": "leaderworkerset.x-k8s.io"}})
 }
