@@ -21,6 +21,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
 from usher.authorities.priority import read as priority_read
 from usher.kinds import registry
+from usher.policy.input import beside as input_beside
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
@@ -108,17 +109,6 @@ class Review(TypedDict):
     """The identities of usher.yaml that the user has."""
 
 
-class Beside(TypedDict):
-    """What the other objects of the same files say; absent in reviews."""
-
-    hasService: NotRequired[bool]
-    """Whether a Service with an address of its own sends requests to the pods."""
-    disks: NotRequired[dict[str, list[str]]]
-    """Access modes of the PersistentVolumeClaims that the pods name."""
-    pods: NotRequired[int]
-    """Of a PodGroup: the number of its pods, if all were made by hand."""
-
-
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
@@ -131,7 +121,7 @@ class Input(TypedDict):
     review: NotRequired[Review]
     cluster: NotRequired[input_cluster.Cluster]
     """The slice of the facts; absent where they say nothing of the object."""
-    beside: NotRequired[Beside]
+    beside: NotRequired[input_beside.Beside]
 
 
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -181,7 +171,7 @@ class Documents:
         if cluster is not None:
             document["cluster"] = cluster
         if beside is not beside_objects.NOTHING:
-            document["beside"] = _beside(beside)
+            document["beside"] = input_beside.beside_document(beside)
         return orjson.dumps(document)
 
     def _site(self, workload: model.Workload) -> input_site.Site:
@@ -201,17 +191,6 @@ class Documents:
         if mig is not None:
             result["mig"] = mig
         return result
-
-
-def _beside(beside: beside_objects.Beside) -> Beside:
-    result: Beside = {}
-    if beside.has_service:
-        result["hasService"] = True
-    if beside.disks:
-        result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
-    if beside.gang is not None:
-        result["pods"] = len(beside.gang.pod_sets)
-    return result
 
 
 def _old(workload: model.Workload) -> Old:
