@@ -1,4 +1,4 @@
-"""Measures `usher check` on 1,000 objects of every kind: reading the files, judging them as written and as mutated."""
+"""Measures `usher check` on 1,000 objects of every kind: reading, judging as written and as mutated, and the report."""
 
 import io
 import itertools
@@ -12,6 +12,7 @@ import sections
 import yardstick
 from usher.config.load import load
 from usher.policy import assembly
+from usher.reports import text
 from usher.scan import findings, runner, sources
 from usher.scan.batches import Batch
 
@@ -34,10 +35,12 @@ def report() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
         batches = read(folder)
+        report_of_all = judged(batches, mutated=True)
         cases: dict[str, Callable[[], object]] = {
             "reading the files": lambda: read(folder),
             "judging them as written": lambda: judged(batches, mutated=False),
             "mutating and judging them": lambda: judged(batches, mutated=True),
+            "writing the report": lambda: text.write(report_of_all, io.StringIO()),
         }
         taken: dict[str, list[float]] = {name: [] for name in cases}
         units = []
@@ -47,7 +50,7 @@ def report() -> list[str]:
                 started = time.process_time()
                 call()
                 taken[name].append(time.process_time() - started)
-        changed = sum(result.change is not None for result in judged(batches, mutated=True).results)
+        changed = sum(result.change is not None for result in report_of_all.results)
     lines = ["| step | processor seconds: median (min-max) |", "| --- | ---: |"]
     for name, values in taken.items():
         lines.append(f"| {name} | {statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f}) |")
@@ -66,11 +69,11 @@ def write(folder: Path) -> None:
     """Copies of the manifests of every kind, until there are 1,000 objects."""
     texts = [file.read_text() for file in sorted((ROOT / "tests/data/mutations").glob("*/*.yaml"))]
     number = 0
-    for copy, text in enumerate(itertools.cycle(texts)):
+    for copy, manifest in enumerate(itertools.cycle(texts)):
         if number >= OBJECTS:
             return
-        (folder / f"{copy:04}.yaml").write_text(text)
-        number += text.count("\nkind: ")
+        (folder / f"{copy:04}.yaml").write_text(manifest)
+        number += manifest.count("\nkind: ")
 
 
 def read(folder: str) -> list[Batch]:

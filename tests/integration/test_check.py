@@ -154,6 +154,19 @@ def test_diff_tells_in_json_the_patch_that_the_webhook_would_answer_with(tmp_pat
     assert [intent["mutation"] for intent in mutation["applied"]] == ["gpu-toleration"]
 
 
+def test_what_the_webhook_adds_to_many_objects_is_shown_once(tmp_path: Path) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        write(tmp_path / name, warned())
+
+    lines = usher("check", ".", cwd=tmp_path).out.splitlines()
+
+    assert lines.count("  1:1    note   Pod ml-research/warned: the mutating webhook adds this") == 1
+    other = "the mutating webhook adds the same as to Pod ml-research/warned (a.yaml)"
+    assert lines.count(f"  1:1    note   Pod ml-research/warned: {other}") == 1
+    assert sum("+ gpu-toleration" in line for line in lines) == 1
+    assert "mended: the mutating webhook changes 2 objects" in "\n".join(lines)
+
+
 def test_a_note_says_in_one_line_what_each_mutation_adds(tmp_path: Path) -> None:
     file = write(tmp_path / "warned.yaml", warned())
 

@@ -82,13 +82,16 @@ def intent(
 
 
 def merged(value: paths.Object, *intents: model.Intent, objects: Lookup = NOTHING) -> merge.Merged:
-    return merge.merge(
+    """What merging gives; its patch is verified, as for an object that the webhook answers about."""
+    result = merge.merge(
         value,
         workload(value, objects=objects),
         intents,
         name_of=lambda key: key.rpartition("/")[2],
         objects=objects,
     )
+    merge.verify(value, result)
+    return result
 
 
 def at(result: merge.Merged, pointer: str) -> Any:

@@ -1,5 +1,6 @@
 """What merging says about its work, and what it refuses to do."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -261,3 +262,22 @@ def test_a_missing_object_causes_no_warning_if_the_intent_would_not_apply(
 
     assert refusals(result) == [reason]
     assert result.skipped[0].told is told
+
+
+@pytest.mark.parametrize(
+    ("operations", "reason"),
+    [
+        ([{"op": "replace", "path": "/spec/nothing", "value": []}], "does not apply"),
+        ([{"op": "add", "path": "/spec/tolerations/x", "value": {}}], "does not apply"),
+        ([], "does not give the object that was meant"),
+        ([{"op": "add", "path": "/spec/hostname", "value": "a"}], "does not give the object that was meant"),
+    ],
+    ids=repr,
+)
+def test_a_patch_that_does_not_give_the_merged_object_is_not_sent(operations: list[Any], reason: str) -> None:
+    value = pod()
+    good = merged(value, intent("toleration", TOLERATION))
+    wrong = replace(good, operations=(*good.operations[:1], *operations))
+
+    with pytest.raises(errors.MutationError, match=reason):
+        merge.verify(value, wrong)

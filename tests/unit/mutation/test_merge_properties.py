@@ -179,9 +179,11 @@ def test_a_mutated_object_passes_the_check_that_its_mutation_serves(
     evaluator = evaluators[True]
     assert check in evaluator.catalogue.checks
 
-    decision = evaluator.decide(Request(value=evaluator.mutate(Request(value=value)).value))
+    merged = evaluator.mutate(Request(value=value))
+    decision = evaluator.decide(Request(value=merged.value))
 
-    assert [judged.finding for judged in decision.judgements if judged.finding.check == check] == []
+    found = [judged.finding for judged in decision.judgements if judged.finding.check == check]
+    assert found == [] or merged.warnings, "a mutation that keeps its promise only in part says so"
 
 
 TWO_VALUES: dict[str, tuple[str, Any, Any]] = {

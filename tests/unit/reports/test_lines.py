@@ -1,6 +1,7 @@
 """Source lines cut to the width, and hostile data on its way to a terminal."""
 
 import io
+import re
 
 import pytest
 from hypothesis import given
@@ -131,3 +132,8 @@ def test_notes_without_end_are_cut_and_the_way_to_all_of_them_told() -> None:
     out = rendered(made.made(made.result(), notes=notes))
 
     assert "left out: 20 more; --format json lists all" in out
+
+
+def test_colour_changes_nothing_but_the_colour() -> None:
+    for report in (made.full(), made.changed(diff=False), made.changed(diff=True)):
+        assert re.sub(r"\x1b\[[0-9;]*m", "", rendered(report, color=True)) == rendered(report)

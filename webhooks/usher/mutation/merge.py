@@ -83,7 +83,7 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
         objects: where to look up the objects that intents need.
 
     Raises:
-        MutationError: an intent is not supported, or our patch would not apply.
+        MutationError: an intent is not supported.
     """
     if not intents:
         return Merged(value=original)
@@ -111,7 +111,6 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
         applied = []
     if not applied:
         return Merged(value=original, skipped=tuple(skipped), conflicts=conflicts)
-    _verify(original, edit)
     return Merged(
         value=edit.value,
         operations=tuple(edit.operations),
@@ -242,12 +241,20 @@ def _record(edit: Edit, names: set[str]) -> bool:
     return True
 
 
-def _verify(original: paths.Object, edit: Edit) -> None:
-    """A patch that does not apply rejects the request even under failurePolicy Ignore, so it is never sent."""
+def verify(original: paths.Object, merged: Merged) -> None:
+    """Applies the patch by a library, before anybody sends it.
+
+    A patch that does not apply rejects the request even under failurePolicy Ignore, so it is never sent.
+
+    Raises:
+        MutationError: the patch does not apply, or gives another object.
+    """
+    if not merged.operations:
+        return
     try:
-        result = jsonpatch.JsonPatch(edit.operations).apply(copied(original), in_place=True)
+        result = jsonpatch.JsonPatch(list(merged.operations)).apply(copied(original), in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
         # Their texts quote the object, which may hold secrets, and ours are logged.
         raise errors.MutationError("the patch does not apply") from None
-    if result != edit.value:
+    if result != merged.value:
         raise errors.MutationError("the patch does not give the object that was meant")

@@ -118,7 +118,7 @@ class Evaluator:
 
         Raises:
             EngineError: the engine gave no usable answer.
-            MutationError: an intent is not supported, or our patch would not apply.
+            MutationError: an intent is not supported.
         """
         workload, known = self.workload(request), self._knowledge(request)
         merged = self._merged(request, workload)
@@ -140,7 +140,7 @@ class Evaluator:
 
         Raises:
             EngineError: the engine gave no usable answer.
-            MutationError: an intent is not supported, or our patch would not apply.
+            MutationError: an intent is not supported.
         """
         return self._merged(request, self.workload(request), only=only)
 
@@ -156,7 +156,7 @@ class Evaluator:
         )
 
     def patch(self, request: Request) -> merge.Merged:
-        """As `mutate`, for a caller who needs the patch alone: `value` is empty.
+        """As `mutate`, for a caller who sends the patch: it is applied once more to see that it fits; `value` is empty.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -166,7 +166,9 @@ class Evaluator:
         return self._patch(request) if key is None else self._patches.get(key, partial(self._patch, request))
 
     def _patch(self, request: Request) -> merge.Merged:
-        return replace(self.mutate(request), value={})
+        merged = self.mutate(request)
+        merge.verify(request.value, merged)
+        return replace(merged, value={})
 
     def skips(self, request: Request) -> tuple[model.Note, ...]:
         """Why mutations leave an object or a part of it alone, for people who ask.

@@ -56,7 +56,7 @@ def explain(evaluator: Evaluator, request: Request) -> Explanation:
 
     Raises:
         EngineError: the engine gave no usable answer.
-        MutationError: a patch of ours would not apply.
+        MutationError: an intent is not supported.
     """
     decision = evaluator.decide(request)
     workload = decision.workload

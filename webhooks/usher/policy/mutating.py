@@ -49,7 +49,7 @@ class Mutating:
 
         Raises:
             EngineError: the engine gave no usable answer.
-            MutationError: an intent is not supported, or our patch would not apply.
+            MutationError: an intent is not supported.
         """
         updating = request.operation is Operation.UPDATE
         if request.sub_resource:

@@ -37,7 +37,7 @@ class Outlooks:
 
         Raises:
             EngineError: the engine gave no usable answer.
-            MutationError: a patch of ours would not apply.
+            MutationError: an intent is not supported.
         """
         written = self._evaluator.workload(request)
         if written is None or not written.pod_sets or not written.makes_pods or written.is_template:

@@ -1,4 +1,7 @@
-"""What the mutating webhook changes in an object: a note with one line per mutation. `--diff` shows all of it."""
+"""What the mutating webhook changes in an object: a note with one line per mutation. `--diff` shows all of it.
+
+Objects of one kind often get the same, so a report says it at the first and names that one at the others.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -22,9 +25,13 @@ def has_lines(result: findings.Result) -> bool:
     return result.change is not None and any(True for _ in _lines(result.change))
 
 
-def write(result: findings.Result, lines: Lines) -> None:
-    """The note on one object; nothing without changes."""
-    entries = list(_lines(result.change)) if result.change is not None else []
+Told = dict[tuple[tuple[str, str, str], ...], str]
+"""The changes that a report has shown, and at which object."""
+
+
+def write(result: findings.Result, lines: Lines, told: Told) -> None:
+    """The note on one object; nothing without changes. `told` gets what the note shows."""
+    entries = tuple(_lines(result.change)) if result.change is not None else ()
     if not entries:
         return
     outcome = model.Outcome.AUDIT
@@ -33,8 +40,15 @@ def write(result: findings.Result, lines: Lines) -> None:
         f"  {where:<7}" if where else "  ", (f"{wording.WORDS[outcome]:<5}", wording.STYLES[outcome]), "  "
     )
     adds = any(mark == "+" for mark, _, _ in entries)
-    does = "adds this" if adds else "warns"
-    lines.wrapped(f"{result.identity}: the mutating webhook {does}", first=start, rest=" " * cell_len(start.plain))
+    does = "adds" if adds else "warns"
+    first_one = told.get(entries)
+    what = f"{does} this" if adds else does
+    if first_one is not None:
+        what = f"{does} the same as to {first_one}" if adds else f"{does} as for {first_one}"
+    lines.wrapped(f"{result.identity}: the mutating webhook {what}", first=start, rest=" " * cell_len(start.plain))
+    if first_one is not None:
+        return
+    told[entries] = f"{result.identity} ({result.source})"
     width = max(cell_len(wording.printable(name)) for _, name, _ in entries)
     for mark, name, text in entries:
         shown = wording.printable(name)

@@ -27,6 +27,7 @@ def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, wid
     if found.command is findings.Command.AUDIT:
         overview.write(found, lines)
         listed = ()
+    told: mended.Told | None = None if found.diff else {}
     for source, entries in groupby(_entries(found, listed), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
         for entry in entries:
@@ -35,7 +36,7 @@ def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, wid
             elif isinstance(entry, findings.Failure):
                 _failure(entry, lines)
             else:
-                _result(entry, lines, notes=not found.diff)
+                _result(entry, lines, told)
         lines.write()
     if found.command is findings.Command.AUDIT:
         grouped.write(found.results, lines)
@@ -72,14 +73,14 @@ def _failure(failure: findings.Failure, lines: Lines) -> None:
     lines.wrapped(failure.reason, first=Text("        = ", style="dim"), rest="          ")
 
 
-def _result(result: findings.Result, lines: Lines, *, notes: bool) -> None:
+def _result(result: findings.Result, lines: Lines, told: mended.Told | None) -> None:
     for _, group in groupby(result.findings, key=_heading_key):
         _findings(result, list(group), lines)
     unread = [entry for entry in result.not_judged if not entry.unknown.check]
     for _, same in groupby(unread, key=lambda entry: entry.unknown.reason):
         _not_judged(result, list(same), lines)
-    if notes:
-        mended.write(result, lines)
+    if told is not None:
+        mended.write(result, lines, told)
 
 
 def _heading_key(finding: findings.Finding) -> tuple[str, ...]:
