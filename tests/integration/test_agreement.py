@@ -4,6 +4,7 @@ import base64
 import io
 from collections.abc import Iterator
 from http.client import HTTPSConnection
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,8 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The workloads of these examples, and the PyTorchJob of the brief."""
     folder = tmp_path_factory.mktemp("jobs")
     files = [file for each in EXAMPLES for file in record_findings.manifests(each)]
-    values = [manifest("brief_pytorchjob"), *(yaml.safe_load(file.read_text()) for file in files)]
+    examples = chain.from_iterable(yaml.safe_load_all(file.read_text()) for file in files)
+    values = [manifest("brief_pytorchjob"), *examples]
     for number, value in enumerate(each for each in values if each["kind"] != "AdmissionReview"):
         (folder / f"{number:04}.json").write_bytes(orjson.dumps(value))
     return folder

@@ -90,8 +90,7 @@ def merged(value: paths.Object, *intents: model.Intent, objects: Lookup = NOTHIN
         name_of=lambda key: key.rpartition("/")[2],
         objects=objects,
     )
-    merge.verify(value, result)
-    return result
+    return merge.verified(value, result)
 
 
 def at(result: merge.Merged, pointer: str) -> Any:

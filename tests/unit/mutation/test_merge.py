@@ -280,4 +280,4 @@ def test_a_patch_that_does_not_give_the_merged_object_is_not_sent(operations: li
     wrong = replace(good, operations=(*good.operations[:1], *operations))
 
     with pytest.raises(errors.MutationError, match=reason):
-        merge.verify(value, wrong)
+        merge.verified(value, wrong)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 LIKE, FIRST = 25, 48
 """The most modules that a review of a Pod may enter: of one like a Pod before, and of a first one."""
 
-_DETAILS = {cluster.of.__code__, merge.merge.__code__}
+_DETAILS = {cluster.of.__code__, merge.merge.__code__, merge.verified.__code__}
 """What depends on the facts of the cluster, and on the mutations that a Pod needs."""
 
 

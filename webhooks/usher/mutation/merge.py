@@ -241,8 +241,8 @@ def _record(edit: Edit, names: set[str]) -> bool:
     return True
 
 
-def verify(original: paths.Object, merged: Merged) -> None:
-    """Applies the patch by a library, before anybody sends it.
+def verified(original: paths.Object, merged: Merged) -> Merged:
+    """The same, once a library has applied the patch, for those who send it.
 
     A patch that does not apply rejects the request even under failurePolicy Ignore, so it is never sent.
 
@@ -250,7 +250,7 @@ def verify(original: paths.Object, merged: Merged) -> None:
         MutationError: the patch does not apply, or gives another object.
     """
     if not merged.operations:
-        return
+        return merged
     try:
         result = jsonpatch.JsonPatch(list(merged.operations)).apply(copied(original), in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
@@ -258,3 +258,4 @@ def verify(original: paths.Object, merged: Merged) -> None:
         raise errors.MutationError("the patch does not apply") from None
     if result != merged.value:
         raise errors.MutationError("the patch does not give the object that was meant")
+    return merged

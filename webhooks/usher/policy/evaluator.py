@@ -166,9 +166,7 @@ class Evaluator:
         return self._patch(request) if key is None else self._patches.get(key, partial(self._patch, request))
 
     def _patch(self, request: Request) -> merge.Merged:
-        merged = self.mutate(request)
-        merge.verify(request.value, merged)
-        return replace(merged, value={})
+        return replace(merge.verified(request.value, self.mutate(request)), value={})
 
     def skips(self, request: Request) -> tuple[model.Note, ...]:
         """Why mutations leave an object or a part of it alone, for people who ask.
