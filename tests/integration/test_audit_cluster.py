@@ -177,6 +177,15 @@ def test_only_the_namespace_that_was_asked_for_is_listed(api: ApiServer, kubecon
     assert "/api/v1/pods" not in [path for path, _ in api.requests]
 
 
+def test_a_namespace_that_the_cluster_lacks_is_named(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(builders.custom("v1", "Namespace", {}, name="team-a", namespace=None), gpu_pod("ours", namespace="team-a"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--namespace", "team-b")
+
+    assert (run.code, run.out) == (2, "")
+    assert run.err == "usher: the cluster has no namespace team-b; did you mean team-a?\n"
+
+
 @pytest.mark.parametrize(
     "value",
     [

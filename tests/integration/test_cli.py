@@ -85,6 +85,11 @@ def test_a_file_that_does_not_exist_never_reads_as_clean(tmp_path: Path) -> None
         (["workload", "show", "-"], "a: [", "<stdin>:"),
         (["workload", "show", "-"], "apiVersion: v1\nkind: Secret", "-: no object in it makes pods"),
         (
+            ["policies", "list", "--category", "isolatio"],
+            "",
+            "no category isolatio; did you mean isolation?; there are cost, fabric,",
+        ),
+        (
             ["policies", "show", "nonsense"],
             "",
             "no check or mutation has the code or name nonsense; `usher policies li",
@@ -119,10 +124,11 @@ def test_what_could_not_be_run_ends_with_2_and_one_message(
         (["check", "-", "--engine", "regorus"], "'regorus' is not one of 'wasm', 'opa'"),
         (["check", "-", "--opa-url", "http://127.0.0.1:1"], "--opa-url needs --engine opa"),
         (["audit", "--fail-on", "warn"], "'warn' is not"),
-        (["chekc"], "No such command 'chekc'"),
+        (["chekc"], "No such command 'chekc'. Did you mean 'check'?"),
+        (["policies", "lst"], "No such command 'lst'. Did you mean 'list'?"),
         (["check", "--nonsense"], "No such option '--nonsense'"),
         (["policies", "show"], "Missing argument 'CODE_OR_NAME'"),
-        (["workload", "show", "-", "-o", "yaml"], "'yaml' is not one of 'text', 'json'"),
+        (["workload", "show", "-", "--format", "yaml"], "'yaml' is not one of 'text', 'json'"),
     ],
 )
 def test_a_wrong_command_line_ends_with_2_and_names_the_error(arguments: list[str], message: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from integration import command
 from integration.command import bad, config, good, usher, write
 from usher.cli import main
+from usher.reports.lines import LOG_WIDTH
 
 
 def test_version_names_the_version() -> None:
@@ -70,11 +71,54 @@ def test_policies_are_listed_with_what_follows_from_them(tmp_path: Path) -> None
 
     lines = usher("policies", "list", "--config", file).out.splitlines()
 
-    rows = {line.split()[0]: line for line in lines}
-    assert rows["CODE"].split() == ["CODE", "NAME", "SEVERITY", "OUTCOME", "TITLE"]
-    assert "  deny; audit in sandbox-*  " in rows["USH103"]
+    rows = {line.split()[0]: line for line in lines if line}
+    assert "  deny   " in rows["USH103"]
+    assert rows["USH103"].endswith("; audit in sandbox-*")
     assert "  off  " in rows["USH101"]
     assert "  apply  " in rows["USM301"]
+
+
+def test_policies_are_listed_by_category_outcome_severity_and_words(tmp_path: Path) -> None:
+    def codes(*options: str) -> list[str]:
+        return [
+            line.split()[0]
+            for line in usher("policies", "list", *options, cwd=tmp_path).out.splitlines()
+            if "US" in line
+        ]
+
+    isolation = codes("--category", "isolation")
+    assert "USH201" in isolation
+    assert "USH101" not in isolation
+    assert "USH105" in codes("--outcome", "off")
+    assert "USH201" not in codes("--outcome", "off")
+    assert "USH101" in codes("--severity", "critical")
+    assert "USH105" not in codes("--severity", "critical")
+    assert codes("--search", "Visible-Devices-Set") == ["USH201"]
+    nothing = usher("policies", "list", "--search", "nonsense", cwd=tmp_path)
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "no check or mutation fits these options" in nothing.err
+
+
+def test_the_list_of_policies_fits_the_width(tmp_path: Path) -> None:
+    lines = usher("policies", "list", cwd=tmp_path).out.splitlines()
+
+    assert max(map(len, lines)) <= LOG_WIDTH
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_its_completion(shell: str) -> None:
+    script = usher("completion", shell).out
+
+    assert f"_USHER_COMPLETE={shell}_complete" in script
+
+
+def test_a_command_line_is_completed() -> None:
+    environment = {
+        **command.environment(), "_USHER_COMPLETE": "bash_complete", "COMP_WORDS": "usher che", "COMP_CWORD": "1",
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "usher"], capture_output=True, env=environment, check=True)
+
+    assert done.stdout == b"plain,check\n"
 
 
 def test_policies_are_listed_for_programs(tmp_path: Path) -> None:
@@ -102,3 +146,11 @@ def test_a_directory_is_audited_like_a_cluster(tmp_path: Path) -> None:
     assert run.code == 0
     assert run.out.startswith("2 workloads with 2 pods ask for 2 GPUs.\n1 workload has errors; it asks for 2 GPUs.\n")
     assert usher("audit", ".", "--fail-on", "deny", cwd=tmp_path).code == 1
+
+
+def test_an_audit_of_files_names_a_namespace_without_workloads(tmp_path: Path) -> None:
+    write(tmp_path / "jobs.yaml", bad(), good())
+
+    run = usher("audit", ".", "--namespace", "ml-reserch", cwd=tmp_path)
+
+    assert (run.code, run.err) == (2, "usher: .: no workload is in namespace ml-reserch\n")

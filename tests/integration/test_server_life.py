@@ -105,6 +105,17 @@ def test_a_request_that_is_on_its_way_is_answered_after_sigterm(tmp_path: Path) 
         assert ended(server) == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_log_that_cannot_be_written_stops_neither_answers_nor_the_shutdown(tmp_path: Path) -> None:
+    (tmp_path / "usher.log").symlink_to("/dev/full")
+    with server_process.running(tmp_path) as server:
+        assert server.review("validate", body(BAD_JOB))["allowed"] is False
+        assert server.review("validate", body(pod()))["allowed"] is True
+        os.kill(server.pid, signal.SIGTERM)
+
+        assert ended(server) in (0, 2), "2 says that the output is incomplete"
+
+
 def test_a_second_signal_does_not_wait_for_idle_connections(tmp_path: Path) -> None:
     with server_process.running(tmp_path) as server, server.connection() as idle:
         server_process.ask(idle, "POST", "/validate", body=body(pod()), headers=JSON)

@@ -38,7 +38,7 @@ def test_a_workload_is_shown_with_all_that_places_it(tmp_path: Path) -> None:
 
 
 def test_json_is_one_document_with_the_very_input_of_the_policies(tmp_path: Path) -> None:
-    run = usher("workload", "show", write(tmp_path / "bad.yaml", bad()), "-o", "json", cwd=tmp_path)
+    run = usher("workload", "show", write(tmp_path / "bad.yaml", bad()), "--format", "json", cwd=tmp_path)
 
     assert (run.code, run.err) == (0, "")
     assert (run.json["apiVersion"], run.json["kind"]) == ("gpu-usher.io/v1alpha1", "WorkloadList")
@@ -87,7 +87,7 @@ def test_what_could_be_read_is_shown_and_what_could_not_ends_it_with_2(tmp_path:
     write(tmp_path / "good.yaml", builders.job(name="good"))
     (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [\n")
 
-    run = usher("workload", "show", ".", "-o", form, cwd=tmp_path)
+    run = usher("workload", "show", ".", "--format", form, cwd=tmp_path)
 
     assert run.code == 2
     assert "good" in run.out
@@ -107,7 +107,7 @@ def test_show_reports_and_leaves_out_a_document_that_is_not_an_object(tmp_path: 
 def test_show_names_the_kinds_of_a_file_whose_objects_make_no_pods(tmp_path: Path, form: str) -> None:
     write(tmp_path / "claims.yaml", CLAIM_TEMPLATE, SECRET, CLAIM_TEMPLATE)
 
-    run = usher("workload", "show", "claims.yaml", "-o", form, cwd=tmp_path)
+    run = usher("workload", "show", "claims.yaml", "--format", form, cwd=tmp_path)
 
     assert (run.code, run.out) == (2, "")
     assert run.err == "usher: claims.yaml: no object in it makes pods (ResourceClaimTemplate, Secret)\n"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from usher import errors
 from usher.cli import inputs
+from usher.config import words
 
 if TYPE_CHECKING:
     from usher.facts.snapshot import Recorded
@@ -87,11 +89,22 @@ def audit(
         only_namespace=namespace or "",
     )
     with inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts, known=known) as evaluator:
+        if namespace and not paths:
+            _require_namespace(namespace, evaluator.facts)
         found = runner.run(batches, evaluator=evaluator, settings=settings)
     if paths:
         inputs.require_objects(found, paths)
+        if namespace and not found.results and not found.failed:
+            raise errors.InputError(f"{', '.join(paths)}: no workload is in namespace {namespace}")
     outputs.write(found, format_name=format_name, color=color, output=output)
     context.exit(outputs.exit_code(found, fail_on_deny=fail_on == "deny"))
+
+
+def _require_namespace(name: str, facts: "Store") -> None:
+    """Raises InputError for a namespace that the cluster lacks: a typing error must not look like a clean audit."""
+    there = facts.names("", "Namespace")
+    if there and name not in there:
+        raise errors.InputError(f"the cluster has no namespace {name}{words.nearest(name, there)}")
 
 
 def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
 from usher import __version__, errors
 
@@ -18,6 +19,9 @@ _FAILED: Final = 2
 """Something could not be read or judged, so the run proves nothing. (1: something is denied.)"""
 _INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
+
+COMPLETION_VARIABLE: Final = "_USHER_COMPLETE"
+"""Set by the script of `usher completion` when it asks how a command line goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,7 @@ COMMANDS: Final = {
     "certs": Lazy(module="usher.cli.certs", name="certs", help="Make or show the server's certificate."),
     "config": Lazy(module="usher.cli.config", name="config", help="Check usher.yaml, or print its schema."),
     "manifests": Lazy(module="usher.cli.manifests", name="manifests", help="Print manifests for the cluster."),
+    "completion": Lazy(module="usher.cli.completion", name="completion", help="Print the completion of your shell."),
 }
 
 
@@ -57,6 +62,15 @@ class _Commands(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(lazy.module), lazy.name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            # click looks for similar names among commands that are imported already.
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
@@ -93,12 +107,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # A locale that lacks a character must not make the command fail.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
-    code = _exit_code(given)
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        # Otherwise Python flushes again at exit, prints an error, and ends with a code of its own.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    asked = os.environ.get(COMPLETION_VARIABLE)
+    code = shell_complete(usher, {}, "usher", COMPLETION_VARIABLE, asked) if asked else _exit_code(given)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            # Otherwise Python flushes again at exit, prints an error, and ends with a code of its own.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)
 
 
@@ -145,5 +161,7 @@ def _complain(message: str) -> int:
     from usher.reports import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]
-    click.echo("\n".join(f"usher: {line}" for line in lines), err=True)
+    # Where not even this can be written, the exit code still says it.
+    with contextlib.suppress(OSError):
+        click.echo("\n".join(f"usher: {line}" for line in lines), err=True)
     return _FAILED

@@ -1,6 +1,7 @@
 """`usher policies`: lists and explains the checks and mutations."""
 
 import difflib
+import itertools
 import json
 import shutil
 import sys
@@ -29,21 +30,78 @@ def policies() -> None:
     """List and explain the checks and mutations."""
 
 
-@policies.command(name="list")
+@policies.command(
+    name="list",
+    epilog="""\b
+Examples:
+  usher policies list --category isolation
+  usher policies list --outcome deny --severity critical
+  usher policies list --search taint""",
+)
 @inputs.config_option
+@click.option("--category", metavar="NAME", help="Only this category, for example isolation or queueing.")
+@click.option("--severity", type=click.Choice(["critical", "high", "medium", "low"]), help="Only this severity.")
+@click.option(
+    "--outcome",
+    type=click.Choice(["deny", "warn", "audit", "off", _CHANGES]),
+    help="Only those with this outcome somewhere.",
+)
+@click.option("--search", metavar="TEXT", help="Only those with this text in code, name or title.")
 @inputs.format_option
-def list_command(*, config: Path | None, format_name: str) -> None:
-    """List all checks and mutations, with their outcome under the configuration."""
+def list_command(
+    *,
+    config: Path | None,
+    category: str | None,
+    severity: str | None,
+    outcome: str | None,
+    search: str | None,
+    format_name: str,
+) -> None:
+    """List the checks and mutations by category, with their outcome under the configuration."""
+    from usher.config import words
     from usher.policy.checks import bundle
-    from usher.reports.lines import Lines
 
     loaded = inputs.load_config(inputs.find_config(config))
-    entries = list(bundle.load().catalogue)
+    known = list(bundle.load().catalogue)
+    categories = {entry.category for entry in known}
+    if category is not None and category not in categories:
+        raise errors.InputError(
+            f"no category {category}{words.nearest(category, categories)}; there are {', '.join(sorted(categories))}"
+        )
+    entries = [
+        (entry, its_outcome)
+        for entry in known
+        if category in (None, entry.category)
+        and severity in (None, entry.severity)
+        and (search is None or search.casefold() in f"{entry.code} {entry.name} {entry.title}".casefold())
+        and (its_outcome := _outcome(entry, loaded))
+        and (outcome is None or any(part.split()[0].rstrip(",") == outcome for part in its_outcome.split("; ")))
+    ]
     if format_name == "json":
-        click.echo(json.dumps([_described(entry, loaded) for entry in entries], indent=2, sort_keys=True))
-        return
-    rows = [(entry.code, entry.name, entry.severity or "-", _outcome(entry, loaded), entry.title) for entry in entries]
-    Lines(sys.stdout, color=False).table(("CODE", "NAME", "SEVERITY", "OUTCOME", "TITLE"), rows)
+        click.echo(json.dumps([_described(entry, loaded) for entry, _ in entries], indent=2, sort_keys=True))
+    elif entries:
+        _write_table(entries)
+    else:
+        click.echo("usher: no check or mutation fits these options", err=True)
+
+
+def _write_table(entries: "list[tuple[catalogue.Entry, str]]") -> None:
+    """By category; title and other outcomes in some namespaces wrap in the last column."""
+    from rich.text import Text
+
+    from usher.reports.lines import Lines
+
+    lines = Lines(sys.stdout, color=False)
+    width = max(len(entry.name) for entry, _ in entries)
+    for category, group in itertools.groupby(entries, key=lambda found: found[0].category):
+        lines.write(f"{category}:")
+        for entry, outcome in group:
+            usual, *elsewhere = outcome.split("; ")
+            word, _, note = usual.partition(", ")
+            text = "; ".join([entry.title, *([note] if note else []), *elsewhere])
+            start = f"  {entry.code:<7}  {entry.name:<{width}}  {entry.severity or '-':<8}  {word:<5}  "
+            lines.wrapped(text, first=Text(start), rest=" " * len(start))
+        lines.write()
 
 
 @policies.command()

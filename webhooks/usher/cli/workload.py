@@ -26,7 +26,7 @@ def workload() -> None:
 Examples:
   usher workload show job.yaml
   kustomize build overlays/prod | usher workload show - --namespace ml-research
-  usher workload show job.yaml -o json | jq '.workloads[].totals'
+  usher workload show job.yaml --format json | jq '.workloads[].totals'
 
 \b
 Exit codes:
@@ -36,21 +36,14 @@ Exit codes:
 @click.argument("file")
 @inputs.config_option
 @inputs.namespace_option
-@click.option(
-    "-o",
-    "--output",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="json also holds `input`: exactly what the policies see.",
-)
-def show(*, file: str, config: Path | None, namespace: str, form: str) -> None:
+@inputs.format_option
+def show(*, file: str, config: Path | None, namespace: str, format_name: str) -> None:
     """Show the workloads in FILE (- for standard input) as the policies see them.
 
     For each: its role, its pods and why there are so many, its accelerators by every route, its scheduler, its
     containers, and the unknown parts with the reason. Objects in one file belong together: claims, runtimes and
-    autoscalers in it count for the workloads that refer to them.
+    autoscalers in it count for the workloads that refer to them. The JSON also holds `input`: exactly what the policies
+    see.
     """
     from usher.accelerators.vocabulary import Vocabulary
     from usher.scan import shown_workloads, sources
@@ -59,7 +52,7 @@ def show(*, file: str, config: Path | None, namespace: str, form: str) -> None:
     vocabulary = Vocabulary(loaded.accelerators)
     batches = list(sources.read([file], stdin=sys.stdin.buffer))
     found = list(shown_workloads.workloads(batches, config=loaded, vocabulary=vocabulary, namespace=namespace))
-    if found and form == "json":
+    if found and format_name == "json":
         from usher.reports import workload_json
 
         workload_json.write(found, sys.stdout, vocabulary=vocabulary)

@@ -1,9 +1,10 @@
 """JSON lines on standard output: one for each decision, with the request's uid that audit logs carry as well."""
 
+import contextlib
 import logging
 import sys
 import traceback
-from typing import Final, TextIO
+from typing import BinaryIO, Final, TextIO
 
 import orjson
 import structlog
@@ -18,13 +19,40 @@ _MOST: Final = 20
 """Conflicts, and frames of a traceback, that are logged."""
 
 
+class _Output:
+    """A stream that loses lines, and neither answers nor a shutdown, where a disk is full or a pipe is closed."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._told = False
+
+    def write(self, line: bytes) -> None:
+        try:
+            self._stream.write(line)
+        except (OSError, ValueError) as error:
+            self._lost(error)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except (OSError, ValueError) as error:
+            self._lost(error)
+
+    def _lost(self, error: Exception) -> None:
+        if self._told:
+            return
+        self._told = True
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(f"usher: log lines are lost, because the log cannot be written: {error}\n")
+
+
 _LOGGER: Final = structlog.get_logger()
 """Bound at its first use, so `configure` comes before any review."""
 
 
 def configure(*, stream: TextIO | None = None) -> None:
     """Sends our own events and those of libraries to one stream as JSON lines."""
-    output = (stream or sys.stdout).buffer
+    output = _Output((stream or sys.stdout).buffer)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -32,7 +60,7 @@ def configure(*, stream: TextIO | None = None) -> None:
             structlog.processors.JSONRenderer(serializer=lambda event, **_: orjson.dumps(event, default=repr)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.BytesLoggerFactory(output),
+        logger_factory=structlog.BytesLoggerFactory(output),  # type: ignore[arg-type]  # it writes and flushes
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(stream or sys.stdout)
@@ -52,6 +80,8 @@ def configure(*, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
+    # A handler that cannot write would print a traceback for each line.
+    logging.raiseExceptions = False
     # urllib3 logs every attempt for every kind while no API server answers; usher logs a missing API server once.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
 

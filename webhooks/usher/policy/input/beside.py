@@ -1,4 +1,4 @@
-"""The part of the input document that other objects of the same files say; reviews have none."""
+"""The part of the input document that other objects of the same files say; a review does not have it."""
 
 from typing import NotRequired
 
