@@ -112,6 +112,7 @@ async def _serve(
     gc.freeze()
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     reloader = Reloader(settings.certificate, settings.key)
+    metrics.watch_certificate(reloader)
     stopping = asyncio.Event()
     live = Cluster(cluster, lambda: current.evaluator, metrics)
     live.start(interval=settings.reload_interval)
