@@ -67,7 +67,7 @@ def test_sixty_warnings_of_hostile_names_are_passed_on_by_the_api_server(evaluat
     warnings = validated(evaluator, volcano_job(*tasks))["warnings"]
 
     assert 1 < len(warnings) <= 20
-    assert all(warning.isprintable() and len(warning) <= 120 for warning in warnings)
+    assert all(warning.isprintable() and len(warning) <= 256 for warning in warnings)
     assert sum(map(len, warnings)) <= 4096
 
 

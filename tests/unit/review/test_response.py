@@ -85,7 +85,7 @@ def test_no_decision_makes_a_validating_answer_that_the_api_server_would_not_tak
             assert answer["status"]["code"] == 403
             assert len(answer["status"]["message"].encode()) <= 8 * 1024
         warnings = answer.get("warnings", [])
-        assert all(warning and warning.isprintable() and len(warning) <= 120 for warning in warnings)
+        assert all(warning and warning.isprintable() and len(warning) <= 256 for warning in warnings)
         assert sum(map(len, warnings)) <= 4096
         assert set(answer.get("auditAnnotations", {})) <= {"deny", "warn", "audit", "not-evaluated"}
 
@@ -173,7 +173,7 @@ def test_sixty_warnings_become_twenty_that_the_api_server_passes_on() -> None:
     assert len(warnings) == 20
     assert warnings[0] == "one\ufffdof two lines"
     assert warnings[-1] == "... and 41 more"
-    assert all(len(warning) <= 120 and warning.isprintable() for warning in warnings)
+    assert all(len(warning) <= 180 and warning.isprintable() for warning in warnings)
     assert sum(map(len, warnings)) <= 4096
 
 
@@ -186,17 +186,32 @@ def test_as_many_warnings_as_there_may_be_are_all_given() -> None:
     assert response.sanitised(texts) == texts
 
 
-def test_a_warning_drops_whole_sentences_before_it_is_cut() -> None:
-    def warning(message: str, remedy: str, because: str) -> str:
-        found = judgement(message, outcome=model.Outcome.WARN, remedy=remedy, because=because)
-        (text,) = validated(decided(found))["warnings"]
-        return str(text).removeprefix("USH101 whole-gpus-only: ")
+def warning(message: str, remedy: str, because: str = "", *, others: int = 0) -> str:
+    """The first warning of an answer, without the name of its rule."""
+    found = judgement(message, outcome=model.Outcome.WARN, remedy=remedy, because=because)
+    beside = [judgement(f"other {number}", outcome=model.Outcome.WARN) for number in range(others)]
+    text = validated(decided(found, *beside))["warnings"][0]
+    return str(text).removeprefix("USH101 whole-gpus-only: ")
 
+
+def test_a_warning_says_what_is_wrong_what_to_do_and_why_it_does_not_deny() -> None:
     assert warning("short", "mend it", "no pools") == "short. Mend it. (no pools)"
-    assert warning("short", "mend it", "x" * 100) == "short. Mend it."
-    assert warning("short", "x" * 100, "no pools") == "short. (no pools)"
-    assert warning("short", "x" * 100, "y" * 100) == "short."
-    assert warning("x" * 200, "mend it", "no pools") == "x" * 82 + "... (no pools)"
+    assert warning("short", "mend it", "x" * 300) == "short. Mend it."
+
+
+def test_a_warning_that_is_too_long_keeps_its_remedy() -> None:
+    assert warning("x" * 300, "mend it", "no pools") == "Mend it. More: usher explain USH101"
+    assert warning("x" * 300, "") == "x" * 202 + "... More: usher explain USH101"
+    cut = warning("short", "x" * 300)
+    assert cut.startswith("Xxx")
+    assert cut.endswith("... More: usher explain USH101")
+
+
+def test_few_warnings_may_be_longer_than_many() -> None:
+    message = "x" * 170
+
+    assert warning(message, "mend it") == f"{message}. Mend it."
+    assert warning(message, "mend it", others=19) == "Mend it. More: usher explain USH101"
 
 
 def test_what_could_not_be_read_is_said_and_what_no_check_could_judge_is_not() -> None:

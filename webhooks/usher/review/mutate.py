@@ -43,7 +43,7 @@ def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
     line = ""
     for part in parts:
         longer = f"{line}, {part}" if line else f"applied {part}"
-        if line and len(_PREFIX) + len(longer) > response.MAX_WARNING:
+        if line and len(_PREFIX) + len(longer) > response.room(response.MAX_WARNINGS):
             yield line
             longer = f"applied {part}"
         line = longer

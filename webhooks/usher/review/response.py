@@ -18,11 +18,14 @@ MAX_MESSAGE: Final = 8 * 1024
 MAX_REASON: Final = 1000
 """The most characters of one reason in a denial. A reason may quote a manifest, which holds texts of any length."""
 
-MAX_WARNING: Final = 120
-"""The most characters of one warning."""
-
 MAX_WARNINGS: Final = 20
-"""The most warnings of one answer. If all warnings exceed 4096 characters, the API server cuts each to 256."""
+"""The most warnings of one answer."""
+
+MAX_WARNING: Final = 256
+"""The most characters of one warning: to this length the API server cuts each, if all exceed 4096 characters."""
+
+_ALL_WARNINGS: Final = 3600
+"""The most characters of all warnings. The rest of the 4096 is for other webhooks."""
 
 
 class Status(TypedDict):
@@ -65,7 +68,8 @@ def validated(uid: str, decision: model.Decision, *, display_name: str) -> Respo
     response: Response = {"uid": uid, "allowed": not denials}
     if denials:
         response["status"] = {"code": 403, "reason": "Forbidden", "message": denial(denials, display_name)}
-    warnings = [_warning(judgement) for judgement in decision.judgements if judgement.outcome is model.Outcome.WARN]
+    warned = [judgement for judgement in decision.judgements if judgement.outcome is model.Outcome.WARN]
+    warnings = [_warning(judgement, longest=room(len(warned))) for judgement in warned]
     # What a check could not evaluate is counted and logged; a reader of kubectl can mend only the object itself.
     unread = [f"{unknown.path or 'object'}: {unknown.reason}" for unknown in decision.unknowns if not unknown.check]
     if warnings or unread:
@@ -109,12 +113,17 @@ def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
     return "\n".join(lines)
 
 
+def room(number: int) -> int:
+    """The most characters of each warning, if there are so many."""
+    return min(MAX_WARNING, _ALL_WARNINGS // max(1, min(number, MAX_WARNINGS)))
+
+
 def sanitised(texts: Sequence[str]) -> list[str]:
     """The warnings in a form that the API server passes on: few, short and without control characters."""
     different = list(dict.fromkeys(texts))
     if len(different) > MAX_WARNINGS:
         different = [*different[: MAX_WARNINGS - 1], f"... and {len(different) - MAX_WARNINGS + 1} more"]
-    return [shown(text, MAX_WARNING) for text in different]
+    return [shown(text, room(len(different))) for text in different]
 
 
 def audit_annotations(decision: model.Decision) -> dict[str, str]:
@@ -138,17 +147,18 @@ def shown(text: str, longest: int) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in short)
 
 
-def _warning(judgement: model.Judgement) -> str:
-    """As many whole sentences of the text as fit into one warning. Cuts the message only if it is too long alone.
+def _warning(judgement: model.Judgement, *, longest: int) -> str:
+    """The problem, the remedy, and why the finding does not deny, if they fit; else what the reader can do.
 
-    Keeps a short reason why the finding does not deny, so that the reader knows why the object was allowed.
+    The remedy stays, because `usher explain` says the rest.
     """
     message, remedy, because = _parts(judgement)
     start = f"{judgement.code} {judgement.name}: "
-    texts = (start + text for text in (message + remedy + because, message + because, message + remedy))
-    whole = next((text for text in texts if len(text) <= MAX_WARNING), "")
-    kept = because if len(because) <= MAX_WARNING // 3 else ""
-    return whole or shown(start + message, MAX_WARNING - len(kept)) + kept
+    for text in (message + remedy + because, message + remedy):
+        if len(start + text) <= longest:
+            return start + text
+    more = f" More: usher explain {judgement.code}"
+    return shown(start + (remedy.strip() or message), longest - len(more)) + more
 
 
 def _parts(judgement: model.Judgement) -> tuple[str, str, str]:
