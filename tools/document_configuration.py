@@ -14,7 +14,8 @@ One file says what usher should know of a site: its node pools, queues and rules
 the file usher uses the defaults below. `usher init` writes a first file from a cluster, and
 `usher config check FILE` names every mistake of a file at once, with the nearest word that usher knows.
 
-An editor completes and checks the file by [usher.schema.json](usher.schema.json), for example with this line at its top:
+An editor completes and checks the file by [usher.schema.json](usher.schema.json). For many it is enough to name the
+schema in the first line:
 
 ```yaml
 # yaml-language-server: $schema=usher.schema.json
@@ -23,8 +24,8 @@ kind: Config
 ```
 
 Whole files for four kinds of site are in [examples/sites](../examples/sites), and a shorter one for one cluster is
-[examples/usher.yaml](../examples/usher.yaml). usher reads the file again when it changes, and keeps the one before if the
-new one has a mistake."""
+[examples/usher.yaml](../examples/usher.yaml). usher reads the file again when it changes, and keeps the one before if
+the new one has a mistake."""
 
 _CODE_LIMIT: Final = 60
 """The most characters of a default that the table shows."""
@@ -90,7 +91,7 @@ def _type(field: dict[str, Any]) -> str:
     return {"string": "text", "integer": "number", "boolean": "true or false"}.get(field.get("type", ""), "any value")
 
 
-def _references(shape: Any) -> list[str]:
+def _references(shape: object) -> list[str]:
     """The shapes that a shape names, in its order."""
     if isinstance(shape, dict):
         found = [shape["$ref"].rpartition("/")[2]] if isinstance(shape.get("$ref"), str) else []

@@ -194,7 +194,7 @@ def warning(message: str, remedy: str, because: str = "", *, others: int = 0) ->
     return str(text).removeprefix("USH101 whole-gpus-only: ")
 
 
-def test_a_warning_says_what_is_wrong_what_to_do_and_why_it_does_not_deny() -> None:
+def test_a_warning_has_the_problem_the_remedy_and_why_it_does_not_deny() -> None:
     assert warning("short", "mend it", "no pools") == "short. Mend it. (no pools)"
     assert warning("short", "mend it", "x" * 300) == "short. Mend it."
 
