@@ -13,6 +13,10 @@ import shared_files
 from e2e.cluster import Object
 from usher.kinds.kind import Kind
 
+_OF_THE_SERVER: Final = {"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+_OF_JOBS: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+"""Labels that the API server makes up for each Job."""
+
 _OF_EVERY_KIND: Final = Path(__file__).parents[1] / "data" / "mutations"
 
 
@@ -50,3 +54,15 @@ def placed(value: Object, kind: Kind, namespace: str) -> Object:
     if not kind.cluster_scoped:
         metadata["namespace"] = namespace
     return {**value, "metadata": metadata}
+
+
+def as_written(created: Object) -> Object:
+    """What was created as a user would write it, so that it can be created again."""
+    value: Object = {name: field for name, field in created.items() if name != "status"}
+    value["metadata"] = {name: field for name, field in created["metadata"].items() if name not in _OF_THE_SERVER}
+    if (created["apiVersion"], created["kind"]) == ("batch/v1", "Job") and not created["spec"].get("manualSelector"):
+        value["spec"] = {name: field for name, field in created["spec"].items() if name != "selector"}
+        for holder in (value, value["spec"]["template"]):
+            labels = holder["metadata"].get("labels", {})
+            holder["metadata"]["labels"] = {key: each for key, each in labels.items() if key not in _OF_JOBS}
+    return value

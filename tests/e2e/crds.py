@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import yaml
 
@@ -11,6 +12,15 @@ from e2e.cluster import Cluster, Object, condition, wait_until
 from usher.kinds.kind import Kind
 
 _API_VERSION = "apiextensions.k8s.io/v1"
+
+
+BUILT_IN: Final = frozenset({"", "apps", "batch"})
+"""Groups whose kinds every API server serves."""
+
+
+def is_served(kind: Kind) -> bool:
+    """Whether the API server of the tests serves the kind, after `install` if it is not built in."""
+    return bool(kind.plural) and (kind.group in BUILT_IN or is_defined(kind))
 
 
 def is_defined(kind: Kind) -> bool:

@@ -10,22 +10,18 @@ from record_mutations import NAMESPACES, Subject
 
 from e2e import crds
 from e2e.cluster import ApiError, Cluster, Object
-from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator
 
 pytestmark = pytest.mark.uses_definitions
 
 FOLDER = Path(__file__).parents[1] / "data/mutations"
-BUILT_IN = frozenset({"", "apps", "batch"})
-
-
-def is_served(kind: Kind) -> bool:
-    return kind.group in BUILT_IN or crds.is_defined(kind)
-
 
 SUBJECTS = [
-    subject for kind in WORKLOADS.values() if is_served(kind) for subject in record_mutations.subjects(kind, FOLDER)
+    subject
+    for kind in WORKLOADS.values()
+    if crds.is_served(kind)
+    for subject in record_mutations.subjects(kind, FOLDER)
 ]
 
 
@@ -42,7 +38,7 @@ def site(cluster: Cluster, evaluator: Evaluator) -> Iterator[Cluster]:
         [
             f"{kind.group}/{kind.plural}"
             for kind in WORKLOADS.values()
-            if is_served(kind) and kind.group not in BUILT_IN
+            if crds.is_served(kind) and kind.group not in crds.BUILT_IN
         ],
     )
     priorities = evaluator.config.priorities

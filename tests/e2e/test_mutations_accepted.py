@@ -78,30 +78,17 @@ SITE: Final[dict[str, Any]] = {
 }
 """A site that switches on all there is."""
 
-BUILT_IN: Final = {"", "apps", "batch"}
 PER_KIND: Final = 20
 GENERATED: Final = 250
 TAKEN: Final = 100
 """Of those that are generated, the least that an API server takes."""
-
-OF_THE_SERVER: Final = {"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
-OF_JOBS: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
-"""Labels that the API server makes up for each Job."""
 
 
 def name_of(kind: Kind) -> str:
     return f"{kind.group}/{kind.kind}"
 
 
-def is_built_in(kind: Kind) -> bool:
-    return kind.group in BUILT_IN
-
-
-NAMESPACED: Final = [
-    kind
-    for kind in WORKLOADS.values()
-    if kind.plural and not kind.cluster_scoped and (is_built_in(kind) or crds.is_defined(kind))
-]
+NAMESPACED: Final = [kind for kind in WORKLOADS.values() if not kind.cluster_scoped and crds.is_served(kind)]
 """What stands in no namespace is in none that is exempt."""
 
 
@@ -124,10 +111,10 @@ class Site:
             ApiError: it would be refused.
         """
         created = self.cluster.create(_moved(manifest, self.plain), dry_run=True)
-        return _moved(_as_written(created), self.home)
+        return _moved(corpus.as_written(created), self.home)
 
     def with_us(self, manifest: Object) -> Object:
-        return _as_written(self.cluster.create(_moved(manifest, self.home), dry_run=True))
+        return corpus.as_written(self.cluster.create(_moved(manifest, self.home), dry_run=True))
 
     def meant(self, defaulted: Object) -> Object:
         """What the evaluator makes of an object as the API server takes it. What is added gets defaults as well."""
@@ -138,7 +125,11 @@ class Site:
 def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     evaluator = assembly.embedded(models.Config.model_validate(SITE))
     changed = {name_of(kind): list(_changed(evaluator, kind)) for kind in NAMESPACED}
-    found = {f"{kind.group}/{kind.plural}" for kind in NAMESPACED if changed[name_of(kind)] and not is_built_in(kind)}
+    found = {
+        f"{kind.group}/{kind.plural}"
+        for kind in NAMESPACED
+        if changed[name_of(kind)] and kind.group not in crds.BUILT_IN
+    }
     crds.install(cluster, sorted({*found, "kubeflow.org/pytorchjobs", "jobset.x-k8s.io/jobsets"}))
     class_ = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": CLASS}, "value": 1000}
     cluster.create(class_)
@@ -225,18 +216,6 @@ def comparable(value: Object) -> Object:
     text = re.sub(r"kube-api-access-[a-z0-9]{5}", "kube-api-access", json.dumps(value))
     result: Object = json.loads(text)
     return result
-
-
-def _as_written(created: Object) -> Object:
-    """What was created as a user would write it, so that it can be created again."""
-    value: Object = {name: field for name, field in created.items() if name != "status"}
-    value["metadata"] = {name: field for name, field in created["metadata"].items() if name not in OF_THE_SERVER}
-    if (created["apiVersion"], created["kind"]) == ("batch/v1", "Job") and not created["spec"].get("manualSelector"):
-        value["spec"] = {name: field for name, field in created["spec"].items() if name != "selector"}
-        for holder in (value, value["spec"]["template"]):
-            labels = holder["metadata"].get("labels", {})
-            holder["metadata"]["labels"] = {key: each for key, each in labels.items() if key not in OF_JOBS}
-    return value
 
 
 def _moved(value: Object, namespace: str) -> Object:
