@@ -6,7 +6,7 @@ from dataclasses import replace
 from mutation_properties import Case
 from usher import model
 from usher.accelerators import offers
-from usher.authorities.nodes import judge, places, pod_demand
+from usher.authorities.nodes import judge, places, pod_demand, pool_slice
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
 
@@ -40,16 +40,28 @@ def _judged(case: Case) -> tuple[tuple[model.Judgement, ...], tuple[model.Judgem
 
 
 def keeps_pods_off_a_pool(case: Case) -> Iterator[str]:
-    """Pods fit the pools that they fitted before, with their taints and without, and as many on a node."""
+    """Pods fit the pools that they fitted before, with their taints and without, and as many on a node.
+
+    Pools that usher.yaml keeps for others (`for`) do not count.
+    """
     known = case.evaluator.knowledge
     all_places = places.of_cluster(known.facts.nodes.now, case.evaluator.config.pools, case.evaluator.vocabulary)
     now = case.read(case.merged.value)
     for before, after in zip(case.workload.pod_sets, now.pod_sets if now is not None else (), strict=True):
         first, then = (pod_demand.of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
+        of_others = _kept_for_others(case, before)
         for place in all_places.all:
-            if _offers(place, before, case):
+            if _offers(place, before, case) and (place.pool is None or place.pool.name not in of_others):
                 harms = _harms(first, then, place, all_places)
                 yield from (f"{before.path!r} {harm} on {place.name}" for harm in harms)
+
+
+def _kept_for_others(case: Case, pod_set: model.PodSet) -> frozenset[str]:
+    workload = case.evaluator.workload(case.request)
+    if workload is None:
+        return frozenset()
+    where = pool_slice.placements(case.evaluator.knowledge).where(pod_set, workload=workload)
+    return frozenset(kept.pool.name for kept in where.kept_off)
 
 
 def _offers(place: Place, pod_set: model.PodSet, case: Case) -> bool:

@@ -62,6 +62,8 @@ KEYS = {
     "`annotations`": "other annotations of the pods, by `network-attachments`",
     "`ipcLock`": "the capability `IPC_LOCK`, by `ipc-lock`: for pods with a network device, in namespaces of "
     "`isolation.ipcLock` whose Pod Security level allows it",
+    "`wholeNodes`": "nothing else: only pods with all GPUs of a node get the profile, because pods of one node cannot "
+    "share its network cards",
     "`needs`": "nothing: it lists what only the user can add",
     "`forbidden`, `excepted`": "nothing: `env` of this profile and of profiles based on it must not set these",
 }
@@ -141,7 +143,9 @@ def _section(name: str, shipped: Shipped) -> Iterator[str]:
     yield f"\n### {name}\n"
     yield shipped.about
     yield from _list("Variables", (f'`{variable}: "{value}"`' for variable, value in profile.env.items()))
+    whole = ["only to pods with all GPUs of a node"] if profile.whole_nodes else []
     given = ["the capability `IPC_LOCK`, if `isolation.ipcLock` allows it"] if profile.ipc_lock else []
+    yield from _list("Given", whole)
     yield from _list("Also added", given)
     yield from _list("The pod also needs", profile.needs)
     yield from _list("Must not be set", (f"`{pattern}`: {reason}" for pattern, reason in profile.forbidden.items()))

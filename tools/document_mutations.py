@@ -149,19 +149,19 @@ def _example(folder: Path) -> Iterator[str]:
 
 def _diff(before: paths.Object, after: paths.Object) -> Iterator[str]:
     """The whole object as YAML, with the added lines marked."""
-    was, became = (yaml.safe_dump(value, sort_keys=False, width=100) for value in (before, _alike(after, before)))
+    was, became = (yaml.safe_dump(value, sort_keys=False, width=100) for value in (before, alike(after, before)))
     for line in difflib.ndiff(was.splitlines(), became.splitlines()):
         if not line.startswith("?"):
             yield f"{line[:1]} {line[2:]}"
 
 
-def _alike(after: paths.Json, before: paths.Json) -> paths.Json:
+def alike(after: paths.Json, before: paths.Json) -> paths.Json:
     """The value with its keys in the order of the one before, then the new keys."""
     if isinstance(after, dict) and isinstance(before, dict):
         keys = [*(key for key in before if key in after), *(key for key in after if key not in before)]
-        return {key: _alike(after[key], before.get(key)) for key in keys}
+        return {key: alike(after[key], before.get(key)) for key in keys}
     if isinstance(after, list) and isinstance(before, list):
-        return [*map(_alike, after, before), *after[len(before) :]]
+        return [*map(alike, after, before), *after[len(before) :]]
     return after
 
 

@@ -101,6 +101,14 @@ has_network_device(pod_set) if {
 }
 
 # METADATA
+# title: Whether the pods share their GPUs with other pods
+# description: These pods get no network device of their own.
+shares_gpus(pod_set) if {
+	some request in pod_set.requests
+	request.route in {"share", "fraction annotation"}
+}
+
+# METADATA
 # title: GPUs of a container
 # description: The sum over the given resources, from the limits, or from the requests if there is no limit.
 gpus(container, resources) := sum([amount.value |
@@ -175,24 +183,57 @@ volume(name, file) := {"name": name, "configMap": {
 # title: Objects that the volume needs in the cluster
 needs_of_volume(file) := [{"group": "", "kind": "ConfigMap", "name": file.configMap, "namespace": input.workload.namespace}]
 
-# The fabric that all pools share; undefined if they differ or if one pool has no fabric.
+# The fabric of the pods; undefined where usher does not know it, and where it is not for a part of a node.
 _fabric_of(pod_set) := name if {
+	name := _common_fabric(pod_set)
+	not _why_withheld(pod_set)
+}
+
+# The fabric that all pools share; undefined if they differ or if one pool has no fabric.
+_common_fabric(pod_set) := name if {
 	some name in {fit.fabric | some fit in pools.fits(pod_set)}
 	every fit in pools.fits(pod_set) { fit.fabric == name }
 }
 
+# Nodes of a pool that usher does not know may have another network.
+_why_withheld(pod_set) := _other_devices if pod_set.undeclaredDevices
+
+else := $"it selects {machine.label}={concat(",", machine.values)}, which no pool of usher.yaml names; add the label to the nodeSelector of the pool with these machines" if {
+	machine := pod_set.undeclaredMachines[0]
+}
+
+else := $"fabric {name} is for pods with all {of_node} GPUs of a node, and a pod asks for {asked}" if {
+	name := _common_fabric(pod_set)
+	input.fabrics[name].wholeNodes
+	of_node := max({fit.gpus | some fit in pools.fits(pod_set)})
+	asked := sum([gpus(container, object.keys(container.accelerators)) |
+		some container in pod_set.containers
+		container.type == "container"
+	])
+	asked < of_node
+}
+
+_other_devices := "the pods select devices that no declared node pool has"
+
 # METADATA
 # title: Why pods get no fabric profile, although a pool on which they can run has one
 # description: The webhook warns the user, because training without its fabric is slow and nothing else shows the reason.
-ambiguities contains {"at": pod_set.path, "reason": reason} if {
+ambiguities contains {"at": pod_set.path, "reason": $"{workload.pod_set_name(pod_set)} gets no fabric profile, because {why}"} if {
 	count(_why_no_fabric) == 0
 	some pod_set in workload.accelerator_pod_sets
 	_trains(pod_set)
 	some fit in pools.fits(pod_set)
 	fit.fabric
-	not _fabric_of(pod_set)
+	why := _why_ambiguous(pod_set)
+	why != _other_devices
+}
+
+_why_ambiguous(pod_set) := why if {
+	why := _why_withheld(pod_set)
+} else := why if {
+	not _common_fabric(pod_set)
 	of_each := [$"pool {each.pool} {_fabric_text(each)}" | some each in pools.fits(pod_set)]
-	reason := $"{workload.pod_set_name(pod_set)} gets no fabric profile, because it fits {concat(" and ", of_each)}; select the nodes of one pool, or say in usher.yaml with pools[].for whom each pool is for"
+	why := $"it fits {concat(" and ", of_each)}; select the nodes of one pool, or say in usher.yaml with pools[].for whom each pool is for"
 }
 
 _fabric_text(fit) := $"with fabric {fit.fabric}" if fit.fabric
@@ -226,10 +267,9 @@ _why_no_fabric contains "each of its pods trains by itself, as far as its comman
 # title: Why pods get no fabric profile
 skips contains {"at": "", "reason": why} if some why in _why_no_fabric
 
-skips contains {"at": pod_set.path, "reason": "the nodes on which it can run have no common fabric, or usher.yaml names no fabric for them"} if {
+skips contains {"at": pod_set.path, "reason": _why_skipped(pod_set)} if {
 	count(_why_no_fabric) == 0
 	some pod_set in workload.accelerator_pod_sets
-	not _fabric_of(pod_set)
 }
 
 skips contains {"at": pod_set.path, "reason": "no container of the pod both trains and asks for accelerators"} if {
@@ -237,6 +277,12 @@ skips contains {"at": pod_set.path, "reason": "no container of the pod both trai
 	some pod_set in workload.accelerator_pod_sets
 	_fabric_of(pod_set)
 	not _trains(pod_set)
+}
+
+_why_skipped(pod_set) := why if {
+	why := _why_withheld(pod_set)
+} else := "the nodes on which it can run have no common fabric, or usher.yaml names no fabric for them" if {
+	not _common_fabric(pod_set)
 }
 
 _trains(pod_set) if {

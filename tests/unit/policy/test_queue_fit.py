@@ -4,7 +4,17 @@ from typing import Final
 
 import builders
 from builders import GPU, container, template
-from builders.queues import NAMESPACE, cluster_queue, configuration, flavor, gpu_group, local_queue, topology
+from builders.queues import (
+    NAMESPACE,
+    cluster_queue,
+    configuration,
+    flavor,
+    gpu_group,
+    group,
+    local_queue,
+    quota,
+    topology,
+)
 from usher import paths
 from usher.config import models
 from usher.facts.store import Store
@@ -86,3 +96,34 @@ def test_in_a_queue_that_the_user_chose_the_topology_is_still_compared() -> None
 
 def test_without_facts_the_queue_of_usher_yaml_is_given() -> None:
     assert keys(mutated(job("amd.com/gpu"), facts=())) >= {QUEUE, TOPOLOGY}
+
+
+def test_network_devices_without_quota_are_not_given_and_the_user_is_warned() -> None:
+    """Kueue would never admit the workload, which it admits without the devices."""
+    merged = given_devices(cluster_queue("research", gpu_group(64)))
+
+    assert QUEUE in keys(merged)
+    assert {intent.mutation for intent in merged.applied}.isdisjoint({"fabric/network_devices", "fabric/ipc_lock"})
+    assert warnings(merged) == {
+        "ClusterQueue research has no quota for rdma/ib, and would never admit pods with this device"
+    }
+
+
+def test_network_devices_with_quota_are_given() -> None:
+    amounts = [quota(64), quota(8, resource="rdma/ib")]
+    merged = given_devices(cluster_queue("research", group(("a100", amounts))))
+
+    assert {intent.mutation for intent in merged.applied} >= {"fabric/network_devices", "fabric/ipc_lock"}
+    assert warnings(merged) == set()
+
+
+def given_devices(queue: paths.Object) -> Merged:
+    site = {
+        "queues": [{"namespaces": [NAMESPACE], "localQueue": "research"}],
+        "pools": [{"name": "a100", "nodeSelector": {"pool": "a100"}, "fabric": "rails"}],
+        "fabrics": {"rails": {"base": "infiniband", "resources": {"rdma/ib": 1}}},
+        "isolation": {"ipcLock": [NAMESPACE]},
+    }
+    facts = (CONFIGURED, local_queue("research"), queue, flavor("a100"))
+    evaluator = assembly.embedded(models.Config.model_validate(site), facts=Store.of(facts))
+    return evaluator.mutate(Request(value=job(), namespace=NAMESPACE))

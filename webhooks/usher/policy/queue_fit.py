@@ -1,6 +1,9 @@
-"""Whether the queue and the topology of mutations would keep a workload waiting for ever, by facts of the cluster."""
+"""Whether what mutations add would keep a workload waiting for ever in its queue, by facts of the cluster.
 
-from collections.abc import Callable, Iterable
+They may add the queue itself, a topology, or network devices that the queue has no quota for.
+"""
+
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from usher import model
@@ -13,22 +16,28 @@ from usher.mutation.merge import MutationRefusal
 
 Refusal = Callable[[model.Intent], MutationRefusal | None]
 
-FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation"})
-"""The fields of intents that give a queue or a topology."""
+_Refused = tuple[str, Callable[[model.Intent], bool]]
+"""A reason, and whether it concerns an intent."""
+
+FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation", "resource"})
+"""The fields of intents that give a queue, a topology or a device."""
 
 _LABELS: Final = frozenset({"kueueLabel", "ownLabel"})
 _TOPOLOGY: Final = "kueue.x-k8s.io/podset-"
+_WITH_DEVICES: Final = frozenset({"resource", "capability"})
+"""Without the device the capability has no use."""
 
 
-def refusal(workload: model.Workload, applied: Iterable[model.Intent], known: Knowledge) -> Refusal | None:
+def refusal(workload: model.Workload, applied: Collection[model.Intent], known: Knowledge) -> Refusal | None:
     """Refuses the intents that the ClusterQueue can never fulfil; None if usher knows no reason.
 
     Args:
         workload: the mutated object, normalised.
-        applied: the intents that were applied to it.
+        applied: the intents that were applied to it; read more than once.
         known: the facts of the cluster.
     """
-    if not any(_is_queue(intent) or _is_topology(intent) for intent in applied):
+    added = {_device(intent) for intent in applied if intent.field == "resource"}
+    if not added and not any(_is_queue(intent) or _is_topology(intent) for intent in applied):
         return None
     found = kueue_slice.of(Case(workload=workload), known)
     queue = found.get("queue") if found is not None else None
@@ -36,12 +45,19 @@ def refusal(workload: model.Workload, applied: Iterable[model.Intent], known: Kn
     verdict = cluster_queue.get("verdict") if cluster_queue is not None else None
     if cluster_queue is None or verdict is None:
         return None
-    missing = [each["resource"] for each in verdict["uncovered"]]
-    if missing and any(_is_queue(intent) for intent in applied):
-        reason = f"ClusterQueue {cluster_queue['name']} has no quota for {missing[0]}, so it never admits the workload"
-        return _refusing(reason, lambda intent: intent.field in _LABELS or _is_topology(intent))
-    reason = _missing_level(verdict)
-    return _refusing(reason, _is_topology) if reason else None
+    name = cluster_queue["name"]
+    missing = {each["resource"] for each in verdict["uncovered"]}
+    devices, others = sorted(added & missing), sorted(missing - added)
+    refused: list[_Refused] = []
+    if devices:
+        reason = f"ClusterQueue {name} has no quota for {devices[0]}, and would never admit pods with this device"
+        refused.append((reason, lambda intent: _goes_with(intent, devices)))
+    if others and any(_is_queue(intent) for intent in applied):
+        reason = f"ClusterQueue {name} has no quota for {others[0]}, so it never admits the workload"
+        refused.append((reason, lambda intent: intent.field in _LABELS or _is_topology(intent)))
+    elif level := _missing_level(verdict):
+        refused.append((level, _is_topology))
+    return _refusing(refused) if refused else None
 
 
 def _missing_level(verdict: KueueVerdictInput) -> str:
@@ -52,9 +68,22 @@ def _missing_level(verdict: KueueVerdictInput) -> str:
     return ""
 
 
-def _refusing(reason: str, concerned: Callable[[model.Intent], bool]) -> Refusal:
-    refused = MutationRefusal(reason=reason, told=True)
-    return lambda intent: refused if concerned(intent) else None
+def _device(intent: model.Intent) -> str:
+    name = intent.value.get("name") if isinstance(intent.value, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _goes_with(intent: model.Intent, devices: Collection[str]) -> bool:
+    return intent.field in _WITH_DEVICES and (intent.field != "resource" or _device(intent) in devices)
+
+
+def _refusing(refused: Sequence[_Refused]) -> Refusal:
+    def why(intent: model.Intent) -> MutationRefusal | None:
+        reasons = (reason for reason, concerned in refused if concerned(intent))
+        reason = next(reasons, None)
+        return None if reason is None else MutationRefusal(reason=reason, told=True)
+
+    return why
 
 
 def _key(intent: model.Intent) -> str:

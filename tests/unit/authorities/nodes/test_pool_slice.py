@@ -128,3 +128,57 @@ def test_pods_without_accelerators_need_no_numbers() -> None:
 
 def test_without_a_numeric_label_the_slice_has_no_numbers() -> None:
     assert "numbers" not in seen(builders.pod(builders.container(gpus=8), nodeSelector={"pool": "h100"}))
+
+
+EIGHT = models.Pool(name="h100", node_selector={"pool": "h100"}, gpu=models.Gpus(per_node=8), fabric="infiniband")
+FOUR = models.Pool(name="l40s", node_selector={"pool": "l40s"}, gpu=models.Gpus(per_node=4))
+SLICED = models.Pool(
+    name="mig", node_selector={"pool": "mig"}, gpu=models.Gpus(per_node=2, board="H100-80", mig_strategy="single")
+)
+SHARING = models.Pool(
+    name="shared",
+    node_selector={"pool": "shared"},
+    gpu=models.Gpus(per_node=4),
+    allocatable={"nvidia.com/gpu": "16"},
+)
+
+
+def fitting(gpus: int, *pools: models.Pool) -> list[str]:
+    return [fit["pool"] for fit in seen(builders.pod(builders.container(gpus=gpus)), *pools)["fits"]]
+
+
+def test_pods_do_not_fit_a_pool_whose_nodes_have_fewer_gpus() -> None:
+    """Otherwise training on whole nodes would get no fabric, because of a pool where it can never run."""
+    assert fitting(8, EIGHT, FOUR) == ["h100"]
+    assert fitting(4, EIGHT, FOUR) == ["h100", "l40s"]
+
+
+def test_allocatable_devices_and_slices_count_before_gpus() -> None:
+    assert fitting(8, FOUR, SHARING) == ["shared"]
+    assert fitting(4, EIGHT, SLICED) == ["h100", "mig"]
+
+
+def test_where_no_pool_is_large_enough_all_stay() -> None:
+    """The verdict about the nodes says that the pods never run."""
+    assert fitting(16, EIGHT, FOUR) == ["h100", "l40s"]
+
+
+def test_pods_of_another_size_do_not_share_an_answer() -> None:
+    nodes = PoolPlacements(models.Config(pools=[EIGHT, FOUR]), VOCABULARY)
+    found = []
+    for gpus in (4, 8):
+        pod = workload(builders.pod(builders.container(gpus=gpus)))
+        found.append(len(nodes.of(pod.pod_sets[0], workload=pod)["fits"]))
+
+    assert found == [2, 1]
+
+
+def test_a_type_of_machine_that_no_pool_names_is_given() -> None:
+    label = "node.kubernetes.io/instance-type"
+    named = models.Pool(name="p5", node_selector={label: "p5.48xlarge"})
+    selecting = builders.pod(builders.container(gpus=1), nodeSelector={label: "p5.48xlarge"})
+
+    assert seen(selecting, EIGHT)["undeclaredMachines"] == [{"label": label, "values": ["p5.48xlarge"]}]
+    assert "undeclaredMachines" not in seen(selecting, EIGHT, named)
+    assert "undeclaredMachines" not in seen(selecting)
+    assert "undeclaredMachines" not in seen(builders.pod(builders.container(gpus=1)), EIGHT)

@@ -45,6 +45,7 @@ def test_a_profile_includes_all_settings_of_its_base() -> None:
         "networks": ["rail-0"],
         "annotations": {"networking.gke.io/default-interface": "eth0"},
         "ipcLock": True,
+        "wholeNodes": False,
         "forbidden": ["NCCL_IB_DISABLE"],
         "topology": {"configMap": "nccl-topology", "key": "ndv5.xml", "path": "/etc/nccl-topo.xml"},
         "ncclConf": {"configMap": "nccl", "key": "nccl.conf", "path": "/etc/nccl.conf"},

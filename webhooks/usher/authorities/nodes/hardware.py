@@ -21,11 +21,23 @@ LABELS: Final = (
 )
 """Node labels whose value is a model of devices (docs/domain/nodes.md#labels)."""
 
+MACHINE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+"""Node labels whose value is a type of machine, which decides the devices too."""
+
 
 def undeclared(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> dict[str, list[str]]:
     """The device labels that every allowed node must have and no pool has, with their allowed values."""
+    return _undeclared(LABELS, pod_set, pools)
+
+
+def undeclared_machines(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> dict[str, list[str]]:
+    """The labels of machine types that every allowed node must have and no pool names, with their allowed values."""
+    return _undeclared(MACHINE_LABELS, pod_set, pools)
+
+
+def _undeclared(labels: Sequence[str], pod_set: model.PodSet, pools: Sequence[models.Pool]) -> dict[str, list[str]]:
     ways = pool_affinity.alternatives(pod_set)
-    found = {key: pool_affinity.allowed_values(ways, key) for key in LABELS}
+    found = {key: pool_affinity.allowed_values(ways, key) for key in labels}
     return {
         key: sorted(values)
         for key, values in found.items()

@@ -2,20 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from usher import quantities
 from usher.accelerators import boards
 from usher.accelerators.profiles import RESOURCE_PREFIX, Board
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.nodes import pool_amounts
 from usher.config import models
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_reading import Amounts, Taint, amount
 from usher.facts.node_table import Nodes
 from usher.scheduling import requirements
 from usher.scheduling.requirements import Requirement
-
-_GPU: Final = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -109,8 +107,8 @@ def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
     amounts = {name: amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
     board = None
     if pool.gpu is not None:
-        if pool.gpu.mig_strategy != "single" and _GPU in pool.resources:
-            amounts.setdefault(_GPU, pool.gpu.per_node)
+        if (gpus := pool_amounts.gpus(pool)) is not None:
+            amounts.setdefault(pool_amounts.GPU, gpus)
         # If usher.yaml counts the slices, the division is fixed.
         if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(RESOURCE_PREFIX) for name in amounts):
             board = boards.by_name(pool.gpu.board) if pool.gpu.board is not None else None

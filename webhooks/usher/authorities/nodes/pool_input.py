@@ -43,7 +43,7 @@ class ToleratedInput(TypedDict):
 
 
 class SelectedDevicesInput(TypedDict):
-    """A node label that names a model of devices, with the values that the pods allow."""
+    """A node label that names a model of devices or a type of machine, with the values that the pods allow."""
 
     label: str
     values: list[str]
@@ -57,6 +57,8 @@ class PoolsInput(TypedDict):
     """True where no declared pool offers what the pods ask for, and `fits` are pools that usher read from nodes."""
     undeclaredDevices: NotRequired[list[SelectedDevicesInput]]
     """Devices that the pods select by a label that no pool has, neither a declared nor a found one."""
+    undeclaredMachines: NotRequired[list[SelectedDevicesInput]]
+    """Types of machines that the pods select by a label that no declared pool names. usher does not know their pool."""
     selectsAcceleratorNodes: list[bool]
     """For each alternative of node selector and affinity: whether it allows only accelerator nodes."""
     fits: list[PoolFitInput]

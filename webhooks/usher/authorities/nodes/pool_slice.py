@@ -4,19 +4,26 @@ The pools of usher.yaml decide. Where no declared pool offers what the pods ask 
 Where these do not fit either, usher assumes the usual taints.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
 import orjson
 
-from usher import model, quantities
+from usher import model
 from usher.accelerators import offers, pool_taints
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import hardware, pool_uses
-from usher.authorities.nodes.pool_input import NOWHERE, PoolFitInput, PoolsInput, TaintInput, ToleratedInput
+from usher.authorities.nodes import hardware, pool_amounts, pool_uses
+from usher.authorities.nodes.pool_input import (
+    NOWHERE,
+    PoolFitInput,
+    PoolsInput,
+    SelectedDevicesInput,
+    TaintInput,
+    ToleratedInput,
+)
 from usher.config import models
 from usher.facts import node_pools
 from usher.scheduling import pool_placement, taints
@@ -82,7 +89,7 @@ class PoolPlacements:
                 pod_set.asks_accelerators,
                 list(pod_set.accelerators),
                 [(each.route, each.name, each.like, each.instead) for each in pod_set.requests],
-                [quantity.value for quantity in pod_set.accelerators.values()] if self.found else None,
+                [quantity.value for quantity in pod_set.accelerators.values()],
                 pod_set.node_selector,
                 pod_set.has_required_affinity,
                 pod_set.required_terms,
@@ -99,16 +106,17 @@ class PoolPlacements:
         pools = self._config.pools
         offering = offers.offering(question.pod_set, pools, self._vocabulary).pools
         found = pool_placement.placement(question.pod_set, pools, offering, question.refusals)
-        if found.fits or not found.kept_off:
-            return found
-        # The role of what a controller made may differ from that of its owner, whose template has been placed.
-        return pool_placement.placement(question.pod_set, pools, offering, question.otherwise)
+        if not found.fits and found.kept_off:
+            # The role of what a controller made may differ from that of its owner, whose template has been placed.
+            found = pool_placement.placement(question.pod_set, pools, offering, question.otherwise)
+        return _without_small_pools(found, question.pod_set)
 
     def _work_out(self, question: _Question) -> PoolsInput:
         pod_set, where = question.pod_set, self._placement(question)
         pools = self._config.pools
         offering = offers.offering(pod_set, pools, self._vocabulary)
         undeclared = self._undeclared(pod_set, offering.pools) if where.declared else {}
+        machines = hardware.undeclared_machines(pod_set, offering.pools) if pod_set.asks_accelerators else {}
         elsewhere = self._found_fits(pod_set) if undeclared or not where.declared else ()
         declared = where.declared and not elsewhere
         fits = where.fits if declared else elsewhere
@@ -122,7 +130,9 @@ class PoolPlacements:
         if elsewhere:
             result["poolsFound"] = True
         elif undeclared:
-            result["undeclaredDevices"] = [{"label": key, "values": values} for key, values in undeclared.items()]
+            result["undeclaredDevices"] = _selected(undeclared)
+        if declared and machines:
+            result["undeclaredMachines"] = _selected(machines)
         if offering.unmatched and pools:
             result["unmatchedClasses"] = list(offering.unmatched)
         if where.kept_off:
@@ -147,7 +157,7 @@ class PoolPlacements:
         return tuple(
             fit
             for fit in pool_placement.placement(pod_set, self.found, offering).fits
-            if _is_large_enough(fit.pool, pod_set) and not self._is_reserved(fit)
+            if pool_amounts.is_large_enough(fit.pool, pod_set) and not self._is_reserved(fit)
         )
 
     def _is_reserved(self, fit: pool_placement.PoolFit) -> bool:
@@ -203,14 +213,14 @@ class PoolPlacements:
         )
 
 
-def _is_large_enough(pool: models.Pool, pod_set: model.PodSet) -> bool:
-    """Whether a node of the pool may have as many devices as one pod asks for."""
-    most = pool.allocatable
-    return all(
-        quantity.value <= quantities.parse(most[name]).value
-        for name, quantity in pod_set.accelerators.items()
-        if name in most
-    )
+def _selected(labels: Mapping[str, list[str]]) -> list[SelectedDevicesInput]:
+    return [{"label": key, "values": values} for key, values in labels.items()]
+
+
+def _without_small_pools(found: pool_placement.Placement, pod_set: model.PodSet) -> pool_placement.Placement:
+    """Leaves out pools whose nodes are too small for one pod. If all are, the verdict about the nodes says so."""
+    fits = tuple(fit for fit in found.fits if pool_amounts.is_large_enough(fit.pool, pod_set))
+    return replace(found, fits=fits) if 0 < len(fits) < len(found.fits) else found
 
 
 def placements(known: Knowledge) -> PoolPlacements:

@@ -7,6 +7,7 @@ from usher.config.fabrics.profiles import Fabric, Shipped
 
 _EFA: Final = "https://github.com/aws-samples/awsome-distributed-training/blob/main/1.architectures/efa-cheatsheet.md"
 _GKE: Final = "https://github.com/GoogleCloudPlatform/container-engine-accelerators/blob/master"
+_WHOLE_NODES: Final = "https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx"
 _AZURE: Final = "https://github.com/Azure/azhpc-images/blob/master/components/customizations"
 
 _OLD_PLUGIN: Final = "only aws-ofi-nccl before 1.7 needs it; later ones choose better by themselves"
@@ -46,6 +47,7 @@ PROFILES: Final = {
     "gcp-tcpx": Shipped(
         profile=Fabric(
             env=OVER_PODS,
+            whole_nodes=True,
             needs=[
                 "the sidecar tcpx-daemon, with the annotation devices.gke.io/container.tcpx-daemon",
                 "the volume of the plugin's libraries (/home/kubernetes/bin/nvidia/lib64), and LD_LIBRARY_PATH with it",
@@ -58,11 +60,17 @@ PROFILES: Final = {
             "release of the plugin, which belongs into the manifest as a whole."
         ),
         add=("`annotations` of networking.gke.io/default-interface and networking.gke.io/interfaces: eth0 to eth4",),
-        sources=(f"{_GKE}/gpudirect-tcpx/nccl-config.yaml", f"{_GKE}/gpudirect-tcpx/nccl-test.yaml", NCCL),
+        sources=(
+            f"{_GKE}/gpudirect-tcpx/nccl-config.yaml",
+            f"{_GKE}/gpudirect-tcpx/nccl-test.yaml",
+            _WHOLE_NODES,
+            NCCL,
+        ),
     ),
     "gcp-tcpxo": Shipped(
         profile=Fabric(
             env={"NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": "/dev/aperture_devices"},
+            whole_nodes=True,
             needs=[
                 "the sidecar tcpxo-daemon, with the annotation devices.gke.io/container.tcpxo-daemon",
                 "the volumes of the plugin's libraries (/home/kubernetes/bin/nvidia) and of /dev/aperture_devices",
@@ -80,12 +88,14 @@ PROFILES: Final = {
             f"{_GKE}/gpudirect-tcpxo/README.md",
             f"{_GKE}/gpudirect-tcpxo/best-practice.md",
             f"{_GKE}/gpudirect-tcpxo/nccl-test-latest.yaml",
+            _WHOLE_NODES,
         ),
     ),
     "gcp-gib": Shipped(
         profile=Fabric(
             env={"NCCL_DEBUG": "WARN"},
             ipc_lock=True,
+            whole_nodes=True,
             needs=[
                 "the volumes /home/kubernetes/bin/nvidia and /home/kubernetes/bin/gib, mounted below /usr/local",
                 "LD_LIBRARY_PATH with /usr/local/nvidia/lib64",

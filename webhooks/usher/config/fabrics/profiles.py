@@ -97,6 +97,11 @@ class Fabric(Section):
         default=False,
         description="Whether containers get IPC_LOCK, in the namespaces of isolation.ipcLock: RDMA pins memory.",
     )
+    whole_nodes: bool = Field(
+        default=False,
+        description="Whether only pods with all GPUs of a node (`gpu.perNode` of the pool) get the profile, because "
+        "pods of one node cannot share its network cards.",
+    )
     needs: list[str] = Field(
         default=[], max_length=16, description="What else a pod needs and usher cannot add; usher only reports it."
     )

@@ -156,6 +156,8 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         result["keptOff"] = where["keptOff"]
     if "undeclaredDevices" in where:
         result["undeclaredDevices"] = where["undeclaredDevices"]
+    if "undeclaredMachines" in where:
+        result["undeclaredMachines"] = where["undeclaredMachines"]
     if "poolsFound" in where:
         result["poolsFound"] = where["poolsFound"]
     if "numbers" in where:

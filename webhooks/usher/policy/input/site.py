@@ -81,6 +81,8 @@ class Fabric(TypedDict):
     networks: list[str]
     annotations: dict[str, str]
     ipcLock: bool
+    wholeNodes: bool
+    """Whether it is only for pods with all GPUs of a node."""
     forbidden: list[str]
     """Variables that must not be set; names ending in * are prefixes."""
     topology: NotRequired[File]
@@ -189,6 +191,7 @@ def _fabric(fabric: models.Fabric) -> Fabric:
         "networks": list(fabric.networks),
         "annotations": dict(fabric.annotations),
         "ipcLock": fabric.ipc_lock,
+        "wholeNodes": fabric.whole_nodes,
         "forbidden": sorted(fabric.forbidden),
     }
     if fabric.topology is not None:

@@ -79,6 +79,7 @@ _open_pod_sets := [pod_set |
 	input.workload.role != "system"
 	not pod_set.poolsFound
 	not pod_set.undeclaredDevices
+	not pod_set.undeclaredMachines
 	not kueue.places_pods
 	not _labelled
 

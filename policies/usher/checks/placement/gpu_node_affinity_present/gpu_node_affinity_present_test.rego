@@ -18,6 +18,11 @@ test_a_node_selector_is_enough if {
 	check.deny == set() with input as examples.good_deployment
 }
 
+test_machines_that_no_pool_names_are_selected_too if {
+	machine := [{"label": "node.kubernetes.io/instance-type", "values": ["g5.12xlarge"]}]
+	check.deny == set() with input as json.patch(examples.bad_pod, [{"op": "add", "path": "/podSets/0/undeclaredMachines", "value": machine}])
+}
+
 test_where_the_queue_of_the_namespace_places_the_pods_nothing_is_found if {
 	check.deny == set() with input as examples.good_pytorchjob
 }

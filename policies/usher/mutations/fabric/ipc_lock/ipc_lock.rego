@@ -51,8 +51,13 @@ else := $"the container sets {rdma.switched_off(entry)}, so it needs no locked m
 
 else := "the pod has no network device, so it cannot use RDMA" if {
 	not fabric.has_network_device(entry.podSet)
-	count(entry.profile.resources) == 0
+	not _gets_device(entry)
 	count(entry.profile.networks) == 0
+}
+
+_gets_device(entry) if {
+	count(entry.profile.resources) > 0
+	not fabric.shares_gpus(entry.podSet)
 }
 
 skips contains skip if some skip in fabric.skips

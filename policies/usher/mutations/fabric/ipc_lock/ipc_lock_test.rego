@@ -42,6 +42,13 @@ test_without_a_network_device_there_is_nothing_to_lock_memory_for if {
 	mutation.skips == skipped(training, "the pod has no network device, so it cannot use RDMA") with input as examples.untouched_jobset_without_device
 }
 
+test_pods_that_share_gpus_get_no_device_to_lock_memory_for if {
+	share := {"op": "replace", "path": "/podSets/0/requests/0/route", "value": "fraction annotation"}
+	device := {"op": "replace", "path": "/fabrics/infiniband/resources", "value": {"rdma/ib": 1}}
+	mutation.intents == given(training, "infiniband") with input as json.patch(examples.untouched_jobset_without_device, [device])
+	mutation.intents == set() with input as json.patch(examples.untouched_jobset_without_device, [device, share])
+}
+
 test_a_device_that_the_pod_has_of_its_own_is_enough[device] if {
 	some device in [
 		{"op": "add", "path": "/podSets/0/hostNetwork", "value": true},

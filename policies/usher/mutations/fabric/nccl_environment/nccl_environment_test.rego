@@ -138,6 +138,34 @@ test_pools_with_different_fabrics_are_told if {
 	mutation.warnings == set() with input as examples.untouched_service
 }
 
+test_a_machine_that_no_pool_names_gets_no_profile_and_a_warning if {
+	machine := [{"label": "node.kubernetes.io/instance-type", "values": ["g5.12xlarge"]}]
+	elsewhere := json.patch(examples.before_pytorchjob, [{"op": "add", "path": "/podSets/0/undeclaredMachines", "value": machine}])
+	mutation.intents == set() with input as elsewhere
+	{warning.reason | some warning in mutation.warnings} == {"Worker gets no fabric profile, because it selects node.kubernetes.io/instance-type=g5.12xlarge, which no pool of usher.yaml names; add the label to the nodeSelector of the pool with these machines"} with input as elsewhere
+}
+
+of_whole_nodes(gpus) := json.patch(examples.before_pytorchjob, [
+	{"op": "add", "path": "/fabrics/rails/wholeNodes", "value": true},
+	{"op": "add", "path": "/podSets/0/fits/0/gpus", "value": gpus},
+])
+
+test_a_fabric_for_whole_nodes_is_not_for_a_part_of_one if {
+	asked := 8
+	mutation.intents != set() with input as of_whole_nodes(asked)
+	mutation.warnings == set() with input as of_whole_nodes(asked)
+	mutation.intents == set() with input as of_whole_nodes(asked + 1)
+	{warning.reason | some warning in mutation.warnings} == {$"Worker gets no fabric profile, because fabric rails is for pods with all {asked + 1} GPUs of a node, and a pod asks for {asked}"} with input as of_whole_nodes(asked + 1)
+}
+
+test_devices_that_no_pool_has_get_no_profile if {
+	device := [{"label": "cloud.google.com/gke-accelerator", "values": ["nvidia-b200"]}]
+	elsewhere := json.patch(examples.before_pytorchjob, [{"op": "add", "path": "/podSets/0/undeclaredDevices", "value": device}])
+	mutation.intents == set() with input as elsewhere
+	mutation.warnings == set() with input as elsewhere
+	{skip.reason | some skip in mutation.skips} == {"the pods select devices that no declared node pool has"} with input as elsewhere
+}
+
 at_worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"
 
 test_without_infiniband_no_card_is_named if {

@@ -5,8 +5,8 @@
 #   or vpc.amazonaws.com/efa. Without it NCCL uses the ordinary network of the pod. The webhook adds a limit for every
 #   resource in the fabric profile to training containers of a workload with several pods. A container with a part of
 #   the GPUs of a node gets the same part of the devices, but at least one, where the pool says how many GPUs a node has.
-#   The webhook skips a resource that the container already names, and pods that share a GPU with others. It adds no
-#   device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device with
+#   The webhook skips a resource that the container already names, rdma/ib where the container asks for another rdma
+#   device, and pods that share a GPU with others. It adds no device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device with
 #   NCCL_NET=Socket.
 # scope: package
 # related_resources:
@@ -29,8 +29,9 @@ intents contains intent if {
 	some entry in fabric.training_containers
 	some name, amount in entry.profile.resources
 	not entry.container.resources[name]
+	not _another(entry, name)
 	not rdma.has_no_use_for(entry, name)
-	not _shares_gpus(entry.podSet)
+	not fabric.shares_gpus(entry.podSet)
 	share := _share(entry, amount)
 
 	intent := {
@@ -48,16 +49,29 @@ _share(entry, amount) := max([1, floor((amount * gpus) / of_node)]) if {
 	gpus < of_node
 } else := amount
 
-_shares_gpus(pod_set) if {
-	some request in pod_set.requests
-	request.route in {"share", "fraction annotation"}
+# A device for RDMA that the author chose. Nodes may have only one of the two.
+_another(entry, name) := others[0] if {
+	startswith(name, "rdma/")
+	others := [other |
+		some other, _ in entry.container.resources
+		startswith(other, "rdma/")
+		not entry.profile.resources[other]
+	]
+	count(others) > 0
 }
 
 skips contains skip if some skip in fabric.skips
 
+skips contains {"at": entry.container.path, "reason": $"the container already asks for {other}, another device like {name}"} if {
+	some entry in fabric.training_containers
+	some name, _ in entry.profile.resources
+	not entry.container.resources[name]
+	other := _another(entry, name)
+}
+
 skips contains {"at": entry.podSet.path, "reason": "its pods ask for parts of GPUs, and other pods of the node need its network devices too"} if {
 	some entry in fabric.training_containers
-	_shares_gpus(entry.podSet)
+	fabric.shares_gpus(entry.podSet)
 }
 
 skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} lists no devices"} if {

@@ -27,6 +27,21 @@ test_what_a_container_says_of_the_device_itself_stays if {
 	mutation.skips == skipped(at, "the container already asks for vpc.amazonaws.com/efa") with input as examples.untouched_jobset_that_asks_for_some
 }
 
+test_another_device_for_rdma_stays_alone if {
+	wanted := {"op": "replace", "path": "/fabrics/rails/resources", "value": {"rdma/ib": 1}}
+	asked := {"op": "add", "path": "/podSets/0/containers/0/resources", "value": {"rdma/hca": {}}}
+	mutation.intents == set() with input as json.patch(examples.before_pytorchjob, [wanted, asked])
+	mutation.skips == skipped(worker, "the container already asks for rdma/hca, another device like rdma/ib") with input as json.patch(examples.before_pytorchjob, [wanted, asked])
+
+	# The profile may name several.
+	both := {"op": "replace", "path": "/fabrics/rails/resources", "value": {"rdma/ib": 1, "rdma/hca": 1}}
+	count(mutation.intents) == 1 with input as json.patch(examples.before_pytorchjob, [both, asked])
+
+	# Other devices of a domain are not for RDMA.
+	eni := {"op": "add", "path": "/podSets/0/containers/0/resources", "value": {"vpc.amazonaws.com/pod-eni": {}}}
+	count(mutation.intents) == 1 with input as json.patch(examples.before_pytorchjob, [eni])
+}
+
 test_a_fabric_without_devices_gives_none if {
 	plain := json.patch(examples.before_pytorchjob, [{"op": "replace", "path": "/fabrics/rails/resources", "value": {}}])
 	mutation.intents == set() with input as plain

@@ -81,6 +81,8 @@ else := "it is a part of the system, which runs where its author wants" if input
 
 else := "the pods select devices that no declared node pool has" if pod_set.undeclaredDevices
 
+else := "the pods select a type of machine that no declared node pool names" if pod_set.undeclaredMachines
+
 else := "the flavors of its Kueue queue select the nodes" if kueue.places_pods
 
 else := "the pod names its node" if _names_its_node(pod_set)

@@ -56,6 +56,13 @@ test_pools_without_a_common_label_bind_nothing if {
 	mutation.intents == set() with input as examples.untouched_gaudi_pod
 }
 
+test_machines_that_no_pool_names_are_left_alone if {
+	machine := [{"label": "node.kubernetes.io/instance-type", "values": ["g5.12xlarge"]}]
+	selecting := json.patch(examples.before_pod, [{"op": "add", "path": "/podSets/0/undeclaredMachines", "value": machine}])
+	mutation.intents == set() with input as selecting
+	mutation.skips == {{"at": "", "reason": "the pods select a type of machine that no declared node pool names"}} with input as selecting
+}
+
 test_where_kueue_places_the_pods_nothing_is_required if {
 	mutation.intents == set() with input as examples.untouched_queued_job
 	mutation.intents == set() with input as examples.untouched_job_to_be_queued
