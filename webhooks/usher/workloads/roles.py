@@ -109,8 +109,8 @@ class Roles:
         return ""
 
 
-def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) -> tuple[str, Pods] | None:
-    """The kind that decides the role of an object that holds others; None for other objects and unknown kinds.
+def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) -> tuple[tuple[str, str], Pods] | None:
+    """The group and kind that decide the role of an object that holds others; None for other objects and unknown kinds.
 
     It is the kind of the templates that ask for accelerators, or else of all; of several, the first.
     """
@@ -118,7 +118,7 @@ def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) 
     asking = [kind for kind, each in zip(inner, pod_sets, strict=True) if each.asks_accelerators]
     for key in asking or inner:
         if key is not None and key in registry.PODS:
-            return key[1], registry.PODS[key]
+            return key, registry.PODS[key]
     return None
 
 
