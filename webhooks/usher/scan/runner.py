@@ -1,8 +1,9 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from usher import __version__, errors, model, paths
 from usher.facts.store import Store
@@ -13,6 +14,7 @@ from usher.reading import lookup
 from usher.scan import devices, findings, totals
 from usher.scan.batches import Batch, Item
 from usher.scan.positions import Pointer
+from usher.scan.scalers import Scalers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,9 @@ class _Surroundings:
     """The objects that are applied with an object, and the facts of the cluster once they are applied."""
 
     objects: lookup.Lookup
+    around: lookup.Lookup
     facts: Store
+    scalers: Scalers
 
 
 def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> findings.Report:
@@ -48,7 +52,14 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
     problems: list[findings.Problem] = []
     notes: list[findings.Note] = []
     counts: Counter[str] = Counter()
-    for batch in batches:
+    # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
+    together = list(batches) if settings.command is findings.Command.CHECK else []
+    scalers = Scalers(together, namespace=settings.namespace)
+    around = {
+        directory: lookup.Objects(values, namespace=settings.namespace)
+        for directory, values in _by_directory(together).items()
+    }
+    for batch in together or batches:
         problems.extend(batch.problems)
         notes.extend(batch.notes)
         counts["files"] += batch.is_file and bool(batch.items)
@@ -60,7 +71,9 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         values = [item.value for item in batch.items]
         surroundings = _Surroundings(
             objects=lookup.Objects(values, namespace=settings.namespace),
+            around=around.get(_directory(batch), lookup.NOTHING),
             facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
+            scalers=scalers,
         )
         for item in batch.items:
             judged = _judged(item, batch.source, surroundings, evaluator=evaluator, settings=settings)
@@ -86,6 +99,18 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
     )
 
 
+def _by_directory(batches: Iterable[Batch]) -> Mapping[str, list[paths.Object]]:
+    """The objects of the files of each directory: people apply a directory at once, and seldom a whole tree."""
+    found: defaultdict[str, list[paths.Object]] = defaultdict(list)
+    for batch in batches:
+        found[_directory(batch)].extend(item.value for item in batch.items)
+    return found
+
+
+def _directory(batch: Batch) -> str:
+    return str(PurePath(batch.source).parent) if batch.is_file else batch.source
+
+
 def _judged(
     item: Item, source: str, surroundings: _Surroundings, *, evaluator: Evaluator, settings: Settings
 ) -> findings.Result | findings.Failure | None:
@@ -95,6 +120,8 @@ def _judged(
         value=item.value,
         namespace=settings.namespace,
         objects=surroundings.objects,
+        around=surroundings.around,
+        growths=surroundings.scalers.of(item.value, source),
         facts=surroundings.facts,
         place=settings.command.value,
     )
