@@ -144,6 +144,18 @@ def test_a_service_in_another_file_of_the_directory_sends_requests(evaluator: Ev
     assert not readiness("elsewhere/service.yaml")
 
 
+def test_a_directory_of_alternatives_is_not_applied_together(evaluator: Evaluator) -> None:
+    front = builders.custom("v1", "Service", {"selector": {"app": "chat"}, "ports": [{"port": 80}]}, name="front")
+    found = run(evaluator, [file(server()), file(server(), front, source="apps/with-service.yaml")])
+    alone, beside = (
+        {each.judgement.name for each in result.findings}
+        for result in found.results
+        if result.identity.kind == "Deployment"
+    )
+
+    assert "readiness-missing" in beside - alone
+
+
 def test_without_autoscalers_nothing_is_looked_up() -> None:
     scalers = Scalers([file(server())], namespace="default")
 

@@ -1,9 +1,8 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from usher import __version__, errors, model, paths
 from usher.facts.store import Store
@@ -11,7 +10,7 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, findings, totals
+from usher.scan import devices, findings, neighbours, totals
 from usher.scan.batches import Batch, Item
 from usher.scan.positions import Pointer
 from usher.scan.scalers import Scalers
@@ -55,10 +54,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
     # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
     together = list(batches) if settings.command is findings.Command.CHECK else []
     scalers = Scalers(together, namespace=settings.namespace)
-    around = {
-        directory: lookup.Objects(values, namespace=settings.namespace)
-        for directory, values in _by_directory(together).items()
-    }
+    around = neighbours.by_directory(together, namespace=settings.namespace)
     for batch in together or batches:
         problems.extend(batch.problems)
         notes.extend(batch.notes)
@@ -71,7 +67,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         values = [item.value for item in batch.items]
         surroundings = _Surroundings(
             objects=lookup.Objects(values, namespace=settings.namespace),
-            around=around.get(_directory(batch), lookup.NOTHING),
+            around=around.get(neighbours.directory(batch), lookup.NOTHING),
             facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
             scalers=scalers,
         )
@@ -97,18 +93,6 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         exceptions=totals.exceptions(results, evaluator),
         totals=totals.totals(results, counts),
     )
-
-
-def _by_directory(batches: Iterable[Batch]) -> Mapping[str, list[paths.Object]]:
-    """The objects of the files of each directory: people apply a directory at once, and seldom a whole tree."""
-    found: defaultdict[str, list[paths.Object]] = defaultdict(list)
-    for batch in batches:
-        found[_directory(batch)].extend(item.value for item in batch.items)
-    return found
-
-
-def _directory(batch: Batch) -> str:
-    return str(PurePath(batch.source).parent) if batch.is_file else batch.source
 
 
 def _judged(

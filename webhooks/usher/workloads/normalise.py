@@ -147,6 +147,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         annotations=annotations,
         role=purpose.role,
         role_reason=purpose.reason,
+        role_refusal=purpose.refusal,
         owner=owner,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=_suspended(value, pods, reading),

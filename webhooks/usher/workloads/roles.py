@@ -33,6 +33,8 @@ class Purpose(NamedTuple):
 
     role: model.Role
     reason: str
+    refusal: str = ""
+    """Why the label of the role does not count; empty where it does, and without one."""
     spans_pods: bool = True
     """False for training in which each pod trains by itself, as far as its command tells."""
 
@@ -89,7 +91,7 @@ class Roles:
             return found
         refusal = "" if claimed is found.role else self._refusal(subject.namespace, found.role, claimed)
         if refusal:
-            return found._replace(reason=f"{found.reason}; {refusal}")
+            return found._replace(reason=f"{found.reason}; {refusal}", refusal=refusal)
         return Purpose(claimed, f"its label {ROLE_LABEL}")
 
     def _find_rules(self, namespace: str) -> Sequence[tuple[int, RoleRule]]:

@@ -125,9 +125,7 @@ class Sites:
         if kai:
             result["kaiSchedulers"] = sorted(kai)
         schedulers = {
-            route.scheduler
-            for route in config.routing
-            if config_selection.matches(namespace, route.namespaces)
+            route.scheduler for route in config.routing if config_selection.matches(namespace, route.namespaces)
         }
         if schedulers:
             result["gangSchedulers"] = sorted(schedulers)
