@@ -70,6 +70,9 @@ class Traits(NamedTuple):
     whole: bool = True
     """False where the pods also depend on something that is not known here."""
 
+    parallelism: model.ModelParallelism | None = None
+    """The model server that the operator starts in a container with accelerators that has no command."""
+
 
 PLAIN = Traits()
 
