@@ -64,9 +64,10 @@ class Scalers:
         every = [each for found in growths.values() for each in found]
         self._of_files = {source: _by_target(found) for source, found in growths.items() if found}
         self._of_run = _by_target(every)
-        targets = {each.target.name for each in every} | set(self._of_run)
+        targets = set(self._of_run)
+        every_file = files if targets else []
         self._targets = Counter(
-            name for _, values in files for value in values if (name := self._reference(value)).name in targets
+            name for _, values in every_file for value in values if (name := self._reference(value)).name in targets
         )
         self._sources = Counter(each.source for each in every)
 
