@@ -9,6 +9,7 @@ and scripts/check fails when one is stale: a change of the normaliser shows ther
 import argparse
 import hashlib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from usher.policy.request import Identities, User
 from usher.reading import lookup
 from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
+from usher.workloads.roles import Roles
 
 FILE: Final = "examples.json"
 DIGESTS: Final = "examples.sha256"
@@ -126,7 +128,8 @@ def input_document(file: Path, config: models.Config, keys: Mapping[str, str], c
     value = read_yaml(file)
     request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
     namespace = request.get("namespace", "")
-    workload = normalise(request["object"], vocabulary=vocabulary, namespace=namespace, objects=cluster)
+    read = partial(normalise, vocabulary=vocabulary, namespace=namespace, roles=Roles(config))
+    workload = read(request["object"], objects=cluster)
     # The webhooks do not know the objects that an example refers to either.
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason] if workload else []
     if workload is None or misread:
@@ -141,7 +144,7 @@ def input_document(file: Path, config: models.Config, keys: Mapping[str, str], c
         review = {"operation": request["operation"], "subResource": request.get("subResource", ""), "by": list(by)}
     known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
     documents = document.Documents(known, keys=keys)
-    old_workload = None if old is None else normalise(old, vocabulary=vocabulary, namespace=namespace)
+    old_workload = None if old is None else read(old)
     case = Case(workload=workload, beside=beside.of(workload, objects(file), known))
     slice_ = input_cluster.of(case, known)
     return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_, beside=case.beside))

@@ -12,7 +12,8 @@ import data.usher.lib.workload
 # METADATA
 # title: Model servers with a known number of GPUs
 # description: |
-#   Servers in one pod, and servers that span the groups of a LeaderWorkerSet. `has` says for a message who has the GPUs.
+#   Servers in one pod, servers that span the groups of a LeaderWorkerSet, and the pods of an LLMInferenceService, each
+#   with the sizes of one pod. `has` says for a message who has the GPUs.
 #   For a server that may use the GPUs of its own pod only, `spans` is false.
 servers := array.concat(_of_pods, _of_groups)
 
@@ -83,6 +84,8 @@ _spans(parallelism, own) if {
 }
 
 _in_one_pod if input.workload.group in {"", "apps", "batch", "serving.knative.dev"}
+
+_in_one_pod if input.workload.kind == "LLMInferenceService"
 
 _in_one_pod if {
 	input.object.inferenceService

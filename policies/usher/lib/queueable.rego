@@ -62,7 +62,13 @@ obstacles contains "an annotation asks for a part of a GPU, which Kueue cannot c
 	some pod_set in input.podSets
 	some request in pod_set.requests
 	request.route == "fraction annotation"
+	_reads_fractions(pod_set)
 }
+
+# The default scheduler ignores the annotation, and the pods may ask for whole GPUs beside it.
+_reads_fractions(pod_set) if not pod_set.schedulerName in {"", "default-scheduler"}
+
+_reads_fractions(_) if "kai" in input.site.gangSchedulers
 
 obstacles contains "it names a queue of KAI-Scheduler; remove the label kai.scheduler/queue to use Kueue" if _in_queue_of_kai
 
@@ -103,18 +109,23 @@ _annotations contains annotations if {
 	annotations := place.annotations
 }
 
+# Everybody can write the name of a queue. It counts only where usher.yaml sends workloads to that scheduler: otherwise one
+# label would get a workload around the queue of usher.yaml. Kueue holds a job back before the other scheduler sees it.
 _in_queue_of_kai if {
+	"kai" in input.site.gangSchedulers
 	some labels in _labels
 	object.get(labels, "kai.scheduler/queue", "") != ""
 }
 
 _in_queue_of_volcano if {
+	"volcano" in input.site.gangSchedulers
 	some key in ["scheduling.volcano.sh/queue-name", "volcano.sh/queue-name"]
 	some values in (_annotations | _labels)
 	object.get(values, key, "") != ""
 }
 
 _in_queue_of_volcano if {
+	"volcano" in input.site.gangSchedulers
 	queue := kubeflow.scheduling_policy.queue
 	queue != ""
 }

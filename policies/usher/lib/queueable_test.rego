@@ -25,7 +25,7 @@ job(fields, pod_sets) := {
 	"object": {},
 }
 
-pod_set(fields) := object.union({"path": "/spec/template", "labels": {}, "annotations": {}, "requests": []}, fields)
+pod_set(fields) := object.union({"path": "/spec/template", "labels": {}, "annotations": {}, "requests": [], "schedulerName": ""}, fields)
 
 one_obstacle(document) if {
 	count(queueable.obstacles) == 1 with input as document
@@ -80,14 +80,43 @@ test_a_claim_that_pods_name_directly_is_refused if {
 }
 
 test_a_fraction_by_annotation_is_refused if {
-	one_obstacle(job({}, [pod_set({"requests": [{"route": "fraction annotation"}]})]))
+	fraction := {"requests": [{"route": "fraction annotation"}]}
+	one_obstacle(job({}, [pod_set(object.union(fraction, {"schedulerName": "kai-scheduler"}))]))
+	one_obstacle(routing(job({}, [pod_set(fraction)]), ["kai"]))
+	every ignoring in ["", "default-scheduler"] {
+		queueable.joins_declared_queue with input as job({}, [pod_set(object.union(fraction, {"schedulerName": ignoring}))])
+	}
 	queueable.joins_declared_queue with input as job({}, [pod_set({"requests": [{"route": "extended resource"}]})])
 }
 
-test_a_job_in_a_queue_of_another_scheduler_is_left_there if {
-	one_obstacle(job({"labels": {"kai.scheduler/queue": "team"}}, [pod_set({})]))
-	one_obstacle(job({}, [pod_set({"labels": {"kai.scheduler/queue": "team"}})]))
-	one_obstacle(job({"annotations": {"scheduling.volcano.sh/queue-name": "team"}}, [pod_set({})]))
-	one_obstacle(job({"labels": {"volcano.sh/queue-name": "team"}}, [pod_set({})]))
-	queueable.joins_declared_queue with input as job({"labels": {"kai.scheduler/queue": ""}}, [pod_set({})])
+of_other_schedulers := {
+	"kai": [
+		job({"labels": {"kai.scheduler/queue": "team"}}, [pod_set({})]),
+		job({}, [pod_set({"labels": {"kai.scheduler/queue": "team"}})]),
+	],
+	"volcano": [
+		job({"annotations": {"scheduling.volcano.sh/queue-name": "team"}}, [pod_set({})]),
+		job({"labels": {"volcano.sh/queue-name": "team"}}, [pod_set({})]),
+	],
+}
+
+routing(document, schedulers) := object.union(document, {"site": {"gangSchedulers": schedulers}})
+
+test_a_job_in_a_queue_of_another_scheduler_is_left_there_where_usher_yaml_routes_to_it if {
+	every scheduler, documents in of_other_schedulers {
+		every document in documents {
+			one_obstacle(routing(document, [scheduler]))
+		}
+	}
+	empty := job({"labels": {"kai.scheduler/queue": ""}}, [pod_set({})])
+	queueable.joins_declared_queue with input as routing(empty, ["kai", "volcano"])
+}
+
+test_the_queue_of_another_scheduler_gets_no_job_around_the_queue_of_usher_yaml if {
+	every scheduler, documents in of_other_schedulers {
+		every document in documents {
+			queueable.joins_declared_queue with input as document
+			queueable.joins_declared_queue with input as routing(document, [other | some other, _ in of_other_schedulers; other != scheduler])
+		}
+	}
 }

@@ -682,6 +682,10 @@ _findings_labelled_pods contains {"check": "queueing/reserved_keys_set_by_hand",
 	some finding in data.usher.checks.queueing.reserved_keys_set_by_hand.deny
 }
 
+_findings_labelled_pods contains {"check": "queueing/role_label_without_effect", "finding": finding} if {
+	some finding in data.usher.checks.queueing.role_label_without_effect.deny
+}
+
 _findings_labelled_pods contains {"check": "gang/kai_queue_not_allowed", "finding": finding} if {
 	some finding in data.usher.checks.gang.kai_queue_not_allowed.deny
 }

@@ -218,3 +218,63 @@ def test_kueue_governs_the_wrapper_which_can_be_suspended() -> None:
     found = readable_workload(app_wrapper(component(builders.job()), suspend=True))
 
     assert (found.suspended, found.queue_label_path, found.role) == (True, "/metadata", model.Role.BATCH)
+
+
+# Gangs
+
+
+def gang(*components: builders.JsonValue) -> model.Gang:
+    return readable_workload(app_wrapper(*components)).gang
+
+
+def test_the_object_inside_decides_whether_the_pods_wait_for_each_other() -> None:
+    waiting = gang(component(builders.pytorch_job(workers=4)))
+
+    assert (waiting.wanted, waiting.waits, waiting.formed_by) == (True, True, "")
+    assert not gang(component(builders.job(parallelism=4))).wanted
+
+
+def test_jobs_of_one_pod_each_do_not_wait_for_each_other() -> None:
+    assert not gang(*(component(builders.pytorch_job(workers=1, name=name)) for name in ("a", "b"))).wanted
+
+
+def test_the_object_with_the_most_accelerator_pods_decides() -> None:
+    components = [component(builders.pytorch_job(workers=workers, name=f"of-{workers}")) for workers in (1, 4)]
+
+    assert gang(*components).wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "formed_by", "minimum"),
+    [
+        (builders.replaced(builders.volcano_job(), "/spec/minAvailable", 3), "its kind, Job", 3),
+        (
+            builders.pytorch_job(workers=4, run_policy={"schedulingPolicy": {"minAvailable": 3}}),
+            "its operator, if it is configured to",
+            3,
+        ),
+        (
+            builders.job(parallelism=4, annotations={"scheduling.volcano.sh/group-min-member": "4"}),
+            "a PodGroup that Volcano makes for the owner",
+            None,
+        ),
+    ],
+)
+def test_what_forms_the_gang_is_said_by_the_object_inside(
+    value: paths.Object, formed_by: str, minimum: int | None
+) -> None:
+    found = gang(component(value))
+
+    assert (found.wanted, found.formed_by, found.minimum) == (True, formed_by, minimum)
+
+
+def test_a_minimum_of_a_wrong_type_is_unknown_at_its_place() -> None:
+    wrong = builders.replaced(builders.volcano_job(), "/spec/minAvailable", "three")
+
+    assert unknowns(app_wrapper(component(wrong)))[0][0] == "/spec/components/0/template/spec/minAvailable"
+
+
+def test_an_app_wrapper_in_another_is_read_at_its_place() -> None:
+    inner = app_wrapper(component(builders.replaced(builders.volcano_job(), "/spec/minAvailable", 3)))
+
+    assert gang(component(inner)).minimum == 3

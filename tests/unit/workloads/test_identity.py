@@ -96,6 +96,53 @@ def test_the_operator_forms_a_gang_of_the_least_that_the_policy_says() -> None:
     assert found == model.Gang(wanted=True, formed_by="its operator, if it is configured to", minimum=3)
 
 
+# Indexed Jobs
+
+
+def indexed(
+    *, parallelism: int = 4, completions: int = 4, mode: str = "Indexed", subdomain: str | None = None
+) -> paths.Object:
+    template = builders.template(subdomain=subdomain)
+    value = builders.job(template, parallelism=parallelism, completions=completions)
+    return builders.replaced(value, "/spec/completionMode", mode)
+
+
+def test_pods_of_an_indexed_job_that_have_host_names_wait_for_each_other() -> None:
+    found = gang(indexed(subdomain="solver"))
+
+    assert (found.wanted, found.waits, found.formed_by) == (True, True, "")
+
+
+@pytest.mark.parametrize("name", ["MASTER_ADDR", "JAX_COORDINATOR_ADDRESS", "TPU_WORKER_HOSTNAMES"])
+def test_pods_of_an_indexed_job_that_know_the_first_one_wait_for_each_other(name: str) -> None:
+    value = indexed()
+    container = builders.container(env={name: "solver-0.solver"})
+
+    assert gang(builders.replaced(value, "/spec/template/spec/containers", [container])).waits
+    assert not gang(value).waits
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        indexed(),
+        indexed(subdomain=""),
+        indexed(subdomain="solver", mode="NonIndexed"),
+        indexed(subdomain="solver", parallelism=1, completions=1),
+        indexed(subdomain="solver", completions=400),
+    ],
+)
+def test_pods_that_only_divide_their_work_do_not_wait(value: paths.Object) -> None:
+    assert gang(value) == model.Gang(wanted=False)
+
+
+def test_the_runs_of_a_cron_job_may_be_indexed_jobs() -> None:
+    job = indexed(subdomain="solver")
+    spec: paths.Object = {"schedule": "@daily", "concurrencyPolicy": "Forbid", "jobTemplate": {"spec": job["spec"]}}
+
+    assert gang(builders.custom("batch/v1", "CronJob", spec)).waits
+
+
 ANNOTATIONS = {
     "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
     "scheduling.volcano.sh/group-min-member": "a PodGroup that Volcano makes for the owner",

@@ -21,6 +21,8 @@ class DeviceClassMeaning:
     """The extended resource that stands for a device of the class; None without one."""
     offered_as: tuple[str, ...] = ()
     """The resources of nodes that have these devices, `*` ends a prefix; empty if usher knows no resource."""
+    memory_step: int | None = None
+    """Bytes to which the driver rounds up the memory of claims that share a device; None if claims take whole ones."""
 
 
 UNKNOWN: Final = DeviceClassMeaning(accelerator=None)

@@ -101,6 +101,7 @@ class Vocabulary:
             driver=known.driver,
             resource=resource,
             offered_as=(said.resource,) if said.resource else known.offered_as,
+            memory_step=said.memory_step,
         )
 
     def driver(self, name: str) -> bool | None:

@@ -51,6 +51,14 @@ class DeviceClass(Section):
     resource: ResourceName | None = Field(
         default=None, description="The resource that stands for one of its devices: nvidia.com/gpu."
     )
+    memory_step: int | None = Field(
+        default=None,
+        ge=1,
+        le=2**63 - 1,
+        description="Where claims share its devices by capacity.requests.memory: the bytes to whose next multiple the "
+        "driver rounds up (1073741824 for 1 GiB), and the least that it gives. A GPUQuota then charges a claim its "
+        "part of the memory; by default a whole device.",
+    )
 
     @model_validator(mode="after")
     def _check_resource_of_accelerator(self) -> "DeviceClass":
@@ -58,6 +66,8 @@ class DeviceClass(Section):
             raise ValueError(
                 f"a class that is not an accelerator cannot stand for {self.resource}; leave one of them out"
             )
+        if self.memory_step is not None and not self.accelerator:
+            raise ValueError("a class that is not an accelerator has no memoryStep; leave one of them out")
         return self
 
 

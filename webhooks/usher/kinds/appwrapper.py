@@ -69,7 +69,13 @@ def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Readi
     for template in found:
         count = _NO_PODS if inner is not None and inner.is_template else template.count
         named = "-".join(filter(None, (prefix, template.name)))
-        yield replace(template, name=named, count=count, inner_kind=template.inner_kind or _group_and_kind(value))
+        yield replace(
+            template,
+            name=named,
+            count=count,
+            inner_kind=template.inner_kind or _group_and_kind(value),
+            inner_path=path + template.inner_path,
+        )
 
 
 def _group_and_kind(value: Object) -> tuple[str, str]:

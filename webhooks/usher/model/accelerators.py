@@ -45,6 +45,10 @@ class AcceleratorRequest:
     """The known device class or resource with the same devices, where the name is a class that usher does not know."""
     instead: tuple[str, ...] = ()
     """Device classes that the pod may get instead, each by its name or by what it is like."""
+    selects: str = ""
+    """The resource of the MIG profile that the selectors of a claim choose; empty where they do not say it."""
+    memory: int | None = None
+    """Bytes of memory that a claim asks of each device; several claims may share a device by them."""
 
 
 class UnclearDevices(NamedTuple):

@@ -16,6 +16,8 @@ class EnvironmentVariable:
     name: str
     value: str | None
     path: str
+    config_map: tuple[str, str] | None = None
+    """Name and key of the ConfigMap that the value comes from; None where it comes from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

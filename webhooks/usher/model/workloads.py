@@ -115,6 +115,8 @@ class Workload:
     """True for kinds that always form their own gang (Volcano Job)."""
     role_reason: str = ""
     """What says the role, and which label does not; empty for objects without pods."""
+    role_refusal: str = ""
+    """Why the label that names a role does not count; empty where it does, and without one."""
 
     @property
     def api_version(self) -> str:

@@ -91,7 +91,7 @@ class Evaluator:
         known, key = self._knowledge(request), self._key(request)
 
         def make() -> Subject:
-            return self._subject(request, self.workload(request), known)
+            return self._subject(request, request.grown(partial(self._read, request=request)), known)
 
         def holds(kept: Subject) -> bool:
             return all(ground.still_holds(known) for ground in kept.found.grounds)
@@ -124,7 +124,8 @@ class Evaluator:
         merged = self._merged(request, workload)
         if merged.operations:
             request = replace(request, value=merged.value)
-            workload = self.workload(request)
+        if merged.operations or request.growths:
+            workload = request.grown(partial(self._read, request=request))
         return merged, self._decision(self._subject(request, workload, known), request, known)
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:

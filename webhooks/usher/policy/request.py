@@ -3,6 +3,7 @@
 The API server names users and groups; no file does.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -16,6 +17,8 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.policy.input.document import Review
 from usher.reading import lookup
+from usher.reading.growth import Growth
+from usher.workloads import grown_workloads
 
 
 class Operation(StrEnum):
@@ -44,6 +47,10 @@ class Request:
     old_value: paths.Object | None = None
     objects: lookup.Lookup = lookup.NOTHING
     """Where to look up objects that this one names, before the facts."""
+    around: lookup.Lookup = lookup.NOTHING
+    """The objects that are applied together with this one, in any file; those of `objects` without it."""
+    growths: tuple[Growth, ...] = ()
+    """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
     facts: Store | None = None
     """Facts to use instead of those of the evaluator."""
     place: models.Place = "admission"
@@ -62,10 +69,16 @@ class Request:
             return "the object is being deleted"
         return ""
 
+    def grown(self, read: Callable[[paths.Object], model.Workload | None]) -> model.Workload | None:
+        """The object, normalised by `read`, with the pods to which autoscalers may scale it."""
+        if not self.growths:
+            return read(self.value)
+        return grown_workloads.with_room(self.value, self.growths, normalise=read, namespace=self.namespace)
+
     def case(self, workload: model.Workload, known: Knowledge) -> Case:
         """The normalised object as authorities judge it, with what the other objects of its files say about it."""
-        alone = self.objects is lookup.NOTHING
-        others = beside.NOTHING if alone else beside.of(workload, self.objects, known)
+        around = self.objects if self.around is lookup.NOTHING else self.around
+        others = beside.NOTHING if around is lookup.NOTHING else beside.of(workload, around, known)
         return Case(workload=workload, refusal=self.refusal, beside=others)
 
 

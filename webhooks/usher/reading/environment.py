@@ -1,6 +1,7 @@
 """The environment variables of a container that rules read."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -108,7 +109,17 @@ def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.
     if value.get("name") in (None, ""):
         reading.unknown(path, "this entry has no name")
     elif name.startswith(READ_VARIABLES):
-        yield _variable(name, known, path)
+        found = _variable(name, known, path)
+        yield found if known is not None else replace(found, config_map=_config_map(value))
+
+
+def _config_map(entry: Mapping[str, paths.Json]) -> tuple[str, str] | None:
+    source = entry.get("valueFrom")
+    reference = source.get("configMapKeyRef") if isinstance(source, dict) else None
+    if not isinstance(reference, dict):
+        return None
+    name, key = reference.get("name"), reference.get("key")
+    return (name, key) if isinstance(name, str) and isinstance(key, str) else None
 
 
 def _variable(name: str, value: str | None, path: str) -> model.EnvironmentVariable:

@@ -70,6 +70,9 @@ class Traits(NamedTuple):
     whole: bool = True
     """False where the pods also depend on something that is not known here."""
 
+    parallelism: model.ModelParallelism | None = None
+    """The model server that the operator starts in a container with accelerators that has no command."""
+
 
 PLAIN = Traits()
 
@@ -112,6 +115,10 @@ class Template:
     """Whether it is a Pod that the cluster knows already, whose node may well have been chosen by the scheduler."""
     inner_kind: tuple[str, str] | None = None
     """Group and kind of the inner object that it belongs to, in a kind that holds objects of any kind."""
+    inner_path: str = ""
+    """Where that object stands."""
+    waits: bool = False
+    """Whether the template itself shows that its pods wait for each other."""
 
 
 TERMS: Final = "nodeSelectorTerms"

@@ -84,6 +84,14 @@ class Reading:
             self.unknown(path, f"expected an object, found {_type_name(value)}")
         return _EMPTY
 
+    def descend(self, value: Mapping[str, paths.Json], pointer: str) -> Mapping[str, paths.Json]:
+        """The object at a pointer of keys; empty where it is missing."""
+        path = paths.ROOT
+        for key in paths.split(pointer):
+            path = paths.join(path, key)
+            value = self.mapping(value.get(key), path)
+        return value
+
     def sequence(self, value: object, path: str) -> Sequence[paths.Json]:
         """The value as a list; empty when it is missing or something else."""
         if isinstance(value, list):

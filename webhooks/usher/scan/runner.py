@@ -10,9 +10,10 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, findings, totals
+from usher.scan import devices, findings, neighbours, totals
 from usher.scan.batches import Batch, Item
 from usher.scan.positions import Pointer
+from usher.scan.scalers import Scalers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,9 @@ class _Surroundings:
     """The objects that are applied with an object, and the facts of the cluster once they are applied."""
 
     objects: lookup.Lookup
+    around: lookup.Lookup
     facts: Store
+    scalers: Scalers
 
 
 def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> findings.Report:
@@ -48,7 +51,11 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
     problems: list[findings.Problem] = []
     notes: list[findings.Note] = []
     counts: Counter[str] = Counter()
-    for batch in batches:
+    # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
+    together = list(batches) if settings.command is findings.Command.CHECK else []
+    scalers = Scalers(together, namespace=settings.namespace)
+    around = neighbours.by_directory(together, namespace=settings.namespace)
+    for batch in together or batches:
         problems.extend(batch.problems)
         notes.extend(batch.notes)
         counts["files"] += batch.is_file and bool(batch.items)
@@ -60,7 +67,9 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         values = [item.value for item in batch.items]
         surroundings = _Surroundings(
             objects=lookup.Objects(values, namespace=settings.namespace),
+            around=around.get(neighbours.directory(batch), lookup.NOTHING),
             facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
+            scalers=scalers,
         )
         for item in batch.items:
             judged = _judged(item, batch.source, surroundings, evaluator=evaluator, settings=settings)
@@ -95,6 +104,8 @@ def _judged(
         value=item.value,
         namespace=settings.namespace,
         objects=surroundings.objects,
+        around=surroundings.around,
+        growths=surroundings.scalers.of(item.value, source),
         facts=surroundings.facts,
         place=settings.command.value,
     )

@@ -1,7 +1,6 @@
 """The workloads of files, as `usher workload show` prints them."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,10 +14,10 @@ from usher.facts.store import Store
 from usher.policy.input.document import Documents
 from usher.reading import lookup
 from usher.reading.growth import Growth
+from usher.scan import scalers
 from usher.scan.batches import Batch
 from usher.workloads import grown_workloads
 from usher.workloads.grown_workloads import grown
-from usher.workloads.growths import growth_of
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
 
@@ -72,9 +71,9 @@ def workloads(
     for batch in batches:
         objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
         read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects, roles=roles)
-        by_target = _growths((item.value for item in batch.items), namespace=namespace)
+        by_target = scalers.by_target((item.value for item in batch.items), namespace=namespace)
         for item in batch.items:
-            growths = _of(item.value, by_target, namespace=namespace)
+            growths = scalers.of(item.value, by_target, namespace=namespace)
             own = read(item.value)
             workload = grown(item.value, growths, normalise=read, namespace=namespace)
             if own is not None and own.makes_pods and workload is not None:
@@ -91,24 +90,6 @@ def workloads(
 def _pools(workload: model.Workload, known: Knowledge) -> Mapping[str, tuple[PoolReason, ...]]:
     found = {each.path: pool_reasons.of(each, workload=workload, known=known) for each in workload.pod_sets}
     return {path: reasons for path, reasons in found.items() if reasons}
-
-
-def _growths(values: Iterable[paths.Object], *, namespace: str) -> Mapping[str, Sequence[Growth]]:
-    """The scalers by the name of their target. A target that only passes on its scale is followed to its own target."""
-    found = [each for value in values if (each := growth_of(value, namespace=namespace)) is not None]
-    by_source = {each.source: each for each in found}
-    by_target: dict[str, list[Growth]] = defaultdict(list)
-    for each in found:
-        by_target[each.target.name].append(each)
-        through = by_source.get(each.target)
-        if through is not None and through is not each:
-            by_target[through.target.name].append(grown_workloads.passed_on(each, through))
-    return by_target
-
-
-def _of(value: paths.Object, by_target: Mapping[str, Sequence[Growth]], *, namespace: str) -> tuple[Growth, ...]:
-    known = by_target.get(paths.text(paths.metadata(value).get("name")), ())
-    return tuple(each for each in known if grown_workloads.matches(each, value, namespace=namespace))
 
 
 def _changes(value: paths.Object, each: Growth) -> bool:

@@ -1,13 +1,13 @@
 """What the spec of a device claim asks for (DRA, docs/domain/device-claims.md#the-api).
 
 The rules are those of k8s.io/api resource/v1 and of what k8s.io/kubernetes pkg/apis/resource validates and defaults.
-Constraints, configuration and the selectors of a request take no devices.
+Constraints and configuration take no devices.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Final, NamedTuple
 
 from usher import model, paths, quantities
@@ -16,13 +16,10 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.reading.lookup import Reference
 from usher.reading.templates import Place
 from usher.reading.values import Reading
-from usher.workloads import class_selectors
+from usher.workloads import claimed_parts, class_selectors
+from usher.workloads.claimed_parts import Part
 
 GROUP: Final = "resource.k8s.io"
-
-# DeviceSelectorsMaxSize and CELSelectorExpressionMaxLength of k8s.io/api resource/v1/types.go.
-_MAX_SELECTORS: Final = 32
-_MAX_EXPRESSION: Final = 10_240
 
 
 def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Vocabulary) -> str | None:
@@ -50,7 +47,7 @@ def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Voc
     inner = Reading()
     spec = inner.mapping(found.get("spec"), "/spec")
     resource = inner.text(spec.get("extendedResourceName"), "/spec/extendedResourceName")
-    selected = class_selectors.selected(_expressions(spec, inner))
+    selected = class_selectors.selected(claimed_parts.expressions(spec.get("selectors"), "/spec/selectors", inner))
     accelerators = [vocabulary.driver(driver) for driver in selected.drivers]
     known = [driver for driver in selected.drivers if vocabulary.driver(driver)]
     served = vocabulary.meaning(resource)
@@ -63,15 +60,6 @@ def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Voc
     if not accelerators or None in accelerators:
         reading.unknown(path, f"{reference}: {want}")
     return None
-
-
-def _expressions(spec: Mapping[str, paths.Json], inner: Reading) -> list[str]:
-    """The CEL expressions of a class, without what Kubernetes refuses for its length."""
-    found: list[str] = []
-    for path, selector in islice(inner.items(spec.get("selectors"), "/spec/selectors"), _MAX_SELECTORS):
-        cel = inner.mapping(selector.get("cel"), path + "/cel")
-        found.append(inner.text(cel.get("expression"), path + "/cel/expression")[:_MAX_EXPRESSION])
-    return found
 
 
 def unclear_since(before: int, reading: Reading) -> tuple[model.UnclearDevices, ...]:
@@ -101,10 +89,11 @@ class Asked(NamedTuple):
     """The known class or resource with the same devices, where the class is not known by its name."""
     instead: tuple[str, ...] = ()
     """What the pod may get instead: other classes, or what they are like."""
+    part: Part = claimed_parts.WHOLE
 
 
 class Claim(NamedTuple):
-    """What a claim asks of accelerators, each device class once."""
+    """What a claim asks of accelerators: each device class once, and once for each part of its devices."""
 
     asked: tuple[Asked, ...] = ()
     giving: frozenset[str] = frozenset()
@@ -127,12 +116,12 @@ def read(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabular
     value = inner.mapping(*spec)
     devices_path = spec.path + "/devices"
     devices = inner.mapping(value.get("devices"), devices_path)
-    together: defaultdict[tuple[str, model.Route], list[Asked]] = defaultdict(list)
+    together: defaultdict[tuple[str, model.Route, Part], list[Asked]] = defaultdict(list)
     giving = set()
     for request_path, request in at_most(MAX_REQUESTS, devices.get("requests"), devices_path + "/requests", inner):
         name = inner.text(request.get("name"), request_path + "/name")
         for asked in _of_request(request_path, request, inner, like):
-            together[asked.device_class, asked.route].append(asked)
+            together[asked.device_class, asked.route, asked.part].append(asked)
             giving |= {"", name}
     if value.get("resourceClassName") is not None:
         inner.unknown(spec.path + "/resourceClassName", "claims of resource.k8s.io/v1alpha2 are not read")
@@ -158,11 +147,13 @@ def requests(claim: Claim, *, path: str, shared_by: str = "") -> Iterator[model.
             claim=shared_by,
             like=asked.like,
             instead=asked.instead,
+            selects=asked.part.selects,
+            memory=asked.part.memory,
         )
 
 
 def _sum(requests: Sequence[Asked]) -> Asked:
-    """What several requests ask of one device class."""
+    """What several requests ask of the same part of one device class."""
     maxima = [asked.maximum for asked in requests if asked.maximum is not None]
     return requests[0]._replace(
         minimum=sum(asked.minimum for asked in requests),
@@ -189,6 +180,7 @@ def _of_request(
         inner.flag(exactly.get("adminAccess"), exactly_path + "/adminAccess") for exactly_path, exactly in alternatives
     )
     spans: defaultdict[str, list[tuple[int, int | None]]] = defaultdict(list)
+    parts: defaultdict[str, list[Part]] = defaultdict(list)
     classes: dict[str, str] = {}
     for alternative_path, alternative in alternatives:
         device_class = _device_class(alternative, alternative_path, inner)
@@ -196,6 +188,7 @@ def _of_request(
         classes[device_class] = found_like or device_class
         if found_like is not None:
             spans[device_class].append((0, 0) if administers else _span(alternative, alternative_path, inner))
+            parts[device_class].append(claimed_parts.of_request(alternative, alternative_path, inner))
     for device_class, found in spans.items():
         highest = [high for _, high in found if high is not None]
         bounded = len(highest) == len(found)
@@ -211,6 +204,7 @@ def _of_request(
             reason="; ".join(reasons),
             like=classes[device_class] if classes[device_class] != device_class else "",
             instead=() if always else tuple(name for other, name in classes.items() if other != device_class),
+            part=claimed_parts.worst(parts[device_class]),
         )
 
 

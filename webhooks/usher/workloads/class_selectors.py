@@ -1,4 +1,4 @@
-"""What the CEL selectors of a DeviceClass select, as far as they compare an attribute with a text.
+"""What the CEL selectors of a DeviceClass or a claim select, as far as they compare an attribute with a text.
 
 usher does not evaluate CEL. It reads comparisons that are joined by `&&`; all others can only narrow the selection or
 make it unknown (docs/domain/device-claims.md#selectors).
@@ -26,6 +26,16 @@ _ATTRIBUTE: Final = re.compile(
 # Operators that join comparisons otherwise than by `&&`.
 _OTHER: Final = re.compile(r"\|\||\?|!(?!=)")
 
+# A comparison of one attribute with one value. Users write the selectors of claims: a comparison inside a text, a
+# comment, brackets or a call of a function may select nothing, so no part may hold any of them.
+_VALUE: Final = r"""(?:"[^"'&\\\n]{0,253}"|'[^"'&\\\n]{0,253}'|[0-9]{1,19}|true|false)"""
+_PLAIN: Final = re.compile(
+    r"""device\.(?:driver|(?:attributes|capacity)\[\s*["'][A-Za-z0-9.-]{1,253}["']\s*\]\.[A-Za-z0-9_]{1,63})"""
+    r"(?:\.lowerAscii\(\))?\s*"
+    rf"(?:(?:==|!=|<=|>=|<|>)\s*{_VALUE}|\.[A-Za-z]{{1,30}}\(\s*(?:{_VALUE}|quantity\({_VALUE}\))\s*\))",
+    re.ASCII,
+)
+
 _TYPES: Final = {"gpu": "gpu.nvidia.com", "mig": "mig.nvidia.com", "vfio": "vfio.gpu.nvidia.com"}
 _NVIDIA: Final = "gpu.nvidia.com"
 
@@ -37,6 +47,11 @@ class Selected(NamedTuple):
     """The drivers whose devices they may select; empty where they do not say it."""
     like: str
     """The class of NVIDIA, or the resource of a MIG profile, that they select; empty where they do not say it."""
+
+
+def is_plain(expression: str) -> bool:
+    """Whether an expression is nothing but comparisons joined by `&&`, so that each of them holds for its devices."""
+    return all(_PLAIN.fullmatch(part.strip()) for part in expression.split("&&"))
 
 
 def selected(expressions: Sequence[str]) -> Selected:

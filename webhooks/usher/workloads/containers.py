@@ -68,7 +68,7 @@ def read(
         image=image if isinstance(image := value.get("image"), str) else "",
         command=_command(value),
         processes=launch.processes,
-        parallelism=launch.parallelism,
+        parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
         fields=_NOTHING
         if pod_shapes.CONTAINER_FIELDS.isdisjoint(value)
@@ -81,6 +81,15 @@ def read(
         resources_path=place.resources_path,
         inherited_resources=place.inherited_resources,
     )
+
+
+def _started_by_operator(
+    container: Mapping[str, paths.Json], template: Template, *, asks: bool
+) -> model.ModelParallelism | None:
+    """The server that the operator starts in the container; a command or arguments may start it in another way."""
+    if not asks or container.get("command") or container.get("args"):
+        return None
+    return template.traits.parallelism
 
 
 def _command(container: Mapping[str, paths.Json]) -> tuple[str, ...]:

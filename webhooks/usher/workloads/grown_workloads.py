@@ -141,6 +141,30 @@ def grown(
     )
 
 
+def with_room(
+    value: paths.Object, growths: Iterable[Growth], *, normalise: Normalise, namespace: str = ""
+) -> model.Workload | None:
+    """As `grown`, but with at least the pods that the object itself asks for: it has them until a scaler acts."""
+    workload = grown(value, growths, normalise=normalise, namespace=namespace)
+    own = normalise(value)
+    if workload is None or own is None:
+        return workload
+    most = _counts(own)
+    pod_sets = tuple(_with_most(pod_set, most.get(pod_set.path, _NONE)) for pod_set in workload.pod_sets)
+    wanted = workload.gang.wanted or own.gang.wanted
+    return replace(
+        workload, pod_sets=pod_sets, totals=totals.of_pod_sets(pod_sets), gang=replace(workload.gang, wanted=wanted)
+    )
+
+
+def _with_most(pod_set: model.PodSet, own: model.Count) -> model.PodSet:
+    maximum = pod_set.count.maximum
+    if maximum is None or (own.maximum is not None and own.maximum <= maximum):
+        return pod_set
+    reasons = f"{pod_set.count.reason}; the object itself asks for more".removeprefix("; ")
+    return replace(pod_set, count=replace(pod_set.count, maximum=own.maximum, reason=reasons))
+
+
 def _extent(value: paths.Object, each: Growth, *, own: model.Workload, normalise: Normalise) -> _Extent:
     smallest = applied(value, each, replicas=each.minimum)
     least = normalise(smallest)

@@ -1,12 +1,13 @@
 """The name and the owner of a workload, and whether its pods must start together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import MINIMUM_OF_OWNER, Pods
 from usher.kinds.kubeflow_pipelines import compiled
 from usher.reading.values import Reading
+from usher.workloads.inner_objects import Inside
 
 _GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
@@ -54,26 +55,72 @@ def name(metadata: Mapping[str, paths.Json], reading: Reading, value: paths.Obje
     return name or (f"{prefix}*" if prefix else compiled.name(value))
 
 
-def gang(  # noqa: PLR0913 - all that can make a gang
+Metadata = tuple[Mapping[str, str], Mapping[str, str]]
+"""Labels and annotations of an object."""
+
+
+def gang(  # noqa: PLR0913 - the object, the one inside it, and what their roles and metadata say
+    inside: Inside | None,
+    whole: Inside,
+    *,
+    own: Pods,
+    waits: bool,
+    metadata: Metadata,
+    reading: Reading,
+) -> model.Gang:
+    """The gang of an object: for one that holds others, that of the object inside which decides."""
+    found, of_inside = whole, Reading()
+    every = [metadata]
+    if inside is not None:
+        found = inside
+        named = of_inside.mapping(inside.value.get("metadata"), "/metadata")
+        every.append(
+            (
+                of_inside.strings(named.get("labels"), "/metadata/labels"),
+                of_inside.strings(named.get("annotations"), "/metadata/annotations"),
+            )
+        )
+    minimum = _gang_minimum(found.value, own, of_inside)
+    priority_class = _gang_class(found.value, own, of_inside)
+    for unknown in of_inside.unknowns:
+        reading.unknown_once(found.path + unknown.path, unknown.reason)
+    return _of_pods(
+        found.kind,
+        own=own,
+        waits=waits,
+        pod_sets=found.pod_sets,
+        metadata=every,
+        minimum=minimum,
+        priority_class=priority_class,
+    )
+
+
+def _of_pods(  # noqa: PLR0913 - all that can make a gang
     kind: str,
     *,
     own: Pods,
-    trains_together: bool,
+    waits: bool,
     pod_sets: tuple[model.PodSet, ...],
-    labels: Mapping[str, str],
-    annotations: Mapping[str, str],
+    metadata: Sequence[Metadata],
     minimum: int | None,
     priority_class: str,
 ) -> model.Gang:
     """The gang of a workload. It is wanted if several pods wait for each other, or if anything forms it.
 
-    `trains_together` says that the pods train one model, whatever the kind.
+    Args:
+        kind: the kind of the object, or of the one inside that decides.
+        own: how this kind makes pods.
+        waits: whether the pods train one model or show that they wait, whatever the kind.
+        pod_sets: those of the object, or of the one inside that decides.
+        metadata: labels and annotations of the object, and of the one inside.
+        minimum: how many pods start together, where the object says it.
+        priority_class: the class of the gang, where the object names one outside its templates.
     """
-    formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, labels, annotations)
+    formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, metadata)
     if not formed_by and minimum is not None:
         formed_by = "its operator, if it is configured to"
     several = sum(2 if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets) > 1
-    waiting = own.needs_gang or trains_together
+    waiting = own.needs_gang or waits
     return model.Gang(
         wanted=bool(formed_by) or (several and waiting),
         waits=several and (waiting or own.gang_native),
@@ -84,8 +131,8 @@ def gang(  # noqa: PLR0913 - all that can make a gang
     )
 
 
-def _formed_by(pod_sets: tuple[model.PodSet, ...], labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
-    for holder in ((labels, annotations), *((each.labels, each.annotations) for each in pod_sets)):
+def _formed_by(pod_sets: tuple[model.PodSet, ...], metadata: Sequence[Metadata]) -> str:
+    for holder in (*metadata, *((each.labels, each.annotations) for each in pod_sets)):
         for known, present in zip((_GANG_LABELS, _GANG_ANNOTATIONS), holder, strict=True):
             if known.keys().isdisjoint(present):
                 continue
@@ -100,3 +147,26 @@ def _formed_by(pod_sets: tuple[model.PodSet, ...], labels: Mapping[str, str], an
 
 def _made_for(pod_sets: tuple[model.PodSet, ...]) -> str:
     return next((pod_set.pod_group for pod_set in pod_sets if pod_set.pod_group), "")
+
+
+def _gang_minimum(value: paths.Object, pods: Pods, reading: Reading) -> int | None:
+    path = pods.gang_minimum_path or pods.gang_places.minimum
+    # A number in an annotation is a text, which makes a gang of itself (`identity`).
+    if path is None or path.startswith("/metadata/annotations/"):
+        return None
+    minimum = _at(value, path, reading)
+    if minimum is None:
+        return None
+    unusable = -1
+    found = reading.count(minimum, path, default=unusable)
+    return None if found == unusable else found
+
+
+def _gang_class(value: paths.Object, pods: Pods, reading: Reading) -> str:
+    path = pods.gang_places.priority_class
+    return "" if path is None else reading.text(_at(value, path, reading), path)
+
+
+def _at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json:
+    parent, _, _ = pointer.rpartition("/")
+    return reading.descend(value, parent).get(paths.split(pointer)[-1])

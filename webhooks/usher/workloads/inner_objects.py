@@ -1,11 +1,13 @@
 """Reads an object inside another one by its own kind, for kinds that hold whole objects (AppWrapper)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from usher import paths
+from usher import model, paths
 from usher.kinds.kind import Kind
 from usher.reading.context import Context, FindInner, Inner
-from usher.reading.values import Reading
+from usher.reading.templates import Template
+from usher.reading.values import MAX_PODS, Reading
 
 
 def finder(kinds: Mapping[tuple[str, str], Kind]) -> FindInner:
@@ -29,3 +31,38 @@ def finder(kinds: Mapping[tuple[str, str], Kind]) -> FindInner:
         )
 
     return find
+
+
+class Inside(NamedTuple):
+    """An object that decides how its pods start, at its place in the whole."""
+
+    value: paths.Object
+    path: str
+    kind: str
+    pod_sets: tuple[model.PodSet, ...]
+
+
+def deciding(
+    value: paths.Object, key: tuple[str, str], templates: Sequence[Template], pod_sets: Sequence[model.PodSet]
+) -> Inside | None:
+    """The object of a group and kind with the most pods, of those that ask for accelerators if any does.
+
+    Args:
+        value: the object that holds it.
+        key: the group and kind that decide the role.
+        templates: all templates of the holding object.
+        pod_sets: those of the templates, in the same order.
+    """
+    found: dict[str, list[model.PodSet]] = {}
+    for template, pod_set in zip(templates, pod_sets, strict=True):
+        if template.inner_kind == key:
+            found.setdefault(template.inner_path, []).append(pod_set)
+    if not found:
+        return None
+    path = max(found, key=lambda each: (any(one.asks_accelerators for one in found[each]), _pods(found[each])))
+    inner = paths.resolve(value, path)
+    return Inside(inner if isinstance(inner, dict) else {}, path, key[1], tuple(found[path]))
+
+
+def _pods(pod_sets: Sequence[model.PodSet]) -> int:
+    return sum(MAX_PODS if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets)

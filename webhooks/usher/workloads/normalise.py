@@ -123,7 +123,8 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
     _find_misplaced(value, pod_sets, known, reading)
     labels, annotations = _labels_and_annotations(metadata, pod_sets, reading)
     owner = identity.owner(metadata, reading)
-    holding, making = inner_kind(templates, pod_sets) or ("", pods)
+    deciding = inner_kind(templates, pod_sets)
+    (_, holding), making = deciding or (("", ""), pods)
     subject = Subject(
         group=known.group,
         kind=known.kind,
@@ -146,19 +147,18 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         annotations=annotations,
         role=purpose.role,
         role_reason=purpose.reason,
+        role_refusal=purpose.refusal,
         owner=owner,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=_suspended(value, pods, reading),
         pod_sets=pod_sets,
         gang=identity.gang(
-            known.kind,
-            own=pods,
-            trains_together=purpose.role is model.Role.TRAINING and purpose.spans_pods,
-            pod_sets=pod_sets,
-            labels=labels,
-            annotations=annotations,
-            minimum=_gang_minimum(value, pods, reading),
-            priority_class=_gang_class(value, pods, reading),
+            inner_objects.deciding(value, deciding[0], templates, pod_sets) if deciding is not None else None,
+            inner_objects.Inside(value, paths.ROOT, known.kind, pod_sets),
+            own=making,
+            waits=any(each.waits for each in templates) or (purpose.role is model.Role.TRAINING and purpose.spans_pods),
+            metadata=(labels, annotations),
+            reading=reading,
         ),
         totals=totals.of_pod_sets(pod_sets),
         is_template=pods.is_template,
@@ -214,7 +214,7 @@ def _queue_labels(
     if path is None:
         return {}
     if path != "/metadata":
-        metadata = _descend(value, path, reading)
+        metadata = reading.descend(value, path)
         labels = reading.strings(metadata.get("labels"), path + "/labels")
     of_templates = [each.labels for each in pod_sets if each.asks_accelerators and each.own_metadata_path]
     first, *others = of_templates or [labels]
@@ -230,36 +230,4 @@ def _suspended(value: paths.Object, pods: Pods, reading: Reading) -> bool:
     if pods.suspend_path is None:
         return False
     parent, _, field = pods.suspend_path.rpartition("/")
-    return reading.flag(_descend(value, parent, reading).get(field), pods.suspend_path)
-
-
-def _gang_minimum(value: paths.Object, pods: Pods, reading: Reading) -> int | None:
-    path = pods.gang_minimum_path or pods.gang_places.minimum
-    # A number in an annotation is a text, which makes a gang of itself (`identity`).
-    if path is None or path.startswith("/metadata/annotations/"):
-        return None
-    minimum = _at(value, path, reading)
-    if minimum is None:
-        return None
-    unusable = -1
-    found = reading.count(minimum, path, default=unusable)
-    return None if found == unusable else found
-
-
-def _gang_class(value: paths.Object, pods: Pods, reading: Reading) -> str:
-    path = pods.gang_places.priority_class
-    return "" if path is None else reading.text(_at(value, path, reading), path)
-
-
-def _at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json:
-    parent, _, _ = pointer.rpartition("/")
-    return _descend(value, parent, reading).get(paths.split(pointer)[-1])
-
-
-def _descend(value: Mapping[str, paths.Json], pointer: str, reading: Reading) -> Mapping[str, paths.Json]:
-    """The object at a pointer; empty where it is missing."""
-    path = paths.ROOT
-    for key in paths.split(pointer):
-        path = paths.join(path, key)
-        value = reading.mapping(value.get(key), path)
-    return value
+    return reading.flag(reading.descend(value, parent).get(field), pods.suspend_path)

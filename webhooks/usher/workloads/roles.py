@@ -33,6 +33,8 @@ class Purpose(NamedTuple):
 
     role: model.Role
     reason: str
+    refusal: str = ""
+    """Why the label of the role does not count; empty where it does, and without one."""
     spans_pods: bool = True
     """False for training in which each pod trains by itself, as far as its command tells."""
 
@@ -89,7 +91,7 @@ class Roles:
             return found
         refusal = "" if claimed is found.role else self._refusal(subject.namespace, found.role, claimed)
         if refusal:
-            return found._replace(reason=f"{found.reason}; {refusal}")
+            return found._replace(reason=f"{found.reason}; {refusal}", refusal=refusal)
         return Purpose(claimed, f"its label {ROLE_LABEL}")
 
     def _find_rules(self, namespace: str) -> Sequence[tuple[int, RoleRule]]:
@@ -109,8 +111,8 @@ class Roles:
         return ""
 
 
-def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) -> tuple[str, Pods] | None:
-    """The kind that decides the role of an object that holds others; None for other objects and unknown kinds.
+def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) -> tuple[tuple[str, str], Pods] | None:
+    """The group and kind that decide the role of an object that holds others; None for other objects and unknown kinds.
 
     It is the kind of the templates that ask for accelerators, or else of all; of several, the first.
     """
@@ -118,7 +120,7 @@ def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) 
     asking = [kind for kind, each in zip(inner, pod_sets, strict=True) if each.asks_accelerators]
     for key in asking or inner:
         if key is not None and key in registry.PODS:
-            return key[1], registry.PODS[key]
+            return key, registry.PODS[key]
     return None
 
 

@@ -5,19 +5,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from usher import model, quantities
+from usher.workloads.claimed_parts import Part
 
 
 def of_pod_sets(pod_sets: Iterable[model.PodSet]) -> tuple[model.Total, ...]:
     """One total for each name and route, in the order of the names; a claim that pods share is counted once."""
     own: defaultdict[tuple[str, model.Route], list[model.Total]] = defaultdict(list)
-    shared: defaultdict[tuple[str, str, model.Route], list[model.Total]] = defaultdict(list)
+    shared: defaultdict[tuple[str, str, model.Route, Part], list[model.Total]] = defaultdict(list)
     for pod_set in pod_sets:
         for request in pod_set.requests:
             if request.claim:
-                shared[request.claim, request.name, request.route].append(_once(request, pod_set.count))
+                part = Part(request.selects, request.memory)
+                shared[request.claim, request.name, request.route, part].append(_once(request, pod_set.count))
             else:
                 own[request.name, request.route].append(_times(request, pod_set.count))
-    for (_, name, route), amounts in shared.items():
+    for (_, name, route, _), amounts in shared.items():
         own[name, route].append(_together(amounts, max))
     totals = (_together(own[key], _sum) for key in sorted(own))
     return tuple(total for total in totals if total.maximum != quantities.ZERO)

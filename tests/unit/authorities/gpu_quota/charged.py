@@ -31,7 +31,7 @@ def charge(
 ) -> gpu_quota_charge.Charge:
     vocabulary = Vocabulary(accelerators or models.Accelerators())
     if isinstance(value, dict) and accelerators is not None:
-        found = normalise(value, vocabulary=vocabulary)
+        found = normalise(value, vocabulary=vocabulary, objects=objects)
         assert found is not None
     else:
         found = workload(value, objects=objects) if isinstance(value, dict) else value

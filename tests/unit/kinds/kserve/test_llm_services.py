@@ -263,3 +263,40 @@ def test_both_are_for_inference() -> None:
 @pytest.mark.parametrize("spec", [None, 7, []])
 def test_a_service_without_a_spec_has_no_pods(spec: paths.Json) -> None:
     assert workload(builders.replaced(service(), "/spec", spec)).pod_sets == ()
+
+
+def sizes(parallelism: JsonValue, **main: JsonValue) -> list[tuple[int, int, str] | None]:
+    """Tensor and data size of the server in each pod set, with the place of the tensor size."""
+    spec: JsonValue = {"containers": [{**builders.container("main", gpus=8), **main}]}
+    found = workload(service(parallelism=parallelism, template=spec, worker=spec))
+    servers = [pod_set.containers[0].parallelism for pod_set in found.pod_sets]
+    return [None if each is None else (each.tensor, each.data, each.path) for each in servers]
+
+
+def test_the_presets_for_several_pods_start_servers_with_the_parallelism() -> None:
+    place = "/spec/parallelism/tensor"
+
+    assert sizes({"data": 16, "dataLocal": 8, "tensor": 1}) == [(1, 8, place)] * 2
+    assert sizes({"data": 2, "tensor": 8}) == [(8, 1, place)] * 2
+    assert sizes({"pipeline": 2, "tensor": 8}) == [(8, 1, place)] * 2
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "main"),
+    [
+        ({"data": 16, "dataLocal": 8}, {}),
+        ({"data": 16, "tensor": 8}, {"command": ["./serve"]}),
+        ({"data": 16, "tensor": 8}, {"args": ["--tensor-parallel-size", "4"]}),
+        ({"data": 16, "tensor": "8"}, {}),
+    ],
+)
+def test_a_server_that_may_start_otherwise_has_no_known_sizes(
+    parallelism: JsonValue, main: dict[str, JsonValue]
+) -> None:
+    assert sizes(parallelism, **main) == [None, None]
+
+
+def test_the_preset_for_one_pod_ignores_the_parallelism() -> None:
+    found = workload(service(parallelism={"tensor": 8}, template=pod_spec(gpus=2)))
+
+    assert found.pod_sets[0].containers[0].parallelism is None

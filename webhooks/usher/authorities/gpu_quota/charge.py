@@ -24,6 +24,7 @@ from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption, Dev
 from usher.authorities.gpu_quota.limits import Limits
 from usher.config import models
 from usher.workloads import totals
+from usher.workloads.claimed_parts import WHOLE, Part
 
 Classes = tuple[str, ...]
 """Priority classes, sorted: one for the pods of that class, several for a claim that their pods share. Pods without a
@@ -102,14 +103,14 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
         return Charge(amounts={}, suspended=workload.suspended, whole=_whole(workload))
     own: list[_Portion] = []
-    shared: defaultdict[tuple[str, str, model.Route], list[_Portion]] = defaultdict(list)
+    shared: defaultdict[tuple[str, str, model.Route, Part], list[_Portion]] = defaultdict(list)
     for pod_set in workload.pod_sets:
         devices = Devices(selected_products(pod_set, pools, vocabulary), assumption)
         classes = (pod_set.priority_class_name or default_class,)
         for claim, each in _portions(pod_set, devices, vocabulary, classes):
             portion = each if _counts_instances(limits, each) else replace(each, device=each.device.as_gpu())
             if claim:
-                shared[claim, portion.name, portion.route].append(portion)
+                shared[claim, portion.name, portion.route, portion.part].append(portion)
             else:
                 own.append(portion)
     found = _summed([*own, *map(_once, shared.values())], workload)
@@ -137,6 +138,8 @@ class _Portion:
     number: quantities.Quantity | None
     """How many of `device` the pods ask for; None where the number has no bound."""
     reason: str = ""
+    part: Part = WHOLE
+    """The part of a device that a claim asks for."""
 
 
 def _counts_instances(limits: Limits, portion: _Portion) -> bool:
@@ -170,6 +173,7 @@ def _portions(
                 device=device,
                 number=together,
                 reason="; ".join(filter(None, reasons)) or "the number of its pods has no bound",
+                part=Part(request.selects, request.memory),
             ),
         )
 

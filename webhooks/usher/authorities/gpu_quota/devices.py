@@ -22,6 +22,7 @@ from usher.scheduling import pool_affinity, pool_placement
 
 MOST_SLICES: Final = max(board.compute_slices for board in boards.BOARDS)
 _MIB: Final = Fraction(1, 1024)
+_GIB: Final = 2**30
 _MAY_BE_NVIDIA: Final = ("nvidia", "")
 
 
@@ -132,6 +133,10 @@ class Devices:
         """A MiB of a GPU's memory, and the same part of the rest of the GPU."""
         return worst(_mebibyte(self.whole("nvidia", [product])) for product in self._products or (None,))
 
+    def of_memory(self, vendor: str, size: int) -> Device:
+        """So many bytes of a device that claims share; all other units of the device where its board is not known."""
+        return worst(_of_memory(self._of_board(board), Fraction(size, _GIB)) for board in self._boards(vendor))
+
     def _boards(self, vendor: str, products: Sequence[Product | None] | None = None) -> list[Board | None]:
         if vendor not in _MAY_BE_NVIDIA:
             return [None]
@@ -172,3 +177,10 @@ def _mebibyte(whole: Device) -> Device:
         amounts={gpu_quota_amounts.MEMORY: _MIB},
         unknown=dict.fromkeys((gpu_quota_amounts.GPUS, gpu_quota_amounts.SLICES), reason),
     )
+
+
+def _of_memory(whole: Device, gibibytes: Fraction) -> Device:
+    memory = whole.amounts.get(gpu_quota_amounts.MEMORY)
+    if memory:
+        return whole.part(min(gibibytes / memory, Fraction(1)))
+    return Device(amounts={**whole.amounts, gpu_quota_amounts.MEMORY: gibibytes})

@@ -77,10 +77,14 @@ def _claimed(
     if "/" in like:
         return _of_resource(like, vocabulary.meaning(like), devices)
     described = vocabulary.device_class_meaning(like)
+    step = vocabulary.device_class_meaning(device_class).memory_step
+    if step is not None and request.memory is not None and described.unit is not Unit.PARTITION:
+        return devices.of_memory(described.vendor, max(1, math.ceil(Fraction(request.memory, step))) * step)
     if described.resource is not None and profiles.of_resource(described.resource) is not None:
         return _of_resource(described.resource, vocabulary.meaning(described.resource), devices)
     if described.unit is Unit.PARTITION and described.vendor == "nvidia":
-        return devices.some_instance()
+        selected = profiles.of_resource(request.selects)
+        return devices.some_instance() if selected is None else devices.instance(selected.profile)
     return devices.whole(described.vendor)
 
 

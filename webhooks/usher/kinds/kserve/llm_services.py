@@ -5,7 +5,7 @@ and the tokenizer. They request no accelerators and set no tolerations or affini
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
@@ -45,6 +45,8 @@ class _Service:
     changeable: bool = False
     whole: bool = True
     """Whether KServe's presets complete it."""
+    parallelism: model.ModelParallelism | None = None
+    """The sizes of the server in each pod of a group."""
 
 
 def _service(service: Object, reading: Reading) -> Iterator[Template]:
@@ -99,6 +101,7 @@ def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Temp
             yield _template(template, shared, above=workload, about=about, name=name, count=replicas)
         return
     size, by_data = kserve_replicas.size(workload, reading)
+    shared = replace(shared, parallelism=kserve_replicas.preset_parallelism(workload, reading))
     # The preset for data parallelism has a leader. The preset for pipelines has no leader: a worker leads.
     if template or (shared.whole and by_data):
         yield _template(template, shared, above=workload, about=about, name=f"{name} leader".strip(), count=replicas)
@@ -141,6 +144,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
             operator_environment=frozenset({"LWS_*", "TPU_*", "OTEL_*", "INFERENCE_POOL_NAME"}),
             changeable=shared.changeable and own and not replaces(layers),
             whole=shared.changeable,
+            parallelism=shared.parallelism if claiming else None,
         ),
         containers=tuple(containers(layers, reading)),
         fields=fields,

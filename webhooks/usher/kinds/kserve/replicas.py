@@ -207,6 +207,24 @@ def size(workload: Layers, reading: Reading) -> tuple[int | None, bool]:
     return max(pipeline, 1), False
 
 
+def preset_parallelism(workload: Layers, reading: Reading) -> model.ModelParallelism | None:
+    """The sizes of the server in each pod of a group, as the presets for several pods start it.
+
+    None where the service gives no tensor size: the additional arguments of the preset may hold it. The preset for one
+    pod ignores the parallelism. KS:config/llmisvcconfig/config-llm-worker-{data,pipeline}-parallel.yaml.
+    """
+    parallelism = inside(workload, "parallelism", reading)
+    place = first(parallelism, "tensor")
+    tensor = reading.count(*place, default=0, of="GPUs")
+    _, by_data = size(workload, reading)
+    local = reading.count(*first(parallelism, "dataLocal"), default=0, of="servers") if by_data else 1
+    if not tensor:
+        return None
+    return model.ModelParallelism(
+        server="KServe's preset of vLLM", tensor=tensor, pipeline=1, data=max(local, 1), path=place.path
+    )
+
+
 def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | str) -> model.Count:
     """The number of replicas, or of groups of pods, with the extra ones of a rollout.
 

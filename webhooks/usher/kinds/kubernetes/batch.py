@@ -1,6 +1,7 @@
 """The batch group: Job and CronJob, with the shapes that rules read of them."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final, NotRequired
 
 from pydantic import with_config
@@ -8,6 +9,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kubernetes import indexed_jobs
 from usher.reading.counts import concurrent_pods
 from usher.reading.pod_templates import pod_template
 from usher.reading.shapes import STRICT
@@ -50,9 +52,10 @@ OF_VOLCANO: Final = model.GangPlaces(
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(job.get("spec"), "/spec")
     pods = concurrent_pods(spec, "/spec", reading)
-    yield pod_template(
+    found = pod_template(
         Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=pods, maximum=pods)
     )
+    yield replace(found, waits=True) if indexed_jobs.wait_for_each_other(spec, pods) else found
 
 
 def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -65,7 +68,8 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
         count = model.Count(minimum=0, maximum=pods)
     else:
         count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
-    yield pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
+    found = pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
+    yield replace(found, waits=True) if indexed_jobs.wait_for_each_other(job_spec, pods) else found
 
 
 KINDS = [

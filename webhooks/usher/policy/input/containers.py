@@ -19,11 +19,19 @@ class Resource(TypedDict):
     """Paths of these two, in kinds that keep them elsewhere than in `resources` of a container."""
 
 
+class ConfigMapKey(TypedDict):
+    """The ConfigMap that a value comes from, and its key."""
+
+    name: str
+    key: str
+
+
 class Variable(TypedDict):
     """`value` is absent when it comes from elsewhere."""
 
     path: str
     value: NotRequired[str]
+    configMap: NotRequired[ConfigMapKey]
     overrides: NotRequired[str]
     """Path of an earlier entry of that name in the same list."""
 
@@ -165,6 +173,9 @@ def _variable(variable: model.EnvironmentVariable) -> Variable:
     result: Variable = {"path": variable.path}
     if variable.value is not None:
         result["value"] = variable.value
+    if variable.config_map is not None:
+        name, key = variable.config_map
+        result["configMap"] = {"name": name, "key": key}
     return result
 
 

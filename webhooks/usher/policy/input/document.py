@@ -71,6 +71,8 @@ class Workload(TypedDict):
     kind: str
     namespace: str
     role: str
+    roleRefusal: NotRequired[str]
+    """Why the label that names a role does not count; absent where it does, and without one."""
     owned: bool
     owner: NotRequired[Owner]
     isTemplate: bool
@@ -248,6 +250,8 @@ def _workload(workload: model.Workload) -> Workload:
     size = model_size(workload.annotations)
     if size is not None:
         result["modelSize"] = size
+    if workload.role_refusal:
+        result["roleRefusal"] = workload.role_refusal
     if workload.owner is not None:
         result["owner"] = {"group": workload.owner.group, "kind": workload.owner.kind}
     if workload.gang.waits:

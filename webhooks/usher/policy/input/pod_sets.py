@@ -44,6 +44,7 @@ READ_KEYS = (
     "ray.io/",
     "resource.k8s.io/",
     "resource.kubernetes.io/",
+    "runai/shared-gpu-configmap",
     "scheduling.k8s.io/",
     "scheduling.volcano.sh/",
     "serving.kserve.io/",

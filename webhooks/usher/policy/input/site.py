@@ -56,6 +56,8 @@ class Site(TypedDict):
     volcanoSchedulers: list[str]
     kaiSchedulers: NotRequired[list[str]]
     """The names of KAI-Scheduler; absent where usher.yaml routes nothing to it."""
+    gangSchedulers: NotRequired[list[str]]
+    """The schedulers, `kai` or `volcano`, to which usher.yaml routes workloads of the namespace; absent without one."""
     parameters: NotRequired[dict[str, dict[str, Parameter]]]
     """Values that usher.yaml sets here, by `category/name` of the check; others have their defaults."""
     queue: NotRequired[Queue]
@@ -124,6 +126,11 @@ class Sites:
         kai = {route.name for route in config.routing if route.scheduler == "kai"}
         if kai:
             result["kaiSchedulers"] = sorted(kai)
+        schedulers = {
+            route.scheduler for route in config.routing if config_selection.matches(namespace, route.namespaces)
+        }
+        if schedulers:
+            result["gangSchedulers"] = sorted(schedulers)
         parameters = self._parameters(namespace)
         if parameters:
             result["parameters"] = parameters

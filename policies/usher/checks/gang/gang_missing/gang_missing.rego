@@ -5,6 +5,8 @@
 #   their accelerators and wait for the others. Two jobs in this state can block each other forever. A queue of Kueue
 #   starts the pods together, and so does a gang scheduler.
 #
+#   The check looks at training, and at an Indexed Job whose pods wait for each other: its template has a subdomain, so
+#   the pods have host names, or a variable with the address of the first pod.
 #   The check counts only pods with accelerators. It ignores jobs with one of these pods, jobs that fill one TPU slice
 #   of GKE, kinds that always form a gang, and elastic jobs, which start with fewer pods. It ignores objects that a
 #   controller made, because it judges their owner. It ignores workloads that usher.yaml routes to a scheduler that
@@ -26,7 +28,7 @@
 #   remediation: |
 #     Put the job into a queue of Kueue by the label kueue.x-k8s.io/queue-name. Or let a scheduler place its pods as a
 #     gang: Volcano, KAI-Scheduler, or Kubernetes' own with spec.schedulingGroup. If the pods do not wait for each
-#     other, set the label gpu-usher.io/role: batch.
+#     other, set the label gpu-usher.io/role: batch, and remove subdomain from the template of an Indexed Job.
 package usher.checks.gang.gang_missing
 
 import data.usher.lib.kubeflow
@@ -48,6 +50,7 @@ _operators := {
 	"kubeflow.org": "usher assumes that the training operator and the MPI operator run without gang scheduling",
 	"ray.io": "usher assumes that KubeRay runs without a batch scheduler",
 	"sagemaker.amazonaws.com": "usher assumes that the HyperPod operator makes no gangs",
+	"workload.codeflare.dev": "usher assumes that the operators of the objects inside make no gangs",
 }
 
 deny contains object.union(finding, _assumption) if {
@@ -77,7 +80,7 @@ unknown contains {"path": "/spec/runtimeRef", "reason": reason} if {
 }
 
 _without_gang if {
-	input.workload.role == "training"
+	_waits
 	input.workload.gang.wanted
 	input.workload.gang.formedBy == ""
 	not input.workload.owned
@@ -86,6 +89,15 @@ _without_gang if {
 	not _gang_made_elsewhere
 	not _few_or_elastic
 	not _one_tpu_slice
+}
+
+_waits if input.workload.role == "training"
+
+# Other kinds whose pods wait may say by their role that these do not.
+_waits if {
+	input.workload.role == "batch"
+	input.workload.group == "batch"
+	input.workload.gang.waits
 }
 
 # Another check reports a workload that belongs in a queue and names no queue.

@@ -143,6 +143,21 @@ test_a_train_job_in_a_queue_is_a_gang_whatever_its_runtime_says if {
 	))
 }
 
+test_batch_work_whose_pods_wait_for_each_other_needs_a_gang if {
+	check.deny == {found(4)} with input as examples.bad_indexed_job
+	silent(examples.good_indexed_job_that_divides_work)
+	silent(json.patch(examples.bad_indexed_job, [{"op": "replace", "path": "/workload/role", "value": "inference"}]))
+	silent(json.patch(examples.bad_jobset, [
+		{"op": "replace", "path": "/workload/role", "value": "batch"},
+		{"op": "add", "path": "/workload/gang/waits", "value": true},
+	]))
+}
+
+test_the_object_in_an_app_wrapper_decides if {
+	inside := {"assumption": "usher assumes that the operators of the objects inside make no gangs"}
+	check.deny == {object.union(found(4), inside)} with input as examples.bad_appwrapper
+}
+
 test_pods_that_do_not_wait_for_each_other_need_no_gang if {
 	silent(examples.good_job_of_batch_work)
 	silent(changed("/workload/role", "batch"))

@@ -10,8 +10,9 @@
 #
 #   Only an empty value, `void` and `none` give no device. A value that usher cannot read can be `all`, so the check
 #   refuses it: a value with `$(NAME)`, and one from `valueFrom`, which the author of the pod can change in an annotation
-#   or a ConfigMap. run:ai and early versions of KAI-Scheduler add an entry with valueFrom to pods with fractions; set
-#   the check to warn in their namespaces. The check reads `envFrom` if the ConfigMap is in the same files. Another check
+#   or a ConfigMap. KAI-Scheduler and run:ai add an entry with valueFrom to pods with fractions, and write its ConfigMap
+#   before the pod starts. Where usher.yaml sends workloads to KAI-Scheduler (routing), the check only warns about this
+#   entry: its author can still change the ConfigMap. The check reads `envFrom` if the ConfigMap is in the same files. Another check
 #   reports `envFrom` with contents that usher does not know. No manifest shows variables of the image.
 #
 #   To allow this in monitoring namespaces, which need to see all GPUs, name them in usher.yaml under
@@ -57,7 +58,7 @@ deny contains finding if {
 	}
 }
 
-deny contains finding if {
+deny contains object.union(finding, _assumption(entry)) if {
 	some entry in _set_by_hand
 	not entry.variable.value
 
@@ -66,6 +67,27 @@ deny contains finding if {
 		"message": $"{entry.place}: {entry.name} has a value that usher cannot read here, so it can name any device of the node",
 		"remedy": _remedy(entry),
 	}
+}
+
+_assumption(entry) := {} if not _written_by_kai(entry)
+
+_assumption(entry) := {"assumption": $"usher assumes that only KAI-Scheduler writes ConfigMap {text.excerpt(entry.variable.configMap.name)}"} if {
+	_written_by_kai(entry)
+}
+
+# What the webhook of KAI-Scheduler adds to a Pod with a fraction: AddVisibleDevicesEnvVars in pkg/binder/common and
+# pkg/binder/common/gpusharingconfigmap of NVIDIA/KAI-Scheduler.
+_written_by_kai(entry) if {
+	entry.name == "NVIDIA_VISIBLE_DEVICES"
+	input.workload.kind == "Pod"
+	entry.podSet.schedulerName in input.site.kaiSchedulers
+	some request in entry.podSet.requests
+	request.route == "fraction annotation"
+	prefix := entry.podSet.annotations["runai/shared-gpu-configmap"]
+	prefix != ""
+	regex.match(`^-[0-9]{1,3}$`, trim_prefix(entry.variable.configMap.name, prefix))
+	startswith(entry.variable.configMap.name, prefix)
+	entry.variable.configMap.key in {"NVIDIA_VISIBLE_DEVICES", "RUNAI-VISIBLE-DEVICES"}
 }
 
 deny contains finding if {
@@ -87,6 +109,7 @@ _set_by_hand := [entry |
 	variable := container.environment[name]
 	entry := {
 		"name": name,
+		"podSet": pod_set,
 		"container": container,
 		"variable": variable,
 		"place": workload.container_name(pod_set, container),

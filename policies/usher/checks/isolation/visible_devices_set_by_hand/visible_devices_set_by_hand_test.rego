@@ -176,3 +176,34 @@ test_a_namespace_that_may_see_all_devices_may_take_them_from_sources if {
 	)
 	check.deny == set() with input as allowed
 }
+
+# The webhook of KAI-Scheduler and its ConfigMap
+
+_of_kai := examples.bad_pod_of_kai
+
+_changed_by(path, value) := json.patch(_of_kai, [{"op": "replace", "path": path, "value": value}])
+
+_variable := "/podSets/0/containers/0/environment/NVIDIA_VISIBLE_DEVICES/configMap"
+
+test_the_entry_of_a_declared_kai_scheduler_only_warns if {
+	some finding in check.deny with input as _of_kai
+	finding.assumption == "usher assumes that only KAI-Scheduler writes ConfigMap \"train-x7k2p9d-shared-gpu-0\""
+	some early in check.deny with input as _changed_by($"{_variable}/key", "RUNAI-VISIBLE-DEVICES")
+	early.assumption
+}
+
+test_any_other_entry_is_refused[name] if {
+	some name, document in {
+		"another scheduler": _changed_by("/podSets/0/schedulerName", "default-scheduler"),
+		"scheduler that usher.yaml does not use": json.patch(_of_kai, [{"op": "remove", "path": "/site/kaiSchedulers"}]),
+		"another ConfigMap": _changed_by($"{_variable}/name", "mine"),
+		"a longer name": _changed_by($"{_variable}/name", "train-x7k2p9d-shared-gpu-0-mine"),
+		"another key": _changed_by($"{_variable}/key", "mine"),
+		"no fraction": _changed_by("/podSets/0/requests", []),
+		"a template": _changed_by("/workload/kind", "Job"),
+		"no annotation": _changed_by("/podSets/0/annotations", {}),
+		"an empty annotation": _changed_by("/podSets/0/annotations/runai~1shared-gpu-configmap", ""),
+	}
+	some finding in check.deny with input as document
+	not finding.assumption
+}

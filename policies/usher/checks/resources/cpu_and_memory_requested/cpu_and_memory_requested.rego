@@ -6,6 +6,8 @@
 #   Quotas and queues do not count what it uses. A limit replaces a missing request, and so does a request of the whole
 #   pod in `spec.resources`. A LimitRange of the namespace can also add requests, and runtimes and operators have their
 #   own defaults. Only the resulting Pods show these.
+#
+#   The check reports a workload once, at the first of its containers.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
@@ -24,10 +26,22 @@
 #     node that belongs to its GPUs.
 package usher.checks.resources.cpu_and_memory_requested
 
+import data.usher.lib.amounts
 import data.usher.lib.workload
 
+# One finding for the workload: the same habit, and often the same line, is missing in each of its templates.
 deny contains object.union(finding, _assumption) if {
 	not input.site.systemNamespace
+	first := _without_requests[0]
+
+	finding := {
+		"path": first.path,
+		"message": $"{first.name} asks for accelerators, but not for {concat(" or ", first.missing)}{_others}",
+		"remedy": $"set requests of {concat(" and ", first.missing)}",
+	}
+}
+
+_without_requests := [entry |
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	container.asksAccelerators
@@ -36,13 +50,20 @@ deny contains object.union(finding, _assumption) if {
 		not _asked(pod_set, container, resource)
 	]
 	missing != []
+	entry := {"path": container.path, "name": workload.container_name(pod_set, container), "missing": missing}
+]
 
-	finding := {
-		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} asks for accelerators, but not for {concat(" or ", missing)}",
-		"remedy": $"set requests of {concat(" and ", missing)}",
-	}
+default _others := ""
+
+_others := $"; {others} of the workload {_lack(others)} requests too" if {
+	number := count(_without_requests) - 1
+	number > 0
+	others := amounts.number_of(number, "other container", "other containers")
 }
+
+_lack(others) := "lacks" if startswith(others, "1 ")
+
+_lack(others) := "lack" if not startswith(others, "1 ")
 
 _asked(_, container, resource) if container.resources[resource]
 

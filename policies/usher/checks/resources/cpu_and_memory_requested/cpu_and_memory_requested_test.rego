@@ -5,21 +5,20 @@ import data.usher.checks.resources.cpu_and_memory_requested as check
 
 assumption := "usher assumes that no LimitRange or operator default adds it"
 
-test_each_container_with_accelerators_is_told_what_it_does_not_ask_for if {
-	check.deny == {
-		{
-			"path": "/spec/template/spec/initContainers/0",
-			"message": "init container convert asks for accelerators, but not for memory",
-			"remedy": "set requests of memory",
-			"assumption": assumption,
-		},
-		{
-			"path": "/spec/template/spec/containers/0",
-			"message": "container server asks for accelerators, but not for cpu or memory",
-			"remedy": "set requests of cpu and memory",
-			"assumption": assumption,
-		},
-	} with input as examples.bad_deployment
+test_a_workload_is_reported_once_at_its_first_container if {
+	check.deny == {{
+		"path": "/spec/template/spec/initContainers/0",
+		"message": "init container convert asks for accelerators, but not for memory; 1 other container of the workload lacks requests too",
+		"remedy": "set requests of memory",
+		"assumption": assumption,
+	}} with input as examples.bad_deployment
+	twice := json.patch(examples.bad_deployment, [{
+		"op": "add",
+		"path": "/podSets/1",
+		"value": examples.bad_deployment.podSets[0],
+	}])
+	some finding in check.deny with input as twice
+	endswith(finding.message, "3 other containers of the workload lack requests too")
 }
 
 test_a_predictor_is_held_to_it_as_well if {

@@ -6,6 +6,9 @@
 #   them. The check reads the flags of vLLM, SGLang and TensorRT-LLM in commands that are plain enough, and the variables
 #   of a NIM with its sizes or the name of its profile. A server of a LeaderWorkerSet spans a leader and its workers, if
 #   its flags say so or its sizes need it. The check skips other servers that span several pods, MIG devices and shares.
+#
+#   In an LLMInferenceService with workers each pod needs the tensor size times the data size of one pod (dataLocal) of
+#   `parallelism`, because KServe's preset starts the server with them.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/serving/parallelism_scaling/

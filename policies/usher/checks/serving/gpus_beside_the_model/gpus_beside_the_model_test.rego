@@ -57,3 +57,9 @@ test_a_server_that_spans_a_group_uses_all_its_gpus if {
 test_a_server_that_fits_into_the_leader_may_leave_the_workers_to_others if {
 	check.deny == set() with input as examples.good_leader_alone
 }
+
+test_each_pod_of_an_llm_service_uses_its_gpus if {
+	some finding in check.deny with input as examples.bad_llm_service
+	startswith(finding.message, "container main of leader runs KServe's preset of vLLM with tensor parallel size 1, data parallel size 4 and needs 4 GPUs")
+	count(check.deny) == 1 with input as examples.bad_llm_service
+}

@@ -58,3 +58,12 @@ test_the_pods_of_a_leader_worker_set_share_a_model if {
 test_groups_of_pods_share_a_model if {
 	check.deny == set() with input as object.union(examples.bad_vllm, {"workload": {"group": "leaderworkerset.x-k8s.io"}})
 }
+
+test_each_pod_of_an_llm_service_has_the_gpus_of_its_parallelism if {
+	check.deny == {{
+		"path": "/spec/parallelism/tensor",
+		"message": "container main of worker runs KServe's preset of vLLM with tensor parallel size 1, data parallel size 8 and needs 8 GPUs, but has 4, so it never starts",
+		"remedy": "ask for 8 GPUs, or set the tensor parallel size to the GPUs of the container",
+	}} with input as examples.bad_llm_service
+	check.deny == set() with input as examples.good_llm_service
+}

@@ -10,8 +10,9 @@
 #   Kueue's configuration (the parameter frameworks of integration-not-enabled), and warns the user: the label would
 #   only look like a queue. It skips a workload that Kueue would refuse or never admit, and warns the user too: a RayJob
 #   that keeps its cluster or runs on another one, a Ray cluster that scales itself, pods that name a ResourceClaim
-#   directly or ask for a part of a GPU by annotation, and a workload in a queue of KAI-Scheduler or Volcano. By the
-#   facts of the cluster it also skips a queue without quota for a resource of the workload.
+#   directly or ask for a part of a GPU by annotation, and a workload in a queue of KAI-Scheduler or Volcano
+#   where usher.yaml sends workloads of the namespace to that scheduler (routing). Elsewhere this label would get
+#   around the queue. By the facts of the cluster it also skips a queue without quota for a resource of the workload.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/tasks/run/jobs/

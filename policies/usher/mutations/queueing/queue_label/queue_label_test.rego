@@ -123,6 +123,11 @@ test_an_elastic_ray_service_may_scale_itself_in_a_queue if {
 	mutation.intents == labelled with input as examples.before_elastic_rayservice
 }
 
+test_a_label_of_a_scheduler_that_usher_yaml_does_not_use_gets_around_no_queue if {
+	mutation.intents == labelled with input as examples.before_job_with_a_label_of_kai
+	mutation.warnings == set() with input as examples.before_job_with_a_label_of_kai
+}
+
 test_what_kueue_would_refuse_or_never_admit_stays_outside_with_a_warning[name] if {
 	some name in [
 		"untouched_job_in_a_queue_of_kai",
@@ -140,11 +145,10 @@ test_what_kueue_would_refuse_or_never_admit_stays_outside_with_a_warning[name] i
 
 test_a_job_of_kubeflow_that_names_a_queue_of_volcano_stays_there if {
 	policy := {"schedulingPolicy": {"queue": "team-a"}}
-	kubeflow := json.patch(examples.before_job, [{
-		"op": "add",
-		"path": "/object",
-		"value": {"pytorchJob": {"spec": {"runPolicy": policy}}},
-	}])
+	kubeflow := json.patch(examples.before_job, [
+		{"op": "add", "path": "/object", "value": {"pytorchJob": {"spec": {"runPolicy": policy}}}},
+		{"op": "add", "path": "/site/gangSchedulers", "value": ["volcano"]},
+	])
 	mutation.intents == set() with input as kubeflow
 	mutation.warnings == warned("it names a queue of Volcano; remove it to use Kueue") with input as kubeflow
 }

@@ -1,0 +1,95 @@
+"""The autoscalers of a run, by the objects that they scale."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from usher import paths
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.reading import lookup
+from usher.reading.growth import Growth
+from usher.scan.batches import Batch
+from usher.workloads import grown_workloads
+from usher.workloads.growths import growth_of
+
+ByTarget = Mapping[str, Sequence[Growth]]
+"""Growths by the name of their target."""
+
+_NOTHING: Final[ByTarget] = {}
+
+
+def by_target(values: Iterable[paths.Object], *, namespace: str) -> ByTarget:
+    """The scalers by the name of their target. A target that only passes on its scale is followed to its own target."""
+    return _by_target([each for value in values if (each := growth_of(value, namespace=namespace)) is not None])
+
+
+def _by_target(found: Sequence[Growth]) -> ByTarget:
+    by_source = {each.source: each for each in found}
+    result: dict[str, list[Growth]] = defaultdict(list)
+    for each in found:
+        result[each.target.name].append(each)
+        through = by_source.get(each.target)
+        if through is not None and through is not each:
+            result[through.target.name].append(grown_workloads.passed_on(each, through))
+    return result
+
+
+def of(value: paths.Object, known: ByTarget, *, namespace: str) -> tuple[Growth, ...]:
+    """The scalers of an object."""
+    found = known.get(paths.text(paths.metadata(value).get("name")), ())
+    return tuple(each for each in found if grown_workloads.matches(each, value, namespace=namespace))
+
+
+class Scalers:
+    """The autoscalers of all files of a run.
+
+    An autoscaler in another file counts if the names tell that both are applied together: a run over examples or
+    overlays may hold several objects with the name of the target, or several autoscalers of one name. Then only those
+    of the same file count.
+    """
+
+    def __init__(self, batches: Iterable[Batch], *, namespace: str) -> None:
+        """Reads the files.
+
+        Args:
+            batches: the files.
+            namespace: the namespace of objects without one.
+        """
+        self._namespace = namespace
+        files = [(batch.source, [item.value for item in batch.items]) for batch in batches]
+        growths = {
+            source: [each for value in values if (each := growth_of(value, namespace=namespace)) is not None]
+            for source, values in files
+        }
+        every = [each for found in growths.values() for each in found]
+        self._of_files = {source: _by_target(found) for source, found in growths.items() if found}
+        self._of_run = _by_target(every)
+        targets = set(self._of_run)
+        every_file = files if targets else []
+        self._targets = Counter(
+            name for _, values in every_file for value in values if (name := self._reference(value)).name in targets
+        )
+        self._sources = Counter(each.source for each in every)
+
+    def of(self, value: paths.Object, source: str) -> tuple[Growth, ...]:
+        """The growths of an object of a file."""
+        if not self._of_run:
+            return ()
+        found = of(value, self._of_run, namespace=self._namespace)
+        if found and self._are_clear(value, found):
+            return found
+        return of(value, self._of_files.get(source, _NOTHING), namespace=self._namespace)
+
+    def _are_clear(self, value: paths.Object, found: Sequence[Growth]) -> bool:
+        """Whether the run has one object of this name, and one autoscaler of each name."""
+        return self._targets[self._reference(value)] == 1 and all(self._sources[each.source] == 1 for each in found)
+
+    def _reference(self, value: paths.Object) -> lookup.Reference:
+        group, _, kind = group_version_kind(value)
+        metadata = paths.metadata(value)
+        return lookup.Reference(
+            group=group,
+            kind=kind,
+            name=paths.text(metadata.get("name")),
+            namespace=paths.text(metadata.get("namespace")) or self._namespace,
+        )
