@@ -57,7 +57,8 @@ KEYS = {
     "(`NVIDIA_VISIBLE_DEVICES`), differ from pod to pod (`RANK`) or replace values of the image (`LD_LIBRARY_PATH`)",
     "`topology`": "a file of a ConfigMap and `NCCL_TOPO_FILE`, together or not at all, by `topology-file`",
     "`ncclConf`": "a file of a ConfigMap as `/etc/nccl.conf`, for ranks that do not see the variables, by `nccl-conf`",
-    "`resources`": "limits of devices of the network, by `network-devices`; a part of a node's GPUs gets that part",
+    "`resources`": "limits of devices of the network, by `network-devices`; a part of a node's GPUs gets that part, "
+    "but at least one",
     "`networks`": "networks of Multus, in the order of the list and the notation of the pod, by `network-attachments`",
     "`annotations`": "other annotations of the pods, by `network-attachments`",
     "`ipcLock`": "the capability `IPC_LOCK`, by `ipc-lock`: for pods with a network device, in namespaces of "

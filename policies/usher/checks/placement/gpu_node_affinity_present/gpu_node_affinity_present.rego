@@ -30,6 +30,7 @@ package usher.checks.placement.gpu_node_affinity_present
 
 import data.usher.lib.kueue
 import data.usher.lib.placement
+import data.usher.lib.queueable
 import data.usher.lib.serving
 import data.usher.lib.workload
 
@@ -79,7 +80,7 @@ _open_pod_sets := [pod_set |
 	input.workload.role != "system"
 	not pod_set.poolsFound
 	not pod_set.undeclaredDevices
-	not kueue.places_pods
+	not queueable.places_pods
 	not _labelled
 
 	# Knative refuses both fields in its templates; the check judges the pods instead.

@@ -5,9 +5,9 @@
 #   or vpc.amazonaws.com/efa. Without it NCCL uses the ordinary network of the pod. The webhook adds a limit for every
 #   resource in the fabric profile to training containers of a workload with several pods. A container with a part of
 #   the GPUs of a node gets the same part of the devices, but at least one, where the pool says how many GPUs a node has.
-#   The webhook skips a resource that the container already names, and pods that share a GPU with others. It adds no
-#   device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device with
-#   NCCL_NET=Socket.
+#   A part of a GPU gets one of each device: a MIG instance, a slice of time, or a share by annotation. GPUs of device
+#   claims count too. The webhook skips a resource that the container already names. It adds no device for InfiniBand
+#   where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device with NCCL_NET=Socket.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Mellanox/k8s-rdma-shared-dev-plugin
@@ -24,13 +24,13 @@ package usher.mutations.fabric.network_devices
 
 import data.usher.lib.fabric
 import data.usher.lib.rdma
+import data.usher.lib.sharing
 
 intents contains intent if {
 	some entry in fabric.training_containers
 	some name, amount in entry.profile.resources
 	not entry.container.resources[name]
 	not rdma.has_no_use_for(entry, name)
-	not _shares_gpus(entry.podSet)
 	share := _share(entry, amount)
 
 	intent := {
@@ -42,23 +42,39 @@ intents contains intent if {
 }
 
 # The part of the devices that goes with the container's part of the GPUs, so that one pod does not take those of others.
-_share(entry, amount) := max([1, floor((amount * gpus) / of_node)]) if {
-	gpus := fabric.gpus(entry.container, object.keys(entry.container.accelerators))
+# Without any device a pod would leave the fabric, and its gang with it.
+_share(entry, amount) := 1 if {
+	_has_parts_of_gpus(entry)
+} else := max([1, floor((amount * gpus) / of_node)]) if {
+	gpus := _gpus(entry)
 	of_node := max({fit.gpus | some fit in entry.podSet.fits})
 	gpus < of_node
 } else := amount
 
-_shares_gpus(pod_set) if {
-	some request in pod_set.requests
-	request.route in {"share", "fraction annotation"}
+_has_parts_of_gpus(entry) if count(sharing.shares(entry.podSet)) > 0
+
+_has_parts_of_gpus(entry) if {
+	count(entry.container.accelerators) > 0
+	_whole(entry) == set()
+}
+
+# Names of the resources of a container that are whole accelerators; several MIG instances are parts of one board too.
+_whole(entry) := {request.name |
+	some request in entry.podSet.requests
+	request.route == "extended resource"
+	entry.container.accelerators[request.name]
+}
+
+_gpus(entry) := fabric.gpus(entry.container, _whole(entry)) if count(entry.container.accelerators) > 0
+
+_gpus(entry) := sum([request.minimum.value |
+	some request in entry.podSet.requests
+	request.route == "device claim"
+]) if {
+	count(entry.container.accelerators) == 0
 }
 
 skips contains skip if some skip in fabric.skips
-
-skips contains {"at": entry.podSet.path, "reason": "its pods ask for parts of GPUs, and other pods of the node need its network devices too"} if {
-	some entry in fabric.training_containers
-	_shares_gpus(entry.podSet)
-}
 
 skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} lists no devices"} if {
 	some entry in fabric.training_containers
