@@ -1,5 +1,7 @@
-"""Network devices of a fabric scale with the GPUs of a pod: every part of a node gets one, and no part takes those of
-the others."""
+"""Network devices of a fabric scale with the GPUs of a pod.
+
+Every part of a node gets one, and no part takes those of the others.
+"""
 
 from typing import Any
 
@@ -38,7 +40,7 @@ def site(cards: int, per_node: int) -> Evaluator:
     )
 
 
-def given_to(at: Evaluator, limits: dict[str, int], annotations: dict[str, str] | None = None) -> int:
+def given_to(at: Evaluator, limits: dict[str, int], annotations: dict[str, paths.Json] | None = None) -> int:
     """The devices that the webhook gives each worker of a job."""
     template = builders.template(builders.container("pytorch", limits=limits), nodeSelector=PRODUCT)
     if annotations:
