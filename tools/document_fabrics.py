@@ -63,7 +63,9 @@ KEYS = {
     "`annotations`": "other annotations of the pods, by `network-attachments`",
     "`ipcLock`": "the capability `IPC_LOCK`, by `ipc-lock`: for pods with a network device, in namespaces of "
     "`isolation.ipcLock` whose Pod Security level allows it",
-    "`needs`": "nothing: it lists what only the user can add",
+    "`recipe`": "containers, init containers, volumes and mounts, by `fabric-recipe`: all of them or nothing",
+    "`needs`": "nothing: the webhook warns of it where the pods have no network device, and the profile gives neither "
+    "devices nor networks nor a recipe",
     "`forbidden`, `excepted`": "nothing: `env` of this profile and of profiles based on it must not set these",
 }
 """The keys of a profile, and what the webhook adds for each."""
@@ -108,6 +110,50 @@ device and warns. Files, networks and capabilities belong in its runtime.
 
 Pods on the network of their node (`hostNetwork`) get no networks, and no variable that names `eth0`, because `eth0` is
 the name of a pod's own interface.
+
+## A recipe for what a plugin needs
+
+Some plugins of NCCL need a daemon beside the training container, and libraries or devices of the node. A site writes
+these parts as in a pod. usher brings no image. The mutation `fabric-recipe` adds all parts or nothing: a pod with another
+container or volume of the same name keeps its own.
+
+```yaml
+fabrics:
+  a3-mega:
+    base: gcp-tcpxo
+    recipe:
+      annotations:
+        devices.gke.io/container.tcpxo-daemon: |
+          - path: /dev/nvidia0
+          - path: /dev/nvidiactl
+      initContainers:
+        - name: tcpxo-daemon
+          image: registry.example.com/tcpxo-daemon:1.0
+          restartPolicy: Always
+          resources: {requests: {cpu: "4", memory: 4Gi}, limits: {cpu: "4", memory: 4Gi}}
+          volumeMounts:
+            - {name: nvidia-libraries, mountPath: /usr/local/nvidia}
+      volumes:
+        - {name: nvidia-libraries, hostPath: {path: /home/kubernetes/bin/nvidia}}
+      volumeMounts:
+        - {name: nvidia-libraries, mountPath: /usr/local/nvidia}
+```
+
+| Key | What the webhook adds |
+| --- | --- |
+| `initContainers` | init containers after those of the pod; `restartPolicy: Always` makes one a sidecar |
+| `containers` | containers beside those of the pod; a Job ends only when they end |
+| `volumes` | volumes of the pod |
+| `volumeMounts` | mounts of these volumes in the containers that train |
+| `annotations` | annotations for a container of the recipe; only for pods with all GPUs of a node |
+
+Write a daemon as a sidecar only if the cluster runs Kubernetes 1.29 or later. Older versions drop `restartPolicy` of
+an init container, and the pod waits for the daemon for ever. usher does not know the version of the cluster. The
+checks judge the pods with their recipe. Mount `/sys` with `readOnly: true`, and give the containers requests and
+limits of cpu and memory. `examples/sites/gke-a3-mega.yaml` has a whole recipe. A script of the node
+(`nccl-env-profile.sh`) belongs into the command of the training container, which usher does not change. usher adds no
+recipe to a TrainJob, whose runtime holds it, and no recipe to kinds that keep containers in fields of their own,
+as templates of Argo and SparkApplications do.
 
 ## Shipped profiles
 """

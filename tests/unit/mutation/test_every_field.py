@@ -25,6 +25,18 @@ VALUES: dict[str, tuple[str, paths.Object]] = {
     "annotation": (WORKER, {"key": "karpenter.sh/do-not-disrupt", "value": "true"}),
     "ownLabel": (WORKER, {"key": "kueue.x-k8s.io/queue-name", "value": "research"}),
     "network": (WORKER, {"name": "rdma/rail@net1"}),
+    "recipe": (
+        WORKER,
+        {
+            "recipe": {
+                "initContainers": [{"name": "daemon", "image": "daemon", "restartPolicy": "Always"}],
+                "volumes": [{"name": "socket", "emptyDir": {}}],
+                "volumeMounts": [{"name": "socket", "mountPath": "/run/daemon"}],
+                "annotations": {"devices.gke.io/container.daemon": "- path: /dev/nvidia0"},
+            },
+            "containers": [WORKER + CONTAINER],
+        },
+    ),
     "environment": (WORKER + CONTAINER, {"name": "NCCL_DEBUG", "value": "WARN"}),
     "enforcedEnvironment": (WORKER + CONTAINER, {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}),
     "mount": (
@@ -62,6 +74,7 @@ PLACES = [
             "/spec/schedulerName",
             "/spec/priorityClassName",
             "/spec/volumes",
+            "/spec/initContainers",
             "/spec/containers/0/env",
             "/spec/containers/0/envFrom",
             "/spec/containers/0/resources",

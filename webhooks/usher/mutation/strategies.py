@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.mutation import containers, objects, pods
+from usher.mutation import containers, objects, pods, recipes
 from usher.mutation.editing import Edit
 
 ON_OBJECT: Final[Mapping[str, Callable[[Edit, model.Workload, paths.Object], str]]] = {
@@ -24,6 +24,7 @@ ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]
     "annotation": pods.annotation,
     "ownLabel": pods.own_label,
     "network": pods.network,
+    "recipe": recipes.recipe,
 }
 ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, paths.Object], str]]] = {
     "environment": containers.environment,
@@ -34,7 +35,7 @@ ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, 
     "capability": containers.capability,
 }
 
-IN_METADATA: Final = frozenset({"annotation", "network"})
+IN_METADATA: Final = frozenset({"annotation", "network", "recipe"})
 """Fields of intents that change the metadata of a pod template."""
 
 IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
@@ -46,6 +47,7 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "annotation": ("key",),
     "ownLabel": ("key",),
     "network": ("name",),
+    "recipe": (),
     "environment": ("name",),
     "enforcedEnvironment": ("name",),
     "mount": ("mountPath",),
@@ -66,6 +68,7 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "annotation": {"key", "value"},
     "ownLabel": {"key", "value"},
     "network": {"name"},
+    "recipe": {"recipe", "containers"},
     "environment": {"name"},
     "enforcedEnvironment": {"name"},
     "mount": {"volume", "mountPath"},
@@ -86,6 +89,7 @@ WORDS: Final[Mapping[str, str]] = {
     "annotation": "annotation",
     "ownLabel": "label of the template",
     "network": "network",
+    "recipe": "recipe of the fabric",
     "environment": "env",
     "enforcedEnvironment": "env",
     "mount": "volume",

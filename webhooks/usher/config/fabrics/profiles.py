@@ -4,6 +4,7 @@ from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from usher.config.fabrics.recipes import Recipe
 from usher.config.fields import LabelKey, Name, ResourceName, Section, VariableName
 
 _DECIDES_DEVICES: Final = "it decides which devices a container sees, and only the device plugin may decide that"
@@ -97,8 +98,14 @@ class Fabric(Section):
         default=False,
         description="Whether containers get IPC_LOCK, in the namespaces of isolation.ipcLock: RDMA pins memory.",
     )
+    recipe: Recipe | None = Field(
+        default=None, description="Containers, volumes and mounts that a plugin of the fabric needs in the pods."
+    )
     needs: list[str] = Field(
-        default=[], max_length=16, description="What else a pod needs and usher cannot add; usher only reports it."
+        default=[],
+        max_length=16,
+        description="What else a pod needs. The webhook warns of it where pods have no network device, and the profile "
+        "gives neither devices nor networks nor a recipe. An empty list silences the warning.",
     )
     forbidden: dict[VariablePattern, str] = Field(
         default={}, max_length=100, description="Variables that must not be set on this fabric, with the reason."

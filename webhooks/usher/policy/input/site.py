@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
@@ -83,6 +83,10 @@ class Fabric(TypedDict):
     ipcLock: bool
     forbidden: list[str]
     """Variables that must not be set; names ending in * are prefixes."""
+    needs: NotRequired[list[str]]
+    """What only the site or the author can add; absent where a recipe gives it."""
+    recipe: NotRequired[dict[str, Any]]
+    """Lists of containers, volumes and mounts, as in a pod."""
     topology: NotRequired[File]
     ncclConf: NotRequired[File]
 
@@ -191,6 +195,10 @@ def _fabric(fabric: models.Fabric) -> Fabric:
         "ipcLock": fabric.ipc_lock,
         "forbidden": sorted(fabric.forbidden),
     }
+    if fabric.recipe is not None:
+        result["recipe"] = fabric.recipe.model_dump(by_alias=True)
+    elif fabric.needs:
+        result["needs"] = list(fabric.needs)
     if fabric.topology is not None:
         topology = fabric.topology
         result["topology"] = {"configMap": topology.config_map, "key": topology.key, "path": topology.path}

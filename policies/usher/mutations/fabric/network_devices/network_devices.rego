@@ -24,7 +24,7 @@ package usher.mutations.fabric.network_devices
 
 import data.usher.lib.fabric
 import data.usher.lib.rdma
-import data.usher.lib.sharing
+import data.usher.lib.shares_of_nodes as shares
 
 intents contains intent if {
 	some entry in fabric.training_containers
@@ -44,35 +44,12 @@ intents contains intent if {
 # The part of the devices that goes with the container's part of the GPUs, so that one pod does not take those of others.
 # Without any device a pod would leave the fabric, and its gang with it.
 _share(entry, amount) := 1 if {
-	_has_parts_of_gpus(entry)
+	shares.parts_of_gpus(entry)
 } else := max([1, floor((amount * gpus) / of_node)]) if {
-	gpus := _gpus(entry)
+	gpus := shares.gpus(entry)
 	of_node := max({fit.gpus | some fit in entry.podSet.fits})
 	gpus < of_node
 } else := amount
-
-_has_parts_of_gpus(entry) if count(sharing.shares(entry.podSet)) > 0
-
-_has_parts_of_gpus(entry) if {
-	count(entry.container.accelerators) > 0
-	_whole(entry) == set()
-}
-
-# Names of the resources of a container that are whole accelerators; several MIG instances are parts of one board too.
-_whole(entry) := {request.name |
-	some request in entry.podSet.requests
-	request.route == "extended resource"
-	entry.container.accelerators[request.name]
-}
-
-_gpus(entry) := fabric.gpus(entry.container, _whole(entry)) if count(entry.container.accelerators) > 0
-
-_gpus(entry) := sum([request.minimum.value |
-	some request in entry.podSet.requests
-	request.route == "device claim"
-]) if {
-	count(entry.container.accelerators) == 0
-}
 
 skips contains skip if some skip in fabric.skips
 
