@@ -63,9 +63,10 @@ KEYS = {
     "`annotations`": "other annotations of the pods, by `network-attachments`",
     "`ipcLock`": "the capability `IPC_LOCK`, by `ipc-lock`: for pods with a network device, in namespaces of "
     "`isolation.ipcLock` whose Pod Security level allows it",
+    "`claims`": "claims of devices by DRA, by `fabric-claims`: a channel of a ComputeDomain, or network cards",
     "`recipe`": "containers, init containers, volumes and mounts, by `fabric-recipe`: all of them or nothing",
-    "`needs`": "nothing: the webhook warns of it where the pods have no network device, and the profile gives neither "
-    "devices nor networks nor a recipe",
+    "`needs`": "nothing: the webhook warns of it where the pods have no network device, and the profile gives no "
+    "devices, claims, networks or recipe",
     "`forbidden`, `excepted`": "nothing: `env` of this profile and of profiles based on it must not set these",
 }
 """The keys of a profile, and what the webhook adds for each."""
@@ -111,11 +112,28 @@ device and warns. Files, networks and capabilities belong in its runtime.
 Pods on the network of their node (`hostNetwork`) get no networks, and no variable that names `eth0`, because `eth0` is
 the name of a pod's own interface.
 
+## Claims of devices by DRA
+
+`claims` gives training pods a device that a DRA driver offers: the channel of a ComputeDomain, without which NVLink
+between nodes stays unused, or network cards. The site makes the ResourceClaimTemplate in the namespaces of the pods.
+For a ComputeDomain its driver makes it, with the name in `spec.channel.resourceClaimTemplate.name`.
+
+```yaml
+fabrics:
+  nvl72:
+    base: mnnvl
+    claims:
+      - {name: imex-channel, resourceClaimTemplate: training-channel, roles: [training]}
+```
+
+The webhook adds a claim only to pods that take all GPUs of a node. A pod that already has a claim for something other
+than accelerators keeps its own claims alone. If usher knows that the template is missing, it adds nothing and warns.
+
 ## A recipe for what a plugin needs
 
 Some plugins of NCCL need a daemon beside the training container, and libraries or devices of the node. A site writes
-these parts as in a pod. usher brings no image. The mutation `fabric-recipe` adds all parts or nothing: a pod with another
-container or volume of the same name keeps its own.
+these parts as in a pod. usher brings no image. The mutation `fabric-recipe` adds all parts or nothing: a pod with
+another container or volume of the same name keeps its own.
 
 ```yaml
 fabrics:

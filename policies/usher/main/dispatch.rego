@@ -1806,6 +1806,10 @@ _intents_accelerator_pods contains {"mutation": "fabric/fabric_recipe", "intent"
 	some intent in data.usher.mutations.fabric.fabric_recipe.intents
 }
 
+_intents_accelerator_pods contains {"mutation": "fabric/fabric_claims", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.fabric_claims.intents
+}
+
 _intents contains each if {
 	count(input.podSets) > 0
 	some each in _intents_pods
@@ -1924,6 +1928,10 @@ _skips_accelerator_pods contains {"mutation": "fabric/ipc_lock", "skip": skip} i
 
 _skips_accelerator_pods contains {"mutation": "fabric/fabric_recipe", "skip": skip} if {
 	some skip in data.usher.mutations.fabric.fabric_recipe.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/fabric_claims", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.fabric_claims.skips
 }
 
 _skips contains each if {

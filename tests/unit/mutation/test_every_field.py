@@ -49,6 +49,7 @@ VALUES: dict[str, tuple[str, paths.Object]] = {
     ),
     "resource": (WORKER + CONTAINER, {"name": "rdma/hca", "amount": 8}),
     "request": (WORKER + CONTAINER, {"name": "nvidia.com/gpu", "amount": "8"}),
+    "claim": (WORKER + CONTAINER, {"name": "imex-channel", "template": "training-channel"}),
     "capability": (WORKER + CONTAINER, {"name": "IPC_LOCK"}),
 }
 
@@ -75,6 +76,8 @@ PLACES = [
             "/spec/priorityClassName",
             "/spec/volumes",
             "/spec/initContainers",
+            "/spec/resourceClaims",
+            "/spec/containers/0/resources/claims",
             "/spec/containers/0/env",
             "/spec/containers/0/envFrom",
             "/spec/containers/0/resources",

@@ -7,9 +7,7 @@ from usher import errors, model, paths, quantities
 from usher.mutation.containers import MOUNTED, mounted_over
 from usher.mutation.editing import Edit
 from usher.mutation.pods import place_of
-from usher.mutation.skip_reasons import ALREADY_THERE, NOT_CHANGEABLE, USER_DECIDES, list_at, named
-
-ELSEWHERE: Final = "the kind keeps the containers of its pods in fields of its own"
+from usher.mutation.skip_reasons import ALREADY_THERE, ELSEWHERE, NOT_CHANGEABLE, USER_DECIDES, list_at, named
 
 _Addition = tuple[str, paths.Json, Callable[[str, paths.Json], None]]
 """A place, a value, and what writes it there."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.mutation import containers, objects, pods, recipes
+from usher.mutation import claims, containers, objects, pods, recipes
 from usher.mutation.editing import Edit
 
 ON_OBJECT: Final[Mapping[str, Callable[[Edit, model.Workload, paths.Object], str]]] = {
@@ -33,6 +33,7 @@ ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, 
     "resource": containers.resource,
     "request": containers.request,
     "capability": containers.capability,
+    "claim": claims.claim,
 }
 
 IN_METADATA: Final = frozenset({"annotation", "network", "recipe"})
@@ -54,6 +55,7 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "resource": ("name",),
     "request": ("name",),
     "capability": ("name",),
+    "claim": ("name",),
 }
 """What tells two values of one field apart; two intents for the same place, field and identity must agree."""
 
@@ -75,6 +77,7 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "resource": {"name", "amount"},
     "request": {"name", "amount"},
     "capability": {"name"},
+    "claim": {"name", "template"},
 }
 """What a value must say; the rest of it is handed on as it is."""
 
@@ -96,5 +99,6 @@ WORDS: Final[Mapping[str, str]] = {
     "resource": "resource limit",
     "request": "resource request",
     "capability": "capability",
+    "claim": "device claim",
 }
 """What people call the fields."""

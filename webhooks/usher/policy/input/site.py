@@ -75,6 +75,13 @@ class File(TypedDict):
     """Where containers see it."""
 
 
+class Claim(TypedDict):
+    name: str
+    template: str
+    """A ResourceClaimTemplate in the namespace of the workload."""
+    roles: list[str]
+
+
 class Fabric(TypedDict):
     env: dict[str, str]
     resources: dict[str, int]
@@ -85,6 +92,7 @@ class Fabric(TypedDict):
     """Variables that must not be set; names ending in * are prefixes."""
     needs: NotRequired[list[str]]
     """What only the site or the author can add; absent where a recipe gives it."""
+    claims: NotRequired[list[Claim]]
     recipe: NotRequired[dict[str, Any]]
     """Lists of containers, volumes and mounts, as in a pod."""
     topology: NotRequired[File]
@@ -195,6 +203,11 @@ def _fabric(fabric: models.Fabric) -> Fabric:
         "ipcLock": fabric.ipc_lock,
         "forbidden": sorted(fabric.forbidden),
     }
+    if fabric.claims:
+        result["claims"] = [
+            {"name": claim.name, "template": claim.resource_claim_template, "roles": list(claim.roles)}
+            for claim in fabric.claims
+        ]
     if fabric.recipe is not None:
         result["recipe"] = fabric.recipe.model_dump(by_alias=True)
     elif fabric.needs:

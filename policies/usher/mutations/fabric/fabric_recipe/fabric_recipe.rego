@@ -65,6 +65,7 @@ _in_need := [entry |
 	some entry in fabric.training_containers
 	count(entry.profile.resources) == 0
 	count(entry.profile.networks) == 0
+	not entry.profile.claims
 	not fabric.has_network_device(entry.podSet)
 ]
 
