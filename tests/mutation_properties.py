@@ -148,9 +148,9 @@ def read_otherwise(case: Case) -> Iterator[str]:
         if asked[0] != asked[1]:
             yield f"requests of {before.path!r}: {asked[0]} became {asked[1]}"
         # A recipe adds containers of its own.
-        others = {each.name: each for each in after.containers}
+        others = {each.path: each for each in after.containers}
         for one in before.containers:
-            yield from _differences(one, others[one.name], _OF_CONTAINERS, one.path)
+            yield from _differences(one, others[one.path], _OF_CONTAINERS, one.path)
     # The templates of claims that usher.yaml lists are in the cluster, not in the file.
     claiming = any(each.field == "claim" for each in case.merged.applied)
     for unknown in set(now.unknowns) - set(case.workload.unknowns):
