@@ -57,14 +57,18 @@ KEYS = {
     "(`NVIDIA_VISIBLE_DEVICES`), differ from pod to pod (`RANK`) or replace values of the image (`LD_LIBRARY_PATH`)",
     "`topology`": "a file of a ConfigMap and `NCCL_TOPO_FILE`, together or not at all, by `topology-file`",
     "`ncclConf`": "a file of a ConfigMap as `/etc/nccl.conf`, for ranks that do not see the variables, by `nccl-conf`",
-    "`resources`": "limits of devices of the network, by `network-devices`; a part of a node's GPUs gets that part",
+    "`resources`": "limits of devices of the network, by `network-devices`; a part of a node's GPUs gets that part, "
+    "but at least one",
     "`networks`": "networks of Multus, in the order of the list and the notation of the pod, by `network-attachments`",
     "`annotations`": "other annotations of the pods, by `network-attachments`",
     "`ipcLock`": "the capability `IPC_LOCK`, by `ipc-lock`: for pods with a network device, in namespaces of "
     "`isolation.ipcLock` whose Pod Security level allows it",
     "`wholeNodes`": "nothing else: only pods with all GPUs of a node get the profile, because pods of one node cannot "
     "share its network cards",
-    "`needs`": "nothing: it lists what only the user can add",
+    "`claims`": "claims of devices by DRA, by `fabric-claims`: a channel of a ComputeDomain, or network cards",
+    "`recipe`": "containers, init containers, volumes and mounts, by `fabric-recipe`: all of them or nothing",
+    "`needs`": "nothing: the webhook warns of it where the pods have no network device, and the profile gives no "
+    "devices, claims, networks or recipe",
     "`forbidden`, `excepted`": "nothing: `env` of this profile and of profiles based on it must not set these",
 }
 """The keys of a profile, and what the webhook adds for each."""
@@ -109,6 +113,67 @@ device and warns. Files, networks and capabilities belong in its runtime.
 
 Pods on the network of their node (`hostNetwork`) get no networks, and no variable that names `eth0`, because `eth0` is
 the name of a pod's own interface.
+
+## Claims of devices by DRA
+
+`claims` gives training pods a device that a DRA driver offers: the channel of a ComputeDomain, without which NVLink
+between nodes stays unused, or network cards. The site makes the ResourceClaimTemplate in the namespaces of the pods.
+For a ComputeDomain its driver makes it, with the name in `spec.channel.resourceClaimTemplate.name`.
+
+```yaml
+fabrics:
+  nvl72:
+    base: mnnvl
+    claims:
+      - {name: imex-channel, resourceClaimTemplate: training-channel, roles: [training]}
+```
+
+The webhook adds a claim only to pods that take all GPUs of a node. A pod that already has a claim for something other
+than accelerators keeps its own claims alone. If usher knows that the template is missing, it adds nothing and warns.
+
+## A recipe for what a plugin needs
+
+Some plugins of NCCL need a daemon beside the training container, and libraries or devices of the node. A site writes
+these parts as in a pod. usher brings no image. The mutation `fabric-recipe` adds all parts or nothing: a pod with
+another container or volume of the same name keeps its own.
+
+```yaml
+fabrics:
+  a3-mega:
+    base: gcp-tcpxo
+    recipe:
+      annotations:
+        devices.gke.io/container.tcpxo-daemon: |
+          - path: /dev/nvidia0
+          - path: /dev/nvidiactl
+      initContainers:
+        - name: tcpxo-daemon
+          image: registry.example.com/tcpxo-daemon:1.0
+          restartPolicy: Always
+          resources: {requests: {cpu: "4", memory: 4Gi}, limits: {cpu: "4", memory: 4Gi}}
+          volumeMounts:
+            - {name: nvidia-libraries, mountPath: /usr/local/nvidia}
+      volumes:
+        - {name: nvidia-libraries, hostPath: {path: /home/kubernetes/bin/nvidia}}
+      volumeMounts:
+        - {name: nvidia-libraries, mountPath: /usr/local/nvidia}
+```
+
+| Key | What the webhook adds |
+| --- | --- |
+| `initContainers` | init containers after those of the pod; `restartPolicy: Always` makes one a sidecar |
+| `containers` | containers beside those of the pod; a Job ends only when they end |
+| `volumes` | volumes of the pod |
+| `volumeMounts` | mounts of these volumes in the containers that train |
+| `annotations` | annotations for a container of the recipe; only for pods with all GPUs of a node |
+
+Write a daemon as a sidecar only if the cluster runs Kubernetes 1.29 or later. Older versions drop `restartPolicy` of
+an init container, and the pod waits for the daemon for ever. usher does not know the version of the cluster. The
+checks judge the pods with their recipe. Mount `/sys` with `readOnly: true`, and give the containers requests and
+limits of cpu and memory. `examples/sites/gke-a3-mega.yaml` has a whole recipe. A script of the node
+(`nccl-env-profile.sh`) belongs into the command of the training container, which usher does not change. usher adds no
+recipe to a TrainJob, whose runtime holds it, and no recipe to kinds that keep containers in fields of their own,
+as templates of Argo and SparkApplications do.
 
 ## Shipped profiles
 """

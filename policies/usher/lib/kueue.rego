@@ -126,9 +126,8 @@ framework := lower($"{input.workload.group}/{input.workload.kind}") if {
 # METADATA
 # title: Integrations that Kueue's configuration lists
 # description: From usher.yaml, or else from Kueue's ConfigMap in the cluster. Empty if usher knows neither.
-frameworks := declared if {
-	declared := parameters.queueing.integration_not_enabled.frameworks
-	declared != []
+frameworks := _declared_frameworks if {
+	_declared_frameworks != []
 } else := known if {
 	known := input.cluster.kueue.frameworks
 } else := []
@@ -141,6 +140,16 @@ left_out if {
 	not framework in frameworks
 	framework
 }
+
+# METADATA
+# title: Whether usher.yaml says that Kueue's configuration does not enable the kind
+# description: Mutations and checks agree on this; mutations do not see the cluster.
+declared_left_out if {
+	_declared_frameworks != []
+	left_out
+}
+
+_declared_frameworks := parameters.queueing.integration_not_enabled.frameworks
 
 # METADATA
 # title: Field with the labels that Kueue reads, in dotted form
@@ -179,16 +188,6 @@ is_object_name(text) if {
 		not startswith(part, "-")
 		not endswith(part, "-")
 	}
-}
-
-# METADATA
-# title: Whether Kueue selects the nodes
-# description: The flavors of a queue have node labels. Kueue adds these to the pods when it admits the workload.
-places_pods if in_queue
-
-places_pods if {
-	input.workload.queueLabelPath
-	input.site.queue.placesPods
 }
 
 # METADATA

@@ -38,14 +38,6 @@ test_only_what_is_in_no_queue_and_was_not_made_joins_the_declared_one if {
 	not kueue.could_join_declared_queue with input as {"site": declared, "workload": job, "cluster": left_out}
 }
 
-test_a_declared_queue_places_the_pods_of_kinds_that_kueue_queues if {
-	site := {"queue": {"placesPods": true}}
-	kueue.places_pods with input as {"site": site, "workload": {"queueLabelPath": "/metadata", "labels": {}}}
-	not kueue.places_pods with input as {"site": site, "workload": {"labels": {}}}
-	elsewhere := {"queue": {"placesPods": false}}
-	not kueue.places_pods with input as {"site": elsewhere, "workload": {"queueLabelPath": "/metadata", "labels": {}}}
-}
-
 with_frameworks(workload) := {"workload": workload, "cluster": {"kueue": {"frameworks": ["batch/job"]}}}
 
 test_what_comes_by_an_integration_is_left_out_where_that_is_not_listed if {

@@ -8,7 +8,7 @@
 #   - input: schema.input
 package usher.lib.pools
 
-import data.usher.lib.kueue
+import data.usher.lib.queueable
 import data.usher.lib.workload
 
 # METADATA
@@ -50,7 +50,7 @@ _on_different_boards if {
 	count(_boards) > 1
 	input.workload.gang.wanted
 	workload.makes_several_pods
-	not kueue.places_pods
+	not queueable.places_pods
 }
 
 _boards := {fit.board |

@@ -45,18 +45,21 @@ direct_claims := [{"podSet": pod_set, "index": index, "name": claim.resourceClai
 	claim.resourceClaimName
 ]
 
+# Kueue refuses the object in any queue, or never admits it.
+_refusals contains "the RayJob would keep its cluster and its quota after it finishes; set shutdownAfterJobFinishes: true" if keeps_its_cluster
+
+_refusals contains "the RayJob runs on an existing cluster; label the RayCluster instead" if kueue.ray_job_selects_its_cluster
+
+_refusals contains "its Ray cluster scales itself; set the annotation kueue.x-k8s.io/elastic-job, or turn enableInTreeAutoscaling off" if scales_itself
+
+_refusals contains "a worker group of its Ray cluster is named head; give the group another name" if count(groups_named_head) > 0
+
+_refusals contains "its pods name a ResourceClaim directly, which Kueue cannot count; name a ResourceClaimTemplate" if count(direct_claims) > 0
+
 # METADATA
 # title: Why Kueue cannot take the workload into a queue
 # description: Each reason begins with a lower-case letter and ends with the remedy. Empty if usher knows no reason.
-obstacles contains "the RayJob would keep its cluster and its quota after it finishes; set shutdownAfterJobFinishes: true" if keeps_its_cluster
-
-obstacles contains "the RayJob runs on an existing cluster; label the RayCluster instead" if kueue.ray_job_selects_its_cluster
-
-obstacles contains "its Ray cluster scales itself; set the annotation kueue.x-k8s.io/elastic-job, or turn enableInTreeAutoscaling off" if scales_itself
-
-obstacles contains "a worker group of its Ray cluster is named head; give the group another name" if count(groups_named_head) > 0
-
-obstacles contains "its pods name a ResourceClaim directly, which Kueue cannot count; name a ResourceClaimTemplate" if count(direct_claims) > 0
+obstacles contains reason if some reason in _refusals
 
 obstacles contains "an annotation asks for a part of a GPU, which Kueue cannot count; ask for a resource or a device claim" if {
 	some pod_set in input.podSets
@@ -143,3 +146,26 @@ joins_declared_queue if {
 will_be_queued if kueue.in_queue
 
 will_be_queued if joins_declared_queue
+
+# METADATA
+# title: Whether Kueue selects the nodes
+# description: |
+#   The flavors of a queue have node labels. Kueue adds these to the pods when it admits the workload. Kueue does not
+#   place a workload that it refuses, that usher.yaml says it leaves out, or that usher does not put into the queue. Of an
+#   object that a controller made, usher assumes that its owner is in the queue.
+places_pods if {
+	kueue.in_queue
+	not kueue.declared_left_out
+	count(_refusals) == 0
+}
+
+places_pods if {
+	input.site.queue.placesPods
+	joins_declared_queue
+}
+
+places_pods if {
+	input.site.queue.placesPods
+	input.workload.owned
+	input.workload.queueLabelPath
+}

@@ -120,3 +120,52 @@ test_the_queue_of_another_scheduler_gets_no_job_around_the_queue_of_usher_yaml i
 		}
 	}
 }
+
+placing(document) := object.union(document, {"site": {"queue": {"localQueue": "research", "placesPods": true}}})
+
+in_queue := {"labels": {"kueue.x-k8s.io/queue-name": "urgent"}}
+
+test_a_queue_places_the_pods_that_join_it_where_usher_yaml_says_so if {
+	queueable.places_pods with input as placing(job({}, [pod_set({})]))
+	not queueable.places_pods with input as job({}, [pod_set({})])
+	not queueable.places_pods with input as placing({"podSets": [], "object": {}, "workload": object.remove(workload({}), ["queueLabelPath"])})
+}
+
+test_pods_in_a_queue_are_placed_whatever_usher_yaml_says if {
+	queueable.places_pods with input as job(in_queue, [pod_set({})])
+}
+
+test_what_kueue_refuses_is_not_placed_by_it if {
+	not queueable.places_pods with input as placing(ray_job({}))
+	by_name := pod_set({"resourceClaims": [{"name": "b", "resourceClaimName": "c"}]})
+	not queueable.places_pods with input as placing(job({}, [by_name]))
+	not queueable.places_pods with input as job(in_queue, [by_name])
+	share := pod_set({"requests": [{"route": "fraction annotation"}]})
+	not queueable.places_pods with input as placing(job({}, [share]))
+}
+
+test_a_share_of_a_gpu_in_a_queue_is_placed_by_its_flavors if {
+	share := pod_set({"requests": [{"route": "fraction annotation"}]})
+	queueable.places_pods with input as job(in_queue, [share])
+}
+
+leaving_out := {"site": {"parameters": {"queueing/integration_not_enabled": {"frameworks": ["pod"]}}}}
+
+test_a_kind_that_usher_yaml_leaves_out_is_not_placed if {
+	not queueable.places_pods with input as object.union(placing(job({}, [pod_set({})])), leaving_out)
+	not queueable.places_pods with input as object.union(job(in_queue, [pod_set({})]), leaving_out)
+	enabled := {"site": {"parameters": {"queueing/integration_not_enabled": {"frameworks": ["batch/job"]}}}}
+	queueable.places_pods with input as object.union(job(in_queue, [pod_set({})]), enabled)
+}
+
+test_mutations_do_not_see_the_cluster_so_a_label_counts_as_placed if {
+	left_out := {"cluster": {"kueue": {"frameworks": ["pod"]}}}
+	queueable.places_pods with input as object.union(job(in_queue, [pod_set({})]), left_out)
+}
+
+test_the_owner_of_what_a_controller_made_is_taken_to_be_in_the_queue if {
+	queueable.places_pods with input as placing(job({"owned": true}, [pod_set({})]))
+	not queueable.places_pods with input as job({"owned": true}, [pod_set({})])
+	without_label := object.remove(workload({"owned": true}), ["queueLabelPath"])
+	not queueable.places_pods with input as placing({"podSets": [], "object": {}, "workload": without_label})
+}

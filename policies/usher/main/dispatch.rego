@@ -1806,6 +1806,14 @@ _intents_accelerator_pods contains {"mutation": "fabric/ipc_lock", "intent": int
 	some intent in data.usher.mutations.fabric.ipc_lock.intents
 }
 
+_intents_accelerator_pods contains {"mutation": "fabric/fabric_recipe", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.fabric_recipe.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "fabric/fabric_claims", "intent": intent} if {
+	some intent in data.usher.mutations.fabric.fabric_claims.intents
+}
+
 _intents contains each if {
 	count(input.podSets) > 0
 	some each in _intents_pods
@@ -1838,6 +1846,10 @@ _warnings_accelerator_pods contains {"mutation": "queueing/queue_label", "warnin
 
 _warnings_accelerator_pods contains {"mutation": "fabric/nccl_environment", "warning": warning} if {
 	some warning in data.usher.mutations.fabric.nccl_environment.warnings
+}
+
+_warnings_accelerator_pods contains {"mutation": "fabric/fabric_recipe", "warning": warning} if {
+	some warning in data.usher.mutations.fabric.fabric_recipe.warnings
 }
 
 _warnings contains each if {
@@ -1916,6 +1928,14 @@ _skips_accelerator_pods contains {"mutation": "fabric/network_attachments", "ski
 
 _skips_accelerator_pods contains {"mutation": "fabric/ipc_lock", "skip": skip} if {
 	some skip in data.usher.mutations.fabric.ipc_lock.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/fabric_recipe", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.fabric_recipe.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "fabric/fabric_claims", "skip": skip} if {
+	some skip in data.usher.mutations.fabric.fabric_claims.skips
 }
 
 _skips contains each if {

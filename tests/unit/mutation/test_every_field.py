@@ -25,6 +25,18 @@ VALUES: dict[str, tuple[str, paths.Object]] = {
     "annotation": (WORKER, {"key": "karpenter.sh/do-not-disrupt", "value": "true"}),
     "ownLabel": (WORKER, {"key": "kueue.x-k8s.io/queue-name", "value": "research"}),
     "network": (WORKER, {"name": "rdma/rail@net1"}),
+    "recipe": (
+        WORKER,
+        {
+            "recipe": {
+                "initContainers": [{"name": "daemon", "image": "daemon", "restartPolicy": "Always"}],
+                "volumes": [{"name": "socket", "emptyDir": {}}],
+                "volumeMounts": [{"name": "socket", "mountPath": "/run/daemon"}],
+                "annotations": {"devices.gke.io/container.daemon": "- path: /dev/nvidia0"},
+            },
+            "containers": [WORKER + CONTAINER],
+        },
+    ),
     "environment": (WORKER + CONTAINER, {"name": "NCCL_DEBUG", "value": "WARN"}),
     "enforcedEnvironment": (WORKER + CONTAINER, {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}),
     "mount": (
@@ -37,6 +49,7 @@ VALUES: dict[str, tuple[str, paths.Object]] = {
     ),
     "resource": (WORKER + CONTAINER, {"name": "rdma/hca", "amount": 8}),
     "request": (WORKER + CONTAINER, {"name": "nvidia.com/gpu", "amount": "8"}),
+    "claim": (WORKER + CONTAINER, {"name": "imex-channel", "template": "training-channel"}),
     "capability": (WORKER + CONTAINER, {"name": "IPC_LOCK"}),
 }
 
@@ -62,6 +75,9 @@ PLACES = [
             "/spec/schedulerName",
             "/spec/priorityClassName",
             "/spec/volumes",
+            "/spec/initContainers",
+            "/spec/resourceClaims",
+            "/spec/containers/0/resources/claims",
             "/spec/containers/0/env",
             "/spec/containers/0/envFrom",
             "/spec/containers/0/resources",

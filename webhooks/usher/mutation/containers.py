@@ -52,7 +52,7 @@ def mounted(edit: Edit, container: model.Container, pod_set: model.PodSet, value
     has_volume = named(list_at(edit, volumes_place), "name", volume["name"])
     if has_volume is not None and not is_same(has_volume, volume):
         return f"the pod has another volume named {volume['name']}"
-    there = _mounted_over(edit, container, str(mount["mountPath"]))
+    there = mounted_over(edit, container, str(mount["mountPath"]))
     if any(not _is_same_mount(each, mount) for each in there):
         return MOUNTED
     # Read every place before the first write, so that an intent never applies in part. Equal entries stay as they are.
@@ -153,7 +153,7 @@ def _may_bring(source: paths.Json, name: str) -> bool:
     return name.startswith(prefix) if isinstance(prefix, str) else True
 
 
-def _mounted_over(edit: Edit, container: model.Container, path: str) -> list[paths.Object]:
+def mounted_over(edit: Edit, container: model.Container, path: str) -> list[paths.Object]:
     """What the container mounts at a path, or above it: that is where its user has other files than the image."""
     entries = [
         (each, clean(place))

@@ -10,6 +10,7 @@ ALREADY_THERE: Final = "it is there already"
 USER_DECIDES: Final = "the user set another value"
 MATCHES_NOTHING: Final = "its node affinity matches no node at all"
 NO_PLACE: Final = "the kind has no place for it"
+ELSEWHERE: Final = "the kind keeps the containers of its pods in fields of its own"
 SHARED_METADATA: Final = "its pods have their metadata in common with others, which would be given it too"
 NOT_CHANGEABLE: Final = (
     "a change here would not reach its pods, or would be refused; the webhook changes the pods when they are made"

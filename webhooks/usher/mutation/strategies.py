@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.mutation import containers, objects, pods
+from usher.mutation import claims, containers, objects, pods, recipes
 from usher.mutation.editing import Edit
 
 ON_OBJECT: Final[Mapping[str, Callable[[Edit, model.Workload, paths.Object], str]]] = {
@@ -24,6 +24,7 @@ ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]
     "annotation": pods.annotation,
     "ownLabel": pods.own_label,
     "network": pods.network,
+    "recipe": recipes.recipe,
 }
 ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, paths.Object], str]]] = {
     "environment": containers.environment,
@@ -32,9 +33,10 @@ ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, 
     "resource": containers.resource,
     "request": containers.request,
     "capability": containers.capability,
+    "claim": claims.claim,
 }
 
-IN_METADATA: Final = frozenset({"annotation", "network"})
+IN_METADATA: Final = frozenset({"annotation", "network", "recipe"})
 """Fields of intents that change the metadata of a pod template."""
 
 IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
@@ -46,12 +48,14 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "annotation": ("key",),
     "ownLabel": ("key",),
     "network": ("name",),
+    "recipe": (),
     "environment": ("name",),
     "enforcedEnvironment": ("name",),
     "mount": ("mountPath",),
     "resource": ("name",),
     "request": ("name",),
     "capability": ("name",),
+    "claim": ("name",),
 }
 """What tells two values of one field apart; two intents for the same place, field and identity must agree."""
 
@@ -66,12 +70,14 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "annotation": {"key", "value"},
     "ownLabel": {"key", "value"},
     "network": {"name"},
+    "recipe": {"recipe", "containers"},
     "environment": {"name"},
     "enforcedEnvironment": {"name"},
     "mount": {"volume", "mountPath"},
     "resource": {"name", "amount"},
     "request": {"name", "amount"},
     "capability": {"name"},
+    "claim": {"name", "template"},
 }
 """What a value must say; the rest of it is handed on as it is."""
 
@@ -86,11 +92,13 @@ WORDS: Final[Mapping[str, str]] = {
     "annotation": "annotation",
     "ownLabel": "label of the template",
     "network": "network",
+    "recipe": "recipe of the fabric",
     "environment": "env",
     "enforcedEnvironment": "env",
     "mount": "volume",
     "resource": "resource limit",
     "request": "resource request",
     "capability": "capability",
+    "claim": "device claim",
 }
 """What people call the fields."""

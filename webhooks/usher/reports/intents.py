@@ -12,6 +12,10 @@ _PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("na
 """Keys of values that people write as `name=value`."""
 
 
+_PARTS: Final = {"containers": ("initContainers", "containers"), "volumes": ("volumes",)}
+"""The lists of a recipe, by what people call their entries."""
+
+
 def rank(key: str) -> tuple[int, str]:
     """Sorts the keys of a value in the usual order of manifests."""
     return _ORDER.index(key) if key in _ORDER else len(_ORDER), key
@@ -41,6 +45,8 @@ def value(intent: model.Intent) -> str:
         return str(wanted)
     if intent.field == "mount":
         return _mount(wanted)
+    if intent.field == "recipe":
+        return _recipe(wanted)
     for name, content in _PAIRS:
         if set(wanted) == {name, content}:
             return f"{wanted[name]}={_short(wanted[content])}"
@@ -53,6 +59,21 @@ def _short(content: paths.Json) -> str:
     if isinstance(content, list):
         return ",".join(str(each) for each in content)
     return str(content)
+
+
+def _recipe(wanted: paths.Object) -> str:
+    """The names of its containers and volumes."""
+    found = wanted.get("recipe")
+    lists = found if isinstance(found, dict) else {}
+    parts = {
+        noun: [str(each["name"]) for field in fields for each in _named(lists.get(field))]
+        for noun, fields in _PARTS.items()
+    }
+    return ", ".join(f"{noun} {' '.join(names)}" for noun, names in parts.items() if names)
+
+
+def _named(content: paths.Json) -> list[paths.Object]:
+    return [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
 
 
 def _mount(wanted: paths.Object) -> str:

@@ -57,6 +57,6 @@ def test_its_examples_of_a_configuration_are_ones() -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", INTRODUCTION, re.DOTALL)
     values = [value for block in blocks for value in yaml.safe_load_all(block) if value.get("kind") != "ConfigMap"]
 
-    assert len(values) == 3
+    assert len(values) == 5
     for value in values:
         models.Config.model_validate(value)

@@ -4,7 +4,8 @@ from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from usher.config.fields import LabelKey, Name, ResourceName, Section, VariableName
+from usher.config.fabrics.recipes import Recipe
+from usher.config.fields import LabelKey, Name, ResourceName, Role, Section, VariableName
 
 _DECIDES_DEVICES: Final = "it decides which devices a container sees, and only the device plugin may decide that"
 _DIFFERS_BY_POD: Final = "it differs from pod to pod, and the operator of the job sets it"
@@ -46,6 +47,7 @@ _OF_OTHERS: Final = (
 _FILE: Final = r"\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*"
 FileName = Annotated[str, StringConstraints(pattern=rf"^{_FILE}$", max_length=253)]
 """Key of a ConfigMap, which cannot lead out of its folder."""
+ClaimName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
 FilePath = Annotated[str, StringConstraints(pattern=rf"^(/{_FILE})+$", max_length=253)]
 Network = Annotated[
     str, StringConstraints(pattern=r"^([a-z0-9][-a-z0-9.]*/)?[a-z0-9][-a-z0-9.]*(@[a-zA-Z0-9][-a-zA-Z0-9_.]{0,14})?$")
@@ -68,6 +70,18 @@ class SettingsFile(Section):
 
     config_map: Name = Field(description="ConfigMap that holds it, in the namespace of the pods.")
     key: FileName = Field(default="nccl.conf", description="Its key in the ConfigMap.")
+
+
+class Claim(Section):
+    """A device claim of training pods by DRA: a channel of a ComputeDomain, or network cards."""
+
+    name: ClaimName = Field(description="Name of the claim in the pod.")
+    resource_claim_template: Name = Field(
+        description="ResourceClaimTemplate in the namespace of the pods; of a ComputeDomain, that of its channel."
+    )
+    roles: list[Role] = Field(
+        default=["training"], min_length=1, description="Roles of the workloads that get it; by default training."
+    )
 
 
 class Fabric(Section):
@@ -102,8 +116,19 @@ class Fabric(Section):
         description="Whether only pods with all GPUs of a node (`gpu.perNode` of the pool) get the profile, because "
         "pods of one node cannot share its network cards.",
     )
+    claims: list[Claim] = Field(
+        default=[],
+        max_length=8,
+        description="Device claims of pods that take all GPUs of a node, and of their containers that train.",
+    )
+    recipe: Recipe | None = Field(
+        default=None, description="Containers, volumes and mounts that a plugin of the fabric needs in the pods."
+    )
     needs: list[str] = Field(
-        default=[], max_length=16, description="What else a pod needs and usher cannot add; usher only reports it."
+        default=[],
+        max_length=16,
+        description="What else a pod needs. The webhook warns of it where pods have no network device, and the profile "
+        "gives no devices, claims, networks or recipe. An empty list silences the warning.",
     )
     forbidden: dict[VariablePattern, str] = Field(
         default={}, max_length=100, description="Variables that must not be set on this fabric, with the reason."
@@ -130,6 +155,15 @@ class Fabric(Section):
         if twice:
             raise ValueError(f"{', '.join(twice)} is listed twice; a pod attaches to a network once")
         return networks
+
+    @field_validator("claims")
+    @classmethod
+    def _check_claims_are_unique(cls, claims: list[Claim]) -> list[Claim]:
+        names = [claim.name for claim in claims]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"several claims are named {', '.join(twice)}; give each claim its own name")
+        return claims
 
     @field_validator("annotations")
     @classmethod

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
@@ -77,6 +77,13 @@ class File(TypedDict):
     """Where containers see it."""
 
 
+class Claim(TypedDict):
+    name: str
+    template: str
+    """A ResourceClaimTemplate in the namespace of the workload."""
+    roles: list[str]
+
+
 class Fabric(TypedDict):
     env: dict[str, str]
     resources: dict[str, int]
@@ -87,6 +94,11 @@ class Fabric(TypedDict):
     """Whether it is only for pods with all GPUs of a node."""
     forbidden: list[str]
     """Variables that must not be set; names ending in * are prefixes."""
+    needs: NotRequired[list[str]]
+    """What only the site or the author can add; absent where a recipe gives it."""
+    claims: NotRequired[list[Claim]]
+    recipe: NotRequired[dict[str, Any]]
+    """Lists of containers, volumes and mounts, as in a pod."""
     topology: NotRequired[File]
     ncclConf: NotRequired[File]
 
@@ -201,6 +213,15 @@ def _fabric(fabric: models.Fabric) -> Fabric:
         "wholeNodes": fabric.whole_nodes,
         "forbidden": sorted(fabric.forbidden),
     }
+    if fabric.claims:
+        result["claims"] = [
+            {"name": claim.name, "template": claim.resource_claim_template, "roles": list(claim.roles)}
+            for claim in fabric.claims
+        ]
+    if fabric.recipe is not None:
+        result["recipe"] = fabric.recipe.model_dump(by_alias=True)
+    elif fabric.needs:
+        result["needs"] = list(fabric.needs)
     if fabric.topology is not None:
         topology = fabric.topology
         result["topology"] = {"configMap": topology.config_map, "key": topology.key, "path": topology.path}

@@ -30,6 +30,7 @@ package usher.checks.placement.gpu_node_affinity_present
 
 import data.usher.lib.kueue
 import data.usher.lib.placement
+import data.usher.lib.queueable
 import data.usher.lib.serving
 import data.usher.lib.workload
 
@@ -80,7 +81,7 @@ _open_pod_sets := [pod_set |
 	not pod_set.poolsFound
 	not pod_set.undeclaredDevices
 	not pod_set.undeclaredMachines
-	not kueue.places_pods
+	not queueable.places_pods
 	not _labelled
 
 	# Knative refuses both fields in its templates; the check judges the pods instead.

@@ -5,9 +5,10 @@
 #   or vpc.amazonaws.com/efa. Without it NCCL uses the ordinary network of the pod. The webhook adds a limit for every
 #   resource in the fabric profile to training containers of a workload with several pods. A container with a part of
 #   the GPUs of a node gets the same part of the devices, but at least one, where the pool says how many GPUs a node has.
-#   The webhook skips a resource that the container already names, rdma/ib where the container asks for another rdma
-#   device, and pods that share a GPU with others. It adds no device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device with
-#   NCCL_NET=Socket.
+#   A MIG instance gets one of each device, and GPUs of device claims count too. The webhook skips a resource that the
+#   container already names, rdma/ib where the container asks for another rdma device, and pods that share a GPU with
+#   others. It adds no device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device
+#   with NCCL_NET=Socket.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Mellanox/k8s-rdma-shared-dev-plugin
@@ -24,6 +25,7 @@ package usher.mutations.fabric.network_devices
 
 import data.usher.lib.fabric
 import data.usher.lib.rdma
+import data.usher.lib.shares_of_nodes as shares
 
 intents contains intent if {
 	some entry in fabric.training_containers
@@ -43,8 +45,11 @@ intents contains intent if {
 }
 
 # The part of the devices that goes with the container's part of the GPUs, so that one pod does not take those of others.
-_share(entry, amount) := max([1, floor((amount * gpus) / of_node)]) if {
-	gpus := fabric.gpus(entry.container, object.keys(entry.container.accelerators))
+# Without any device a pod would leave the fabric, and its gang with it.
+_share(entry, amount) := 1 if {
+	shares.parts_of_gpus(entry)
+} else := max([1, floor((amount * gpus) / of_node)]) if {
+	gpus := shares.gpus(entry)
 	of_node := max({fit.gpus | some fit in entry.podSet.fits})
 	gpus < of_node
 } else := amount

@@ -82,11 +82,25 @@ test_a_part_of_the_gpus_of_a_node_gets_that_part_of_the_devices if {
 	gets("32", job(16, 8))
 }
 
-test_pods_that_share_gpus_get_no_device if {
-	share := {"op": "replace", "path": "/podSets/0/requests/0/route", "value": "fraction annotation"}
-	sharing := json.patch(examples.before_pytorchjob, [share])
-	mutation.intents == set() with input as sharing
-	mutation.skips == skipped("/spec/pytorchReplicaSpecs/Worker/template", "its pods ask for parts of GPUs, and other pods of the node need its network devices too") with input as sharing
+with_route(route) := json.patch(job(4, 8), [{"op": "replace", "path": "/podSets/0/requests/0/route", "value": route}])
+
+test_a_part_of_a_gpu_gets_one_device[route] if {
+	some route in ["share", "fraction annotation", "partition"]
+	gets("1", with_route(route))
+}
+
+claiming(gpus) := json.patch(with_route("device claim"), [
+	{"op": "replace", "path": "/podSets/0/containers/0/accelerators", "value": {}},
+	{"op": "replace", "path": "/podSets/0/requests/0/minimum/value", "value": gpus},
+])
+
+test_gpus_of_device_claims_count if {
+	gets("32", claiming(8))
+	gets("16", claiming(4))
+}
+
+test_a_pool_that_does_not_say_its_gpus_gives_all_devices if {
+	gets("32", json.remove(job(1, 8), ["/podSets/0/fits/0/gpus"]))
 }
 
 worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"

@@ -25,9 +25,9 @@
 #   promises: [placement/gpu_node_affinity_present]
 package usher.mutations.placement.gpu_node_affinity
 
-import data.usher.lib.kueue
 import data.usher.lib.placement
 import data.usher.lib.pools
+import data.usher.lib.queueable
 import data.usher.lib.workload
 
 intents contains intent if {
@@ -83,7 +83,7 @@ else := "the pods select devices that no declared node pool has" if pod_set.unde
 
 else := "the pods select a type of machine that no declared node pool names" if pod_set.undeclaredMachines
 
-else := "the flavors of its Kueue queue select the nodes" if kueue.places_pods
+else := "the flavors of its Kueue queue select the nodes" if queueable.places_pods
 
 else := "the pod names its node" if _names_its_node(pod_set)
 

@@ -175,3 +175,9 @@ test_pods_that_select_devices_of_no_pool_are_left_alone if {
 	mutation.intents == set() with input as elsewhere
 	mutation.skips == {{"at": "", "reason": "the pods select devices that no declared node pool has"}} with input as elsewhere
 }
+
+test_a_workload_that_kueue_refuses_gets_the_nodes_of_its_pools if {
+	group := "/spec/rayClusterSpec/workerGroupSpecs/0/template"
+	products := ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3"]
+	mutation.intents == {requirement(group, "nvidia.com/gpu.product", products, "a100 and h100")} with input as examples.before_rayjob_that_kueue_refuses
+}
