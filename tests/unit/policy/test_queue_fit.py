@@ -86,3 +86,34 @@ def test_in_a_queue_that_the_user_chose_the_topology_is_still_compared() -> None
 
 def test_without_facts_the_queue_of_usher_yaml_is_given() -> None:
     assert keys(mutated(job("amd.com/gpu"), facts=())) >= {QUEUE, TOPOLOGY}
+
+
+def handed_over(*facts: paths.Object, labels: dict[str, str] | None = None) -> Merged:
+    queue = {"namespaces": [NAMESPACE], "localQueue": "research", "multiKueue": True}
+    evaluator = assembly.embedded(models.Config.model_validate({"queues": [queue]}), facts=Store.of(facts))
+    return evaluator.mutate(Request(value=job(labels=labels), namespace=NAMESPACE))
+
+
+def test_a_queue_without_admission_checks_gives_no_job_to_multikueue() -> None:
+    reason = "ClusterQueue research has no AdmissionCheck, so MultiKueue never takes the workload"
+
+    for labels in ({}, {QUEUE: "research"}):
+        merged = handed_over(*FACTS, labels=labels)
+
+        assert "managedBy" not in merged.value["spec"]
+        assert merged.value["metadata"]["labels"].get(QUEUE) == labels.get(QUEUE)
+        assert warnings(merged) == {reason}
+
+
+def test_a_queue_with_an_admission_check_does() -> None:
+    checked = cluster_queue(
+        "research", gpu_group(64), admissionChecksStrategy={"admissionChecks": [{"name": "elsewhere"}]}
+    )
+    merged = handed_over(CONFIGURED, local_queue("research"), checked, flavor("a100"))
+
+    assert merged.value["spec"]["managedBy"] == "kueue.x-k8s.io/multikueue"
+    assert warnings(merged) == set()
+
+
+def test_a_queue_that_usher_does_not_know_is_as_usher_yaml_says() -> None:
+    assert handed_over().value["spec"]["managedBy"] == "kueue.x-k8s.io/multikueue"

@@ -15,6 +15,8 @@ ON_OBJECT: Final[Mapping[str, Callable[[Edit, model.Workload, paths.Object], str
     "kueueLabel": objects.kueue_label,
     "label": objects.label,
     "gangSetting": objects.gang_setting,
+    "lifetime": objects.lifetime,
+    "managedBy": objects.managed_by,
 }
 ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]]] = {
     "toleration": pods.toleration,
@@ -24,6 +26,7 @@ ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]
     "annotation": pods.annotation,
     "ownLabel": pods.own_label,
     "network": pods.network,
+    "gracePeriod": pods.grace_period,
 }
 ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, paths.Object], str]]] = {
     "environment": containers.environment,
@@ -32,6 +35,7 @@ ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, 
     "resource": containers.resource,
     "request": containers.request,
     "capability": containers.capability,
+    "preStop": containers.pre_stop,
 }
 
 IN_METADATA: Final = frozenset({"annotation", "network"})
@@ -41,6 +45,7 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "kueueLabel": ("key",),
     "label": ("key",),
     "gangSetting": ("setting",),
+    "lifetime": ("setting",),
     "toleration": ("key", "operator", "value", "effect"),
     "nodeRequirement": ("key",),
     "annotation": ("key",),
@@ -59,6 +64,8 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "kueueLabel": {"key", "value"},
     "label": {"key", "value"},
     "gangSetting": {"setting", "value"},
+    "lifetime": {"setting", "seconds"},
+    "managedBy": {"name"},
     "toleration": {"key", "effect"},
     "nodeRequirement": {"key", "operator"},
     "schedulerName": {"name"},
@@ -66,12 +73,14 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "annotation": {"key", "value"},
     "ownLabel": {"key", "value"},
     "network": {"name"},
+    "gracePeriod": {"seconds"},
     "environment": {"name"},
     "enforcedEnvironment": {"name"},
     "mount": {"volume", "mountPath"},
     "resource": {"name", "amount"},
     "request": {"name", "amount"},
     "capability": {"name"},
+    "preStop": {"command"},
 }
 """What a value must say; the rest of it is handed on as it is."""
 
@@ -79,6 +88,8 @@ WORDS: Final[Mapping[str, str]] = {
     "kueueLabel": "label for Kueue",
     "label": "label",
     "gangSetting": "gang",
+    "lifetime": "time to live",
+    "managedBy": "managedBy",
     "toleration": "toleration",
     "nodeRequirement": "required node affinity",
     "schedulerName": "schedulerName",
@@ -86,11 +97,13 @@ WORDS: Final[Mapping[str, str]] = {
     "annotation": "annotation",
     "ownLabel": "label of the template",
     "network": "network",
+    "gracePeriod": "terminationGracePeriodSeconds",
     "environment": "env",
     "enforcedEnvironment": "env",
     "mount": "volume",
     "resource": "resource limit",
     "request": "resource request",
     "capability": "capability",
+    "preStop": "preStop",
 }
 """What people call the fields."""

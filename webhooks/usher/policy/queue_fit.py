@@ -13,8 +13,8 @@ from usher.mutation.merge import MutationRefusal
 
 Refusal = Callable[[model.Intent], MutationRefusal | None]
 
-FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation"})
-"""The fields of intents that give a queue or a topology."""
+FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation", "managedBy"})
+"""The fields of intents that give a queue, its controller or a topology."""
 
 _LABELS: Final = frozenset({"kueueLabel", "ownLabel"})
 _TOPOLOGY: Final = "kueue.x-k8s.io/podset-"
@@ -28,7 +28,7 @@ def refusal(workload: model.Workload, applied: Iterable[model.Intent], known: Kn
         applied: the intents that were applied to it.
         known: the facts of the cluster.
     """
-    if not any(_is_queue(intent) or _is_topology(intent) for intent in applied):
+    if not any(_is_queue(intent) or _is_topology(intent) or _hands_over(intent) for intent in applied):
         return None
     found = kueue_slice.of(Case(workload=workload), known)
     queue = found.get("queue") if found is not None else None
@@ -40,6 +40,9 @@ def refusal(workload: model.Workload, applied: Iterable[model.Intent], known: Kn
     if missing and any(_is_queue(intent) for intent in applied):
         reason = f"ClusterQueue {cluster_queue['name']} has no quota for {missing[0]}, so it never admits the workload"
         return _refusing(reason, lambda intent: intent.field in _LABELS or _is_topology(intent))
+    if cluster_queue.get("withoutChecks") and any(_hands_over(intent) for intent in applied):
+        reason = f"ClusterQueue {cluster_queue['name']} has no AdmissionCheck, so MultiKueue never takes the workload"
+        return _refusing(reason, _hands_over)
     reason = _missing_level(verdict)
     return _refusing(reason, _is_topology) if reason else None
 
@@ -68,3 +71,7 @@ def _is_queue(intent: model.Intent) -> bool:
 
 def _is_topology(intent: model.Intent) -> bool:
     return intent.field == "annotation" and _key(intent).startswith(_TOPOLOGY)
+
+
+def _hands_over(intent: model.Intent) -> bool:
+    return intent.field == "managedBy" or (isinstance(intent.value, dict) and "managedBy" in intent.value)

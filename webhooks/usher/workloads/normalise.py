@@ -136,6 +136,8 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         owning=None if owner is None else registry.PODS.get((owner.group, owner.kind)),
     )
     purpose = roles.of(subject, reading)
+    # Other versions have fewer fields.
+    lifecycle = pods.lifecycle_places if version == known.versions[0] else model.NO_LIFECYCLE_PLACES
     return model.Workload(
         group=known.group,
         version=version,
@@ -166,6 +168,8 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         queue_labels=_queue_labels(value, labels, pods, pod_sets, reading),
         view=view(value, known.group, known.kind, reading),
         gang_places=pods.gang_places,
+        lifecycle_places=lifecycle,
+        managed_by=_managed_by(value, lifecycle, reading),
         exists=bool(metadata.get("uid")),
         gang_native=pods.gang_native,
         unknowns=reading.found(),
@@ -249,6 +253,12 @@ def _gang_minimum(value: paths.Object, pods: Pods, reading: Reading) -> int | No
 def _gang_class(value: paths.Object, pods: Pods, reading: Reading) -> str:
     path = pods.gang_places.priority_class
     return "" if path is None else reading.text(_at(value, path, reading), path)
+
+
+def _managed_by(value: paths.Object, places: model.LifecyclePlaces, reading: Reading) -> str:
+    path = places.managed_by
+    found = "" if path is None else reading.text(_at(value, path, reading), path)
+    return "" if found == places.managed_by_default else found
 
 
 def _at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json:
