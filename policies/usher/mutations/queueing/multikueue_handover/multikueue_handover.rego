@@ -16,7 +16,7 @@
 #   - input: schema.input
 # custom:
 #   code: USM403
-#   order: 11
+#   order: 12
 #   about: accelerator pods
 package usher.mutations.queueing.multikueue_handover
 
