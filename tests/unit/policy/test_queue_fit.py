@@ -94,14 +94,21 @@ def handed_over(*facts: paths.Object, labels: dict[str, str] | None = None) -> M
     return evaluator.mutate(Request(value=job(labels=labels), namespace=NAMESPACE))
 
 
+def manager(merged: Merged) -> paths.Json:
+    spec = merged.value["spec"]
+    assert isinstance(spec, dict)
+    return spec.get("managedBy")
+
+
 def test_a_queue_without_admission_checks_gives_no_job_to_multikueue() -> None:
     reason = "ClusterQueue research has no AdmissionCheck, so MultiKueue never takes the workload"
 
-    for labels in ({}, {QUEUE: "research"}):
+    both: tuple[dict[str, str], ...] = ({}, {QUEUE: "research"})
+    for labels in both:
         merged = handed_over(*FACTS, labels=labels)
 
-        assert "managedBy" not in merged.value["spec"]
-        assert merged.value["metadata"]["labels"].get(QUEUE) == labels.get(QUEUE)
+        assert manager(merged) is None
+        assert (QUEUE in keys(merged)) is False
         assert warnings(merged) == {reason}
 
 
@@ -111,9 +118,9 @@ def test_a_queue_with_an_admission_check_does() -> None:
     )
     merged = handed_over(CONFIGURED, local_queue("research"), checked, flavor("a100"))
 
-    assert merged.value["spec"]["managedBy"] == "kueue.x-k8s.io/multikueue"
+    assert manager(merged) == "kueue.x-k8s.io/multikueue"
     assert warnings(merged) == set()
 
 
 def test_a_queue_that_usher_does_not_know_is_as_usher_yaml_says() -> None:
-    assert handed_over().value["spec"]["managedBy"] == "kueue.x-k8s.io/multikueue"
+    assert manager(handed_over()) == "kueue.x-k8s.io/multikueue"

@@ -81,7 +81,7 @@ NO_GANG_PLACES = GangPlaces()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecyclePlaces:
-    """The fields of a kind that end its objects or hand them over, as JSON Pointers; None where it has no such field.
+    """The fields of a kind that end its objects or hand them over, as JSON Pointers; None where it lacks the field.
 
     Sources: docs/domain/lifecycle.md.
     """

@@ -21,7 +21,7 @@ class GangPlaces(TypedDict):
 
 
 class Lifecycle(TypedDict):
-    """Fields that end the object or hand it over, as JSON Pointers; absent where the kind has no such field."""
+    """Fields that end the object or hand it over, as JSON Pointers; absent where the kind lacks the field."""
 
     ttl: NotRequired[str]
     deadline: NotRequired[str]

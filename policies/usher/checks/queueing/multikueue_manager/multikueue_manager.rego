@@ -2,7 +2,7 @@
 # title: Jobs of a MultiKueue queue, and only these, name MultiKueue in managedBy
 # description: |
 #   MultiKueue copies the jobs of a queue to other clusters and runs them there. Only a job with
-#   `managedBy: kueue.x-k8s.io/multikueue` is left alone by its own controller in this cluster. A job of this queue
+#   `managedBy: kueue.x-k8s.io/multikueue` is ignored by its own controller in this cluster. A job of this queue
 #   without it is never sent, or its controller starts it here as well. A job that names MultiKueue outside of its queue
 #   is run by no controller at all. The field is immutable, so the job must be created again.
 #   `multiKueue: true` in `queues` of usher.yaml says that a queue belongs to MultiKueue. Kueue's own webhook writes the

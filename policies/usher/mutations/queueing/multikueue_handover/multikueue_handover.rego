@@ -1,8 +1,8 @@
 # METADATA
 # title: Hand jobs of a MultiKueue queue over to MultiKueue
 # description: |
-#   MultiKueue runs the jobs of a queue in other clusters. The controller of the job in this cluster must leave such a
-#   job alone, and the field managedBy tells it to. `multiKueue: true` in `queues` of usher.yaml says that a queue
+#   MultiKueue runs the jobs of a queue in other clusters. The controller of the job in this cluster must ignore
+#   this job, and the field managedBy tells it to. `multiKueue: true` in `queues` of usher.yaml says that a queue
 #   belongs to MultiKueue. The webhook then names MultiKueue in managedBy of the jobs in this queue. For a job that the
 #   webhook puts into the queue, the mutation queue-label sets both fields at once, because a job that MultiKueue manages
 #   outside of its queue never runs.
