@@ -35,6 +35,14 @@ SITE: Final[dict[str, Any]] = {
     "apiVersion": "gpu-usher.io/v1alpha1",
     "kind": "Config",
     "mutations": {"rules": [{"mutation": "*", "action": "apply"}]},
+    "lifecycle": [
+        {
+            "ttlAfterFinished": "24h",
+            "deadline": "72h",
+            "terminationGracePeriod": "10m",
+            "preStop": {"signal": "USR1", "wait": "5m"},
+        }
+    ],
     "pools": [
         {
             "name": "h100",

@@ -14,6 +14,10 @@ import data.usher.lib.parameters
 queue_label := "kueue.x-k8s.io/queue-name"
 
 # METADATA
+# title: The controller that MultiKueue is, in managedBy of a job
+multikueue := "kueue.x-k8s.io/multikueue"
+
+# METADATA
 # title: Annotation of a pod template for pods that must be in one domain
 required_topology := "kueue.x-k8s.io/podset-required-topology"
 

@@ -82,6 +82,18 @@ obstacles contains $"the template of {_out_of_reach[0]} stands in another object
 	count(_out_of_reach) > 0
 }
 
+obstacles contains "another controller runs it, and the queue gives its jobs to MultiKueue; leave managedBy out" if {
+	kueue.could_join_declared_queue
+	input.site.queue.multiKueue
+	input.workload.managedBy != kueue.multikueue
+}
+
+obstacles contains "managedBy gives it to MultiKueue, and usher.yaml does not say multiKueue of the queue; leave managedBy out" if {
+	kueue.could_join_declared_queue
+	not input.site.queue.multiKueue
+	input.workload.managedBy == kueue.multikueue
+}
+
 _out_of_reach := [workload.pod_set_name(pod_set) |
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.ownMetadataPath

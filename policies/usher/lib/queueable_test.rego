@@ -46,6 +46,20 @@ test_a_job_in_a_queue_will_be_queued_and_joins_no_other if {
 	not queueable.joins_declared_queue with input as queued
 }
 
+multikueue := "kueue.x-k8s.io/multikueue"
+
+test_a_job_of_another_controller_joins_no_queue_of_multikueue if {
+	far := {"queue": {"localQueue": "research", "multiKueue": true}}
+	one_obstacle(object.union(job({"managedBy": "example.com/runner"}, []), {"site": far}))
+	queueable.joins_declared_queue with input as object.union(job({"managedBy": multikueue}, []), {"site": far})
+	queueable.joins_declared_queue with input as object.union(job({}, []), {"site": far})
+}
+
+test_a_job_of_multikueue_joins_no_other_queue if {
+	one_obstacle(job({"managedBy": multikueue}, []))
+	queueable.joins_declared_queue with input as job({"managedBy": "example.com/runner"}, [])
+}
+
 test_a_ray_job_that_keeps_its_cluster_is_refused if {
 	one_obstacle(ray_job({}))
 	one_obstacle(ray_job({"shutdownAfterJobFinishes": false}))
@@ -140,7 +154,7 @@ test_what_kueue_refuses_is_not_placed_by_it if {
 	by_name := pod_set({"resourceClaims": [{"name": "b", "resourceClaimName": "c"}]})
 	not queueable.places_pods with input as placing(job({}, [by_name]))
 	not queueable.places_pods with input as job(in_queue, [by_name])
-	share := pod_set({"requests": [{"route": "fraction annotation"}]})
+	share := pod_set({"requests": [{"route": "fraction annotation"}], "schedulerName": "kai-scheduler"})
 	not queueable.places_pods with input as placing(job({}, [share]))
 }
 

@@ -124,6 +124,10 @@ _findings_accelerator_pods contains {"check": "queueing/queue_other_than_declare
 	some finding in data.usher.checks.queueing.queue_other_than_declared.deny
 }
 
+_findings_accelerator_pods contains {"check": "queueing/multikueue_manager", "finding": finding} if {
+	some finding in data.usher.checks.queueing.multikueue_manager.deny
+}
+
 _findings_accelerator_pods contains {"check": "gang/volcano_without_gang", "finding": finding} if {
 	some finding in data.usher.checks.gang.volcano_without_gang.deny
 }
@@ -1774,8 +1778,16 @@ _intents_accelerator_pods contains {"mutation": "queueing/workload_priority_clas
 	some intent in data.usher.mutations.queueing.workload_priority_class.intents
 }
 
+_intents_accelerator_pods contains {"mutation": "queueing/multikueue_handover", "intent": intent} if {
+	some intent in data.usher.mutations.queueing.multikueue_handover.intents
+}
+
 _intents_accelerator_pods contains {"mutation": "priority/priority_class", "intent": intent} if {
 	some intent in data.usher.mutations.priority.priority_class.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "priority/termination_grace", "intent": intent} if {
+	some intent in data.usher.mutations.priority.termination_grace.intents
 }
 
 _intents_accelerator_pods contains {"mutation": "fabric/nccl_environment", "intent": intent} if {
@@ -1812,6 +1824,10 @@ _intents_accelerator_pods contains {"mutation": "fabric/fabric_recipe", "intent"
 
 _intents_accelerator_pods contains {"mutation": "fabric/fabric_claims", "intent": intent} if {
 	some intent in data.usher.mutations.fabric.fabric_claims.intents
+}
+
+_intents_accelerator_pods contains {"mutation": "cost/job_lifetime", "intent": intent} if {
+	some intent in data.usher.mutations.cost.job_lifetime.intents
 }
 
 _intents contains each if {
@@ -1898,8 +1914,16 @@ _skips_accelerator_pods contains {"mutation": "queueing/workload_priority_class"
 	some skip in data.usher.mutations.queueing.workload_priority_class.skips
 }
 
+_skips_accelerator_pods contains {"mutation": "queueing/multikueue_handover", "skip": skip} if {
+	some skip in data.usher.mutations.queueing.multikueue_handover.skips
+}
+
 _skips_accelerator_pods contains {"mutation": "priority/priority_class", "skip": skip} if {
 	some skip in data.usher.mutations.priority.priority_class.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "priority/termination_grace", "skip": skip} if {
+	some skip in data.usher.mutations.priority.termination_grace.skips
 }
 
 _skips_accelerator_pods contains {"mutation": "fabric/nccl_environment", "skip": skip} if {
@@ -1936,6 +1960,10 @@ _skips_accelerator_pods contains {"mutation": "fabric/fabric_recipe", "skip": sk
 
 _skips_accelerator_pods contains {"mutation": "fabric/fabric_claims", "skip": skip} if {
 	some skip in data.usher.mutations.fabric.fabric_claims.skips
+}
+
+_skips_accelerator_pods contains {"mutation": "cost/job_lifetime", "skip": skip} if {
+	some skip in data.usher.mutations.cost.job_lifetime.skips
 }
 
 _skips contains each if {

@@ -161,6 +161,9 @@ def _pods(pods: Pods) -> dict[str, Any]:
         "gang places": {
             field: getattr(pods.gang_places, field) for field in sorted(pods.gang_places.__dataclass_fields__)
         },
+        "lifecycle places": {
+            field: getattr(pods.lifecycle_places, field) for field in sorted(pods.lifecycle_places.__dataclass_fields__)
+        },
         "kueue unit": pods.kueue_unit.value,
         "starts": pods.starts.value,
         "shrinks": pods.shrinks,

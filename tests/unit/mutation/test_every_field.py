@@ -18,6 +18,9 @@ VALUES: dict[str, tuple[str, paths.Object]] = {
     "kueueLabel": ("", {"key": "kueue.x-k8s.io/queue-name", "value": "research"}),
     "label": ("", {"key": "team", "value": "vision"}),
     "gangSetting": ("", {"setting": "queue", "value": "research"}),
+    "lifetime": ("", {"setting": "ttl", "seconds": 3600}),
+    "managedBy": ("", {"name": "kueue.x-k8s.io/multikueue"}),
+    "gracePeriod": (WORKER, {"seconds": 600}),
     "toleration": (WORKER, {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}),
     "nodeRequirement": (WORKER, {"key": "product", "operator": "In", "values": ["H100"]}),
     "schedulerName": (WORKER, {"name": "volcano"}),
@@ -51,6 +54,7 @@ VALUES: dict[str, tuple[str, paths.Object]] = {
     "request": (WORKER + CONTAINER, {"name": "nvidia.com/gpu", "amount": "8"}),
     "claim": (WORKER + CONTAINER, {"name": "imex-channel", "template": "training-channel"}),
     "capability": (WORKER + CONTAINER, {"name": "IPC_LOCK"}),
+    "preStop": (WORKER + CONTAINER, {"command": ["/save"]}),
 }
 
 FIELDS = sorted(VALUES)
@@ -85,6 +89,7 @@ PLACES = [
             "/spec/containers/0/resources/requests",
             "/spec/containers/0/securityContext",
             "/spec/containers/0/securityContext/capabilities",
+            "/spec/containers/0/lifecycle",
             "/spec/containers/0/volumeMounts",
             "/spec/containers/0/volumeDevices",
         )

@@ -127,3 +127,41 @@ def given_devices(queue: paths.Object) -> Merged:
     facts = (CONFIGURED, local_queue("research"), queue, flavor("a100"))
     evaluator = assembly.embedded(models.Config.model_validate(site), facts=Store.of(facts))
     return evaluator.mutate(Request(value=job(), namespace=NAMESPACE))
+
+
+def handed_over(*facts: paths.Object, labels: dict[str, str] | None = None) -> Merged:
+    queue = {"namespaces": [NAMESPACE], "localQueue": "research", "multiKueue": True}
+    evaluator = assembly.embedded(models.Config.model_validate({"queues": [queue]}), facts=Store.of(facts))
+    return evaluator.mutate(Request(value=job(labels=labels), namespace=NAMESPACE))
+
+
+def manager(merged: Merged) -> paths.Json:
+    spec = merged.value["spec"]
+    assert isinstance(spec, dict)
+    return spec.get("managedBy")
+
+
+def test_a_queue_without_admission_checks_gives_no_job_to_multikueue() -> None:
+    reason = "ClusterQueue research has no AdmissionCheck, so MultiKueue never takes the workload"
+
+    both: tuple[dict[str, str], ...] = ({}, {QUEUE: "research"})
+    for labels in both:
+        merged = handed_over(*FACTS, labels=labels)
+
+        assert manager(merged) is None
+        assert (QUEUE in keys(merged)) is False
+        assert warnings(merged) == {reason}
+
+
+def test_a_queue_with_an_admission_check_does() -> None:
+    checked = cluster_queue(
+        "research", gpu_group(64), admissionChecksStrategy={"admissionChecks": [{"name": "elsewhere"}]}
+    )
+    merged = handed_over(CONFIGURED, local_queue("research"), checked, flavor("a100"))
+
+    assert manager(merged) == "kueue.x-k8s.io/multikueue"
+    assert warnings(merged) == set()
+
+
+def test_a_queue_that_usher_does_not_know_is_as_usher_yaml_says() -> None:
+    assert manager(handed_over()) == "kueue.x-k8s.io/multikueue"

@@ -12,6 +12,7 @@ from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
 from usher.config.facts import Facts
 from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector
 from usher.config.identities import DEFAULT_IDENTITIES, Identity
+from usher.config.lifecycle import Lifecycle
 from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Taint
 from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
@@ -184,6 +185,7 @@ class Config(Section):
         default=Isolation(), description="Namespaces that get exceptions from the isolation of pods."
     )
     shared_memory: SharedMemory = Field(default=SharedMemory(), description="Shared memory that mutations add.")
+    lifecycle: list[Lifecycle] = Field(default=[], description="The first entry that matches a workload decides.")
     facts: Facts = Field(default=Facts(), description="How old the facts of the cluster may be.")
     identities: dict[Name, Identity] = Field(
         default={},

@@ -42,6 +42,11 @@ class Queue(Selector):
         default=True, description="Whether the queue's flavors select the nodes, so that usher adds no node affinity."
     )
     priority_class: Name | None = Field(default=None, description="WorkloadPriorityClass of workloads without one.")
+    multi_kueue: bool = Field(
+        default=False,
+        description="Whether the ClusterQueue sends its jobs to other clusters (MultiKueue). usher then hands each job "
+        "over at creation, with managedBy.",
+    )
     topology: Topology | None = Field(
         default=None, description="For training with several pods that sets no topology itself."
     )

@@ -154,6 +154,7 @@ KINDS: list[Kind] = [
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
+            lifecycle_places=model.LifecyclePlaces(managed_by="/spec/managedBy"),
             volcano="what makes a gang of the object inside",
             changes="the pod templates of the objects inside",
         ),

@@ -49,6 +49,7 @@ KINDS = [
             kueue_keeps_empty=True,
             queue_label_path="/metadata",
             needs_gang=True,
+            lifecycle_places=model.LifecyclePlaces(ttl="/spec/ttlSecondsAfterFinished", managed_by="/spec/managedBy"),
         ),
     ),
 ]

@@ -85,6 +85,8 @@ class Pods:
     volcano: str = ""
     """What makes its pods a gang on Volcano, for the documentation; else empty (docs/domain/volcano.md#routing)."""
     gang_places: model.GangPlaces = model.NO_GANG_PLACES
+    lifecycle_places: model.LifecyclePlaces = model.NO_LIFECYCLE_PLACES
+    """In the best version of the kind."""
     gang_minimum_path: str | None = None
     """Where the object says how many pods start together, if that field says more and cannot be set for a gang."""
     gang_native: bool = False

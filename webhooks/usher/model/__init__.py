@@ -14,10 +14,21 @@ from usher.model.containers import (
 )
 from usher.model.decisions import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.pod_sets import Count, Keyed, PodSet, Scheduler, Way
-from usher.model.workloads import NO_GANG_PLACES, Gang, GangPlaces, Owner, Role, Unknown, Workload
+from usher.model.workloads import (
+    NO_GANG_PLACES,
+    NO_LIFECYCLE_PLACES,
+    Gang,
+    GangPlaces,
+    LifecyclePlaces,
+    Owner,
+    Role,
+    Unknown,
+    Workload,
+)
 
 __all__ = [
     "NO_GANG_PLACES",
+    "NO_LIFECYCLE_PLACES",
     "AcceleratorRequest",
     "Container",
     "ContainerType",
@@ -31,6 +42,7 @@ __all__ = [
     "Intent",
     "Judgement",
     "Keyed",
+    "LifecyclePlaces",
     "ModelParallelism",
     "Need",
     "Note",

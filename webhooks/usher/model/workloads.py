@@ -80,6 +80,31 @@ NO_GANG_PLACES = GangPlaces()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LifecyclePlaces:
+    """The fields of a kind that end its objects or hand them over, as JSON Pointers; None where it lacks the field.
+
+    Sources: docs/domain/lifecycle.md.
+    """
+
+    ttl: str | None = None
+    """Seconds after which a finished object is deleted."""
+    ttl_switch: str | None = None
+    """A boolean without which the time has no effect."""
+    ttl_rivals: tuple[str, ...] = ()
+    """Fields that decide about the same; if the author wrote one of them, usher adds no time."""
+    deadline: str | None = None
+    """Seconds that the object may run."""
+    deadline_rivals: tuple[str, ...] = ()
+    managed_by: str | None = None
+    """The controller of the object, which Kueue sets for MultiKueue."""
+    managed_by_default: str = ""
+    """The controller that the CRD writes where the author names no controller."""
+
+
+NO_LIFECYCLE_PLACES = LifecyclePlaces()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     group: str
     version: str
@@ -105,6 +130,9 @@ class Workload:
     queue_labels: Mapping[str, str] = field(default_factory=dict)
     """The labels at that place; empty without one."""
     gang_places: GangPlaces = NO_GANG_PLACES
+    lifecycle_places: LifecyclePlaces = NO_LIFECYCLE_PLACES
+    managed_by: str = ""
+    """The controller that the object names; empty without one, and for the default of its CRD."""
     view: Mapping[str, Any] = field(default_factory=dict)
     """The other fields that rules read, as in the manifest, below the key of the kind."""
     makes_pods: bool = True

@@ -109,6 +109,13 @@ def capability(edit: Edit, container: model.Container, pod_set: model.PodSet, va
     return ""
 
 
+def pre_stop(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Adds a preStop hook to a container without one."""
+    if not pod_set.changeable:
+        return NOT_CHANGEABLE
+    return set_if_absent(edit, container.path + "/lifecycle", {"preStop": {"exec": {"command": value["command"]}}})
+
+
 def _add_variable(
     edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object, *, respecting_sources: bool
 ) -> str:

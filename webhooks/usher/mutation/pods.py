@@ -100,6 +100,14 @@ def priority_class(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> st
     return ""
 
 
+def grace_period(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
+    """Sets the time that pods get to stop, in place of the default that the API server wrote (`instead`)."""
+    if not pod_set.changeable:
+        return NOT_CHANGEABLE
+    place = place_of(pod_set, "terminationGracePeriodSeconds")
+    return set_unless_chosen(edit, place, value["seconds"], instead=value.get("instead"))
+
+
 def annotation(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
     """Adds an annotation to a pod template."""
     key, text = str(value["key"]), value["value"]

@@ -15,6 +15,8 @@ ON_OBJECT: Final[Mapping[str, Callable[[Edit, model.Workload, paths.Object], str
     "kueueLabel": objects.kueue_label,
     "label": objects.label,
     "gangSetting": objects.gang_setting,
+    "lifetime": objects.lifetime,
+    "managedBy": objects.managed_by,
 }
 ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]]] = {
     "toleration": pods.toleration,
@@ -25,6 +27,7 @@ ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]
     "ownLabel": pods.own_label,
     "network": pods.network,
     "recipe": recipes.recipe,
+    "gracePeriod": pods.grace_period,
 }
 ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, paths.Object], str]]] = {
     "environment": containers.environment,
@@ -34,6 +37,7 @@ ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, 
     "request": containers.request,
     "capability": containers.capability,
     "claim": claims.claim,
+    "preStop": containers.pre_stop,
 }
 
 IN_METADATA: Final = frozenset({"annotation", "network", "recipe"})
@@ -43,6 +47,7 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "kueueLabel": ("key",),
     "label": ("key",),
     "gangSetting": ("setting",),
+    "lifetime": ("setting",),
     "toleration": ("key", "operator", "value", "effect"),
     "nodeRequirement": ("key",),
     "annotation": ("key",),
@@ -63,6 +68,8 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "kueueLabel": {"key", "value"},
     "label": {"key", "value"},
     "gangSetting": {"setting", "value"},
+    "lifetime": {"setting", "seconds"},
+    "managedBy": {"name"},
     "toleration": {"key", "effect"},
     "nodeRequirement": {"key", "operator"},
     "schedulerName": {"name"},
@@ -71,6 +78,7 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "ownLabel": {"key", "value"},
     "network": {"name"},
     "recipe": {"recipe", "containers"},
+    "gracePeriod": {"seconds"},
     "environment": {"name"},
     "enforcedEnvironment": {"name"},
     "mount": {"volume", "mountPath"},
@@ -78,6 +86,7 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "request": {"name", "amount"},
     "capability": {"name"},
     "claim": {"name", "template"},
+    "preStop": {"command"},
 }
 """What a value must say; the rest of it is handed on as it is."""
 
@@ -85,6 +94,8 @@ WORDS: Final[Mapping[str, str]] = {
     "kueueLabel": "label for Kueue",
     "label": "label",
     "gangSetting": "gang",
+    "lifetime": "time to live",
+    "managedBy": "managedBy",
     "toleration": "toleration",
     "nodeRequirement": "required node affinity",
     "schedulerName": "schedulerName",
@@ -93,6 +104,7 @@ WORDS: Final[Mapping[str, str]] = {
     "ownLabel": "label of the template",
     "network": "network",
     "recipe": "recipe of the fabric",
+    "gracePeriod": "terminationGracePeriodSeconds",
     "environment": "env",
     "enforcedEnvironment": "env",
     "mount": "volume",
@@ -100,5 +112,6 @@ WORDS: Final[Mapping[str, str]] = {
     "request": "resource request",
     "capability": "capability",
     "claim": "device claim",
+    "preStop": "preStop",
 }
 """What people call the fields."""

@@ -162,6 +162,7 @@ def _lists(config: models.Config) -> Lists:
     yield "/queues", config.queues
     yield "/routing", config.routing
     yield "/priorities/classes", config.priorities.classes
+    yield "/lifecycle", config.lifecycle
 
 
 def _no_check(word: str, known: set[str]) -> str:

@@ -19,8 +19,8 @@ Refusal = Callable[[model.Intent], MutationRefusal | None]
 _Refused = tuple[str, Callable[[model.Intent], bool]]
 """A reason, and whether it concerns an intent."""
 
-FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation", "resource"})
-"""The fields of intents that give a queue, a topology or a device."""
+FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation", "managedBy", "resource"})
+"""The fields of intents that give a queue, its controller, a topology or a device."""
 
 _LABELS: Final = frozenset({"kueueLabel", "ownLabel"})
 _TOPOLOGY: Final = "kueue.x-k8s.io/podset-"
@@ -37,7 +37,7 @@ def refusal(workload: model.Workload, applied: Collection[model.Intent], known: 
         known: the facts of the cluster.
     """
     added = {_device(intent) for intent in applied if intent.field == "resource"}
-    if not added and not any(_is_queue(intent) or _is_topology(intent) for intent in applied):
+    if not added and not any(_is_queue(intent) or _is_topology(intent) or _hands_over(intent) for intent in applied):
         return None
     found = kueue_slice.of(Case(workload=workload), known)
     queue = found.get("queue") if found is not None else None
@@ -55,6 +55,9 @@ def refusal(workload: model.Workload, applied: Collection[model.Intent], known: 
     if others and any(_is_queue(intent) for intent in applied):
         reason = f"ClusterQueue {name} has no quota for {others[0]}, so it never admits the workload"
         refused.append((reason, lambda intent: intent.field in _LABELS or _is_topology(intent)))
+    elif cluster_queue.get("withoutChecks") and any(_hands_over(intent) for intent in applied):
+        reason = f"ClusterQueue {name} has no AdmissionCheck, so MultiKueue never takes the workload"
+        refused.append((reason, _hands_over))
     elif level := _missing_level(verdict):
         refused.append((level, _is_topology))
     return _refusing(refused) if refused else None
@@ -97,3 +100,7 @@ def _is_queue(intent: model.Intent) -> bool:
 
 def _is_topology(intent: model.Intent) -> bool:
     return intent.field == "annotation" and _key(intent).startswith(_TOPOLOGY)
+
+
+def _hands_over(intent: model.Intent) -> bool:
+    return intent.field == "managedBy" or (isinstance(intent.value, dict) and "managedBy" in intent.value)

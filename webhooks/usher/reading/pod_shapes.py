@@ -141,6 +141,7 @@ class PodSpec(TypedDict):
     hostPID: NotRequired[bool]
     hostIPC: NotRequired[bool]
     hostNetwork: NotRequired[bool]
+    shareProcessNamespace: NotRequired[bool]
     volumes: NotRequired[list[Volume]]
     topologySpreadConstraints: NotRequired[list[TopologySpread]]
     affinity: NotRequired[Affinity]

@@ -137,6 +137,8 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         owning=None if owner is None else registry.PODS.get((owner.group, owner.kind)),
     )
     purpose = roles.of(subject, reading)
+    # Other versions have fewer fields.
+    lifecycle = pods.lifecycle_places if version == known.versions[0] else model.NO_LIFECYCLE_PLACES
     return model.Workload(
         group=known.group,
         version=version,
@@ -166,6 +168,8 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         queue_labels=_queue_labels(value, labels, pods, pod_sets, reading),
         view=view(value, known.group, known.kind, reading),
         gang_places=pods.gang_places,
+        lifecycle_places=lifecycle,
+        managed_by=_managed_by(value, lifecycle, reading),
         exists=bool(metadata.get("uid")),
         gang_native=pods.gang_native,
         unknowns=reading.found(),
@@ -231,3 +235,12 @@ def _suspended(value: paths.Object, pods: Pods, reading: Reading) -> bool:
         return False
     parent, _, field = pods.suspend_path.rpartition("/")
     return reading.flag(reading.descend(value, parent).get(field), pods.suspend_path)
+
+
+def _managed_by(value: paths.Object, places: model.LifecyclePlaces, reading: Reading) -> str:
+    path = places.managed_by
+    if path is None:
+        return ""
+    parent, _, _ = path.rpartition("/")
+    found = reading.text(reading.descend(value, parent).get(paths.split(path)[-1]), path)
+    return "" if found == places.managed_by_default else found

@@ -34,6 +34,8 @@ class ClusterQueueInput(QueueStateInput):
     selectsNamespace: NotRequired[bool]
     selector: NotRequired[str]
     """The selector as JSON; `null` where it is missing."""
+    withoutChecks: NotRequired[bool]
+    """True where it has no AdmissionCheck, and so no MultiKueue; absent otherwise."""
     verdict: NotRequired[slice_verdicts.KueueVerdictInput]
 
 
@@ -148,6 +150,8 @@ class _Judged:
         if queue is None:
             return result
         _add_state(result, queue.state)
+        if not queue.has_checks:
+            result["withoutChecks"] = True
         selected = self._facts.selects(queue.namespace_selector)
         if selected is not None:
             result["selectsNamespace"] = selected

@@ -219,6 +219,13 @@ KINDS = [
             kueue=Kueue.CHILDREN,
             # Kueue knows no Workflow, but its pods carry the labels of podMetadata.
             queue_label_path="/spec/podMetadata",
+            lifecycle_places=model.LifecyclePlaces(
+                ttl="/spec/ttlStrategy/secondsAfterCompletion",
+                # What the template of another object says here is not known.
+                ttl_rivals=("/spec/ttlStrategy", "/spec/workflowTemplateRef"),
+                deadline="/spec/activeDeadlineSeconds",
+                deadline_rivals=("/spec/workflowTemplateRef",),
+            ),
             changes=_CHANGES,
         ),
     ),

@@ -93,6 +93,7 @@ KINDS: list[Kind] = [
             kueue=Kueue.CHILDREN,
             # KEDA copies the labels of the ScaledJob to its Jobs.
             queue_label_path="/metadata",
+            lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTargetRef/activeDeadlineSeconds"),
             volcano="annotation `scheduling.volcano.sh/group-min-member`, which its Jobs get from it",
         ),
     ),

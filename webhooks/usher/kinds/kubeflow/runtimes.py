@@ -18,6 +18,12 @@ Object = Mapping[str, paths.Json]
 _STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 TRAINER: Final = "trainer"
 _INITIALISERS: Final = frozenset({"dataset-initializer", "model-initializer"})
+LIFECYCLE: Final = model.LifecyclePlaces(
+    deadline="/spec/activeDeadlineSeconds",
+    managed_by="/spec/managedBy",
+    managed_by_default="trainer.kubeflow.org/trainjob-controller",
+)
+"""Of a TrainJob; it has no time to live."""
 NODE: Final = "node"
 """Name of the container that trains, and of the job of MPI's nodes."""
 

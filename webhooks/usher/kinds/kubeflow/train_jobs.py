@@ -12,7 +12,7 @@ from usher import model, paths
 from usher.kinds.kept_fields import spec_without_secrets
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kubeflow import runtime_patches, shapes
-from usher.kinds.kubeflow.runtimes import NODE, TRAINER, VARIABLES_OF_ALL, Job, Policy, jobs_of, policy_of
+from usher.kinds.kubeflow.runtimes import LIFECYCLE, NODE, TRAINER, VARIABLES_OF_ALL, Job, Policy, jobs_of, policy_of
 from usher.reading.lookup import Reference
 from usher.reading.pod_templates import listed
 from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
@@ -264,10 +264,10 @@ KINDS: list[Kind] = [
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
-            volcano="`spec.podGroupPolicy.volcano` of its runtime, with `schedulerName: volcano` in the templates "
-            "there",
+            volcano="`spec.podGroupPolicy.volcano` of its runtime, whose templates name `schedulerName: volcano`",
             # Its priority class and its scheduler only a runtime can name.
             gang_places=model.GangPlaces(queue="/metadata/annotations/scheduling.volcano.sh~1queue-name"),
+            lifecycle_places=LIFECYCLE,
             needs_gang=True,
             changes="labels of the object, variables and resources of `spec.trainer`, and where the runtime is known "
             "tolerations, node affinity and annotations of its pods, in a patch of `spec.runtimePatches`",

@@ -43,6 +43,13 @@ _SCHEDULING_POLICY: Final = model.GangPlaces(
 )
 
 
+_LIFECYCLE: Final = model.LifecyclePlaces(
+    ttl="/spec/runPolicy/ttlSecondsAfterFinished",
+    deadline="/spec/runPolicy/activeDeadlineSeconds",
+    managed_by="/spec/runPolicy/managedBy",
+)
+
+
 def _replicas(replica: Mapping[str, paths.Json], path: str, reading: Reading) -> model.Count:
     count = reading.count(replica.get("replicas"), path + "/replicas", default=1)
     return model.Count(minimum=count, maximum=count)
@@ -121,6 +128,7 @@ def _training_operator(  # noqa: PLR0913 - in what the kinds of the training ope
             queue_label_path="/metadata",
             volcano=_VOLCANO,
             gang_places=_SCHEDULING_POLICY,
+            lifecycle_places=_LIFECYCLE,
             needs_gang=True,
             kueue_unit=KueueUnit.WHOLE,
             starts=Starts.TOGETHER,
@@ -166,6 +174,7 @@ KINDS = [
             queue_label_path="/metadata",
             volcano="the operator's PodGroup, when it runs with `--gang-scheduling=volcano`",
             gang_places=_SCHEDULING_POLICY,
+            lifecycle_places=_LIFECYCLE,
             needs_gang=True,
         ),
     ),

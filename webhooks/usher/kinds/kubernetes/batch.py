@@ -105,6 +105,11 @@ KINDS = [
             queue_label_path="/metadata",
             volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
             gang_places=OF_VOLCANO,
+            lifecycle_places=model.LifecyclePlaces(
+                ttl="/spec/ttlSecondsAfterFinished",
+                deadline="/spec/activeDeadlineSeconds",
+                managed_by="/spec/managedBy",
+            ),
         ),
     ),
     Kind(
@@ -129,6 +134,8 @@ KINDS = [
             kueue=Kueue.CHILDREN,
             # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.
             queue_label_path="/spec/jobTemplate/metadata",
+            # The history limits of the CronJob delete its Jobs.
+            lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTemplate/spec/activeDeadlineSeconds"),
         ),
     ),
 ]

@@ -137,6 +137,17 @@ _PLACES: Final = model.GangPlaces(
 )
 """KR:ray-operator/controllers/ray/batchscheduler/volcano/volcano_scheduler.go; KubeRay names the scheduler itself."""
 
+_OF_CLUSTER: Final = model.LifecyclePlaces(managed_by="/spec/managedBy")
+_SHUTDOWN: Final = "/spec/shutdownAfterJobFinishes"
+_OF_JOB: Final = model.LifecyclePlaces(
+    ttl="/spec/ttlSecondsAfterFinished",
+    ttl_switch=_SHUTDOWN,
+    # With the shutdown alone the cluster goes at once: a time would only hold its GPUs for longer.
+    ttl_rivals=(_SHUTDOWN, "/spec/deletionStrategy", "/spec/clusterSelector"),
+    deadline="/spec/activeDeadlineSeconds",
+    managed_by="/spec/managedBy",
+)
+
 _VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: volcano`"
 
 KINDS = [
@@ -169,6 +180,7 @@ KINDS = [
             queue_label_path="/metadata",
             volcano=_VOLCANO,
             gang_places=_PLACES,
+            lifecycle_places=_OF_CLUSTER,
         ),
     ),
     Kind(
@@ -199,6 +211,7 @@ KINDS = [
             queue_label_path="/metadata",
             volcano=_VOLCANO,
             gang_places=_PLACES,
+            lifecycle_places=_OF_JOB,
         ),
     ),
     Kind(
@@ -222,6 +235,7 @@ KINDS = [
             kueue=Kueue.DEFAULT,
             kueue_keeps_empty=True,
             queue_label_path="/metadata",
+            lifecycle_places=_OF_CLUSTER,
             volcano="KubeRay's own for its RayClusters, when it is configured with `batchScheduler: volcano`",
         ),
     ),

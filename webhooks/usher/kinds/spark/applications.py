@@ -155,6 +155,7 @@ KINDS = [
             queue_label_path="/metadata",
             volcano="`spec.batchScheduler: volcano`; its PodGroup asks for one pod, and for the resources of all",
             gang_places=_places("/spec"),
+            lifecycle_places=model.LifecyclePlaces(ttl="/spec/timeToLiveSeconds"),
             changes=_CHANGES,
         ),
     ),

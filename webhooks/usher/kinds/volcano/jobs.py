@@ -159,6 +159,7 @@ KINDS = [
             runs_any_program=True,
             volcano="always: it is Volcano's own kind",
             gang_places=_places("/spec"),
+            lifecycle_places=model.LifecyclePlaces(ttl="/spec/ttlSecondsAfterFinished"),
             gang_native=True,
             # VC:pkg/webhooks/admission/jobs/validate/admit_job.go
             changes="the pod templates, when it is created: Volcano refuses later changes",

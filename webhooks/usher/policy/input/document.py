@@ -8,7 +8,6 @@ of the configuration only the slice that applies to this namespace. Field names 
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NotRequired  # pydantic reads the standard one only from Python 3.12 on
 
@@ -23,6 +22,7 @@ from usher.authorities.priority import read as priority_read
 from usher.kinds import registry
 from usher.policy.input import beside as input_beside
 from usher.policy.input import cluster as input_cluster
+from usher.policy.input import places
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 from usher.reading.shapes import Amount, amount_of
@@ -38,18 +38,6 @@ class Gang(TypedDict):
     """The scheduler for which the kind's operator makes a PodGroup, where something tells."""
     priorityClass: NotRequired[str]
     """What the object names beside its templates."""
-
-
-class GangPlaces(TypedDict):
-    """Where the kind says what makes its pods a gang, as JSON Pointers; absent where it has no place for it."""
-
-    queue: NotRequired[str]
-    minimum: NotRequired[str]
-    priorityClass: NotRequired[str]
-    scheduler: NotRequired[str]
-    onTemplates: bool
-    """Whether every template must name the scheduler as well."""
-    countedByOperator: bool
 
 
 class Owner(TypedDict):
@@ -89,7 +77,10 @@ class Workload(TypedDict):
     queueLabelPath: NotRequired[str]
     queueLabels: NotRequired[dict[str, str]]
     """The labels that Kueue reads, where they are others than the object's own."""
-    gangPlaces: GangPlaces
+    gangPlaces: places.GangPlaces
+    lifecycle: places.Lifecycle
+    managedBy: NotRequired[str]
+    """The controller that the object names."""
 
 
 class Old(TypedDict):
@@ -208,24 +199,23 @@ def _old(workload: model.Workload) -> Old:
     return result
 
 
-@lru_cache(maxsize=64)
-def _gang_places(places: model.GangPlaces) -> GangPlaces:
-    result: GangPlaces = {"onTemplates": places.on_templates, "countedByOperator": places.counted_by_operator}
-    if places.queue is not None:
-        result["queue"] = places.queue
-    if places.minimum is not None:
-        result["minimum"] = places.minimum
-    if places.priority_class is not None:
-        result["priorityClass"] = places.priority_class
-    if places.scheduler is not None:
-        result["scheduler"] = places.scheduler
-    return result
-
-
 def _total(total: model.Total) -> Total:
     result: Total = {"name": total.name, "route": total.route.value, "minimum": amount_of(total.minimum)}
     if total.maximum is not None:
         result["maximum"] = amount_of(total.maximum)
+    return result
+
+
+def _gang(gang: model.Gang) -> Gang:
+    result: Gang = {"wanted": gang.wanted, "formedBy": gang.formed_by}
+    if gang.waits:
+        result["waits"] = True
+    if gang.minimum is not None:
+        result["minimum"] = gang.minimum
+    if gang.scheduler:
+        result["scheduler"] = gang.scheduler
+    if gang.priority_class:
+        result["priorityClass"] = gang.priority_class
     return result
 
 
@@ -238,15 +228,18 @@ def _workload(workload: model.Workload) -> Workload:
         "owned": workload.owner is not None,
         "isTemplate": workload.is_template,
         "suspended": workload.suspended,
-        "gang": {"wanted": workload.gang.wanted, "formedBy": workload.gang.formed_by},
+        "gang": _gang(workload.gang),
         "totals": [_total(total) for total in workload.totals],
         "labels": read_keys(workload.labels),
         "annotations": read_keys(workload.annotations),
         "asksAccelerators": workload.asks_accelerators,
         "pods": pods_document(workload.pods),
         "gangNative": workload.gang_native,
-        "gangPlaces": _gang_places(workload.gang_places),
+        "gangPlaces": places.gang_places(workload.gang_places),
+        "lifecycle": places.lifecycle(workload.lifecycle_places),
     }
+    if workload.managed_by:
+        result["managedBy"] = workload.managed_by
     size = model_size(workload.annotations)
     if size is not None:
         result["modelSize"] = size
@@ -254,14 +247,6 @@ def _workload(workload: model.Workload) -> Workload:
         result["roleRefusal"] = workload.role_refusal
     if workload.owner is not None:
         result["owner"] = {"group": workload.owner.group, "kind": workload.owner.kind}
-    if workload.gang.waits:
-        result["gang"]["waits"] = True
-    if workload.gang.minimum is not None:
-        result["gang"]["minimum"] = workload.gang.minimum
-    if workload.gang.scheduler:
-        result["gang"]["scheduler"] = workload.gang.scheduler
-    if workload.gang.priority_class:
-        result["gang"]["priorityClass"] = workload.gang.priority_class
     if workload.queue_label_path is not None:
         result["queueLabelPath"] = workload.queue_label_path
         if workload.queue_label_path != "/metadata" or workload.queue_labels is not workload.labels:

@@ -7,8 +7,9 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.config import models, shared_memory
+from usher.config import lifecycle, models, shared_memory
 from usher.config import selection as config_selection
+from usher.config.fields import seconds
 
 
 class Topology(TypedDict):
@@ -22,6 +23,8 @@ class Queue(TypedDict):
     priorityClass: NotRequired[str]
     """A WorkloadPriorityClass."""
     topology: NotRequired[Topology]
+    multiKueue: NotRequired[bool]
+    """True where its jobs run in other clusters; absent otherwise."""
 
 
 class Route(TypedDict):
@@ -46,6 +49,19 @@ class SharedMemory(TypedDict):
     roles: list[str]
 
 
+class Lifecycle(TypedDict):
+    """Times are in seconds; absent where usher.yaml does not set them."""
+
+    ttl: NotRequired[int]
+    deadline: NotRequired[int]
+    grace: NotRequired[int]
+    preStop: NotRequired[list[str]]
+    """A command."""
+    preStopWait: NotRequired[int]
+    signals: NotRequired[bool]
+    """True where the command signals process 1; absent otherwise."""
+
+
 class Site(TypedDict):
     systemNamespace: bool
     systemNamespacesDeclared: bool
@@ -68,6 +84,7 @@ class Site(TypedDict):
     narrowsGangs: NotRequired[bool]
     """True where a gang that fits pools with different boards is bound to one board; absent otherwise."""
     sharedMemory: SharedMemory
+    lifecycle: NotRequired[Lifecycle]
 
 
 class File(TypedDict):
@@ -113,7 +130,7 @@ class Sites:
         self._kept = lru_cache(maxsize=1024)(self._slice)
         self._looks_at_size = any(
             entry.min_accelerators or entry.max_accelerators is not None
-            for entry in (*config.queues, *config.routing, *config.priorities.classes)
+            for entry in (*config.queues, *config.routing, *config.priorities.classes, *config.lifecycle)
         )
 
     def of(self, workload: model.Workload) -> Site:
@@ -160,6 +177,9 @@ class Sites:
         priority = config_selection.first(config.priorities.classes, subject)
         if priority is not None:
             result["priority"] = {"priorityClass": priority.priority_class}
+        ending = config_selection.first(config.lifecycle, subject)
+        if ending is not None:
+            result["lifecycle"] = _lifecycle(ending)
         if config.gangs.different_boards == "narrow":
             result["narrowsGangs"] = True
         if config.priorities.global_default is not None:
@@ -180,6 +200,8 @@ def _queue(queue: models.Queue) -> Queue:
     result: Queue = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
     if queue.priority_class is not None:
         result["priorityClass"] = queue.priority_class
+    if queue.multi_kueue:
+        result["multiKueue"] = True
     if queue.topology is not None:
         result["topology"] = {"mode": queue.topology.mode, "level": queue.topology.level}
     return result
@@ -191,6 +213,24 @@ def _shared_memory(settings: shared_memory.SharedMemory) -> SharedMemory:
         result["size"] = shared_memory.mebibytes(settings.size)
     if settings.fallback is not None:
         result["fallback"] = shared_memory.mebibytes(settings.fallback)
+    return result
+
+
+def _lifecycle(settings: lifecycle.Lifecycle) -> Lifecycle:
+    result: Lifecycle = {}
+    if settings.ttl_after_finished is not None:
+        result["ttl"] = int(seconds(settings.ttl_after_finished))
+    if settings.deadline is not None:
+        result["deadline"] = int(seconds(settings.deadline))
+    if settings.termination_grace_period is not None:
+        result["grace"] = int(seconds(settings.termination_grace_period))
+    hook = settings.pre_stop
+    if hook is not None:
+        result["preStop"] = lifecycle.command_of(hook)
+        if hook.wait is not None:
+            result["preStopWait"] = int(seconds(hook.wait))
+        if hook.signal is not None:
+            result["signals"] = True
     return result
 
 

@@ -56,7 +56,8 @@ test_a_runtime_keeps_its_containers if {
 
 test_annotations_for_devices_are_only_for_whole_nodes if {
 	devices := {"op": "add", "path": "/fabrics/a3-mega/recipe/annotations", "value": {"devices.gke.io/container.tcpxo-daemon": "- path: /dev/nvidia0"}}
-	whole := json.patch(examples.before_pytorchjob, [devices, {"op": "add", "path": "/podSets/0/fits/0/gpus", "value": 8}])
+	for_parts := {"op": "add", "path": "/fabrics/a3-mega/wholeNodes", "value": false}
+	whole := json.patch(examples.before_pytorchjob, [devices, for_parts, {"op": "add", "path": "/podSets/0/fits/0/gpus", "value": 8}])
 	count(mutation.intents) == 1 with input as whole
 	part := json.patch(whole, [{"op": "replace", "path": "/podSets/0/fits/0/gpus", "value": 16}])
 	mutation.intents == set() with input as part

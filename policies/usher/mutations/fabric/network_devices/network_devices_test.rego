@@ -84,9 +84,8 @@ test_a_part_of_the_gpus_of_a_node_gets_that_part_of_the_devices if {
 
 with_route(route) := json.patch(job(4, 8), [{"op": "replace", "path": "/podSets/0/requests/0/route", "value": route}])
 
-test_a_part_of_a_gpu_gets_one_device[route] if {
-	some route in ["share", "fraction annotation", "partition"]
-	gets("1", with_route(route))
+test_a_mig_instance_gets_one_device if {
+	gets("1", with_route("partition"))
 }
 
 claiming(gpus) := json.patch(with_route("device claim"), [

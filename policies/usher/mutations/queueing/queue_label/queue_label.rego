@@ -35,11 +35,17 @@ intents contains intent if {
 	some place in queueable.places_of_labels
 
 	intent := object.union(place, {
-		"value": {"key": kueue.queue_label, "value": queue},
+		"value": object.union({"key": kueue.queue_label, "value": queue}, _manager),
 		"reason": $"usher.yaml puts this workload of namespace {input.workload.namespace} into queue {queue}",
 		"needs": [kueue.need_of_queue],
 	})
 }
+
+# A job that MultiKueue manages outside of its queue never runs, so both come together.
+_manager := {"managedBy": kueue.multikueue} if {
+	input.site.queue.multiKueue
+	input.workload.lifecycle.managedBy
+} else := {}
 
 warnings contains {"at": "", "reason": reason} if {
 	not _why_not

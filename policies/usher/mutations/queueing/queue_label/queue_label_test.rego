@@ -152,3 +152,12 @@ test_a_job_of_kubeflow_that_names_a_queue_of_volcano_stays_there if {
 	mutation.intents == set() with input as kubeflow
 	mutation.warnings == warned("it names a queue of Volcano; remove it to use Kueue") with input as kubeflow
 }
+
+test_a_queue_of_multikueue_takes_the_job_over_at_once if {
+	document := json.patch(examples.before_job, [{"op": "add", "path": "/site/queue/multiKueue", "value": true}])
+	values := [intent.value | some intent in mutation.intents] with input as document
+	values == [{"key": "kueue.x-k8s.io/queue-name", "value": "research", "managedBy": "kueue.x-k8s.io/multikueue"}]
+	without := json.remove(document, ["/workload/lifecycle/managedBy"])
+	plain := [intent.value | some intent in mutation.intents] with input as without
+	plain == [{"key": "kueue.x-k8s.io/queue-name", "value": "research"}]
+}
