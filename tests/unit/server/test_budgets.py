@@ -110,6 +110,18 @@ async def test_a_body_without_room_is_refused_before_any_of_it_is_read() -> None
     assert refused.value.status == 503
 
 
+async def test_a_review_without_any_time_is_sent_away_and_keeps_its_connection() -> None:
+    scope = {**POST, "headers": [JSON, (b"content-length", b"2")], "query_string": b"timeout=300ms"}
+    (message,) = chunks(b"{}")
+
+    async def receive() -> object:
+        return message
+
+    with pytest.raises(RefusedError) as refused:
+        await Body(Bytes(), Time(scope)).read(scope, receive)  # type: ignore[arg-type] # less than a message has
+    assert (refused.value.status, refused.value.close) == (503, False)
+
+
 async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_deadline() -> None:
     large = LargeReviews()
     UNTIL.set(123.0)

@@ -73,7 +73,10 @@ class Body:
         self._check_room(declared, total=declared)
         message = await receive() if declared == 0 else await self._in_time(receive)
         if not message.get("more_body", False):
-            return self._counted(message, declared)
+            part = self._counted(message, declared)
+            if time.monotonic() >= self._time.until:
+                raise BusyError
+            return part
         parts = [self._counted(message, declared)]
         while message.get("more_body", False):
             message = await self._in_time(receive)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,11 +10,14 @@ from typing import Final, TypeVar
 
 from usher.server.live_cluster import return_memory
 
-LARGE: Final = 32 * 1024
-"""Bytes of the largest body that the event loop decides about; it has at most some hundred containers."""
+LARGE: Final = 16 * 1024
+"""Bytes of the largest body that the event loop decides about: a usual Pod, and at most some dozen containers."""
 
 _TRIM: Final = 2**20
 """Bytes of a body after which free memory is given back to the system. It takes milliseconds."""
+
+_SWITCH: Final = 0.001
+"""Seconds after which Python lets another thread go on. By default the event loop would wait 5 ms each time."""
 
 _LOOK: Final = 0.1
 """Seconds between two looks at how late the event loop is."""
@@ -25,6 +29,7 @@ class LargeReviews:
     """Decides about large reviews, one at a time: the memory for one is bounded, that for twenty is not."""
 
     def __init__(self) -> None:
+        sys.setswitchinterval(_SWITCH)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large-review")
         self.waiting = 0
         """Calls that wait or run."""
