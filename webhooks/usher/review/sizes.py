@@ -1,4 +1,4 @@
-"""How many things one object may have: what is larger is not judged, and says so, before it costs anything.
+"""How many parts one object may have. usher does not judge a larger one, and finds it before it costs anything.
 
 The limits are far above what runs. A pod of one node cannot use 250 containers, and Kueue takes eight pod sets. They
 are low enough that judging takes a fraction of the time of a review: the compiled policies need time that grows with

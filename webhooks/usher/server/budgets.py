@@ -16,7 +16,7 @@ MARGIN: Final = 0.3
 """Seconds for the way to the API server and back."""
 
 QUEUE: Final = 0.4
-"""Seconds that a review may wait for others. It may have waited as long in its socket, where nobody sees it."""
+"""Seconds that a review may wait for others. It may have waited as long in its socket, which the server cannot see."""
 
 _TIMEOUT: Final = re.compile(rb"(?:^|&)timeout=(\d{1,6}(?:\.\d{1,9})?)(ms|s|m)(?:&|$)")
 _SECONDS: Final = {b"ms": 0.001, b"s": 1.0, b"m": 60.0}
