@@ -2,13 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from starlette.types import Message, Receive, Scope
 
-from usher.server.budgets import Bytes, Time
+from usher.server.budgets import SMALL, Bytes, Time
 
 MAX_BODY: Final = 8 * 2**20
 """Bytes. Two objects of at most 3 MiB and their envelope fit; anything larger is not from an API server."""
@@ -41,7 +39,7 @@ class BusyError(RefusedError):
 
 
 class Body:
-    """The body of one request, counted among the bytes in flight while `held` is open."""
+    """The body of one request, counted among the bytes in flight until `give_back`."""
 
     __slots__ = ("_budget", "_taken", "_time")
 
@@ -50,14 +48,10 @@ class Body:
         self._taken = 0
         self._time = when
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Gives the bytes back at the end, whatever happened."""
-        try:
-            yield
-        finally:
-            self._budget.held -= self._taken
-            self._taken = 0
+    def give_back(self) -> None:
+        """Counts its bytes no longer."""
+        self._budget.held -= self._taken
+        self._taken = 0
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, never more than MAX_BODY of it.
@@ -71,7 +65,8 @@ class Body:
             raise BusyError
         # Only what has arrived is counted: a client that sends nothing takes no room.
         self._check_room(declared, total=declared)
-        message = await receive() if declared == 0 else await self._in_time(receive)
+        # A small body mostly arrives with its head, and a timer costs; the protocol ends a slow one after 10 seconds.
+        message = await receive() if declared <= SMALL else await self._in_time(receive)
         if not message.get("more_body", False):
             part = self._counted(message, declared)
             if time.monotonic() >= self._time.until:

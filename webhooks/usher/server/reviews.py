@@ -72,8 +72,10 @@ class Reviews:
             return
         when = Time(scope)
         body = Body(self._bytes, when)
-        with body.held():
+        try:
             await self._answer(review, scope, receive, send, body=body, when=when)
+        finally:
+            body.give_back()
 
     async def _answer(  # noqa: PLR0913 - an ASGI call, and what belongs to it
         self, review: Review, scope: Scope, receive: Receive, send: Send, *, body: Body, when: Time
