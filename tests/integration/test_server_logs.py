@@ -84,6 +84,7 @@ def test_each_review_leaves_one_line_of_json(server: ServerProcess) -> None:
     line = server.decision(uid)
 
     assert line.pop("milliseconds") > 0
+    assert line.pop("phases").keys() == {"queued", "read", "decided"}
     assert datetime.fromisoformat(line.pop("timestamp")).tzinfo == UTC
     assert line.pop("notEvaluated") > 0
     findings = line.pop("findings")

@@ -21,9 +21,10 @@ from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
+from usher.server.bodies import MAX_BODY
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
-from usher.server.reviews import MAX_BODY, Reviews
+from usher.server.reviews import Reviews
 
 BOUND = 20.0
 """Seconds after which a test gives up waiting."""
@@ -315,6 +316,7 @@ async def test_the_decision_log_names_the_object_and_never_shows_it(evaluator: E
     validated, mutated = events(written)
     seconds = validated.pop("milliseconds"), validated.pop("timestamp")
     assert all(seconds)
+    assert validated.pop("phases").keys() == {"queued", "read", "decided"}
     assert validated == {
         "event": "decision",
         "level": "info",

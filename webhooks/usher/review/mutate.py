@@ -7,7 +7,7 @@ from typing import Final
 from usher import model, paths
 from usher.mutation import merge, strategies
 from usher.policy.evaluator import Evaluator
-from usher.review import response
+from usher.review import oversized, response
 from usher.review.parsing import parse, request_of
 from usher.review.response import Answer
 
@@ -24,13 +24,15 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
         MutationError: a patch of ours would not apply.
     """
     review = parse(body)
+    if (answer := oversized.mutated(review) if review.many else None) is not None:
+        return answer
     merged = merge.Merged(value={}) if review.value is None else evaluator.patch(request_of(review))
     names = tuple(sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in merged.applied}))
     conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
     texts = (*_summary(merged, evaluator), *conflicts, *_left_out(merged, evaluator))
     warnings = [f"{_PREFIX}{text}" for text in texts]
-    answer = response.mutated(review.uid, merged.operations, names=names, warnings=warnings)
-    return Answer(body=response.encode(answer), review=review, allowed=True, mutations=names, conflicts=conflicts)
+    patched = response.mutated(review.uid, merged.operations, names=names, warnings=warnings)
+    return Answer(body=response.encode(patched), review=review, allowed=True, mutations=names, conflicts=conflicts)
 
 
 def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:

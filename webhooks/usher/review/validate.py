@@ -3,22 +3,33 @@
 A server with a cluster also waits for the object that a request scales, and for the charge of a quota.
 """
 
-import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Protocol
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
 from usher import errors, model, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.ledger import Full
+from usher.policy.engines.deadline import UNTIL
 from usher.policy.evaluator import Evaluator, Operation
-from usher.review import response, scaling
+from usher.review import oversized, response, scaling
 from usher.review.parsing import Review, parse, request_of
 from usher.review.response import Answer
 
 WITHIN: Final = 2.0
 """Seconds in which a review must get all that it waits for; the API server waits for three."""
+
+
+_Result = TypeVar("_Result")
+
+
+class Run(Protocol):
+    """Calls what computes: in the event loop, or in a thread."""
+
+    async def __call__(self, call: Callable[[], _Result], /) -> _Result: ...
 
 
 class Admission(Protocol):
@@ -46,7 +57,7 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
     """
     review = parse(body)
-    return _answer(review, decide(review, evaluator))
+    return _oversized(review, evaluator) or _answer(review, decide(review, evaluator))
 
 
 def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
@@ -68,7 +79,12 @@ def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None
     return evaluator.decide(replace(request_of(review), refusal=refusal))
 
 
-async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admission) -> Answer:
+async def inline(call: Callable[[], _Result], /) -> _Result:
+    """Calls in the event loop: the embedded engine takes less time than handing over to a thread would."""
+    return call()
+
+
+async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admission, *, run: Run = inline) -> Answer:
     """Decides about the object of a review, and charges a workload that is let in.
 
     A refused charge becomes a finding: the policies decide again, and usher.yaml may let the check only warn. Then the
@@ -79,14 +95,16 @@ async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admi
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
         ClusterError: no verdict, because the quota could not be charged.
     """
-    until = time.monotonic() + WITHIN
-    review = await prepared(parse(body), admission, until=until)
-    decision = await _decision(review, evaluator)
+    until = min(time.monotonic() + WITHIN, UNTIL.get())
+    review = await prepared(await run(partial(parse, body)), admission, until=until)
+    if (answer := await run(partial(_oversized, review, evaluator)) if review.many else None) is not None:
+        return answer
+    decision = await run(partial(decide, review, evaluator))
     request = charge_request(review, decision) if decision.allowed else None
     if request is not None:
         refusal = _refusal(await admission.charge(request, until=until))
         if refusal is not None:
-            decision = await _decision(review, evaluator, refusal=refusal)
+            decision = await run(partial(decide, review, evaluator, refusal=refusal))
             if decision.allowed:
                 _refusal(await admission.charge(request, until=until, force=True))
     return _answer(review, decision)
@@ -123,11 +141,8 @@ def charge_request(review: Review, decision: model.Decision) -> ChargeRequest | 
     )
 
 
-async def _decision(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
-    if evaluator.engine.waits:
-        return await asyncio.to_thread(decide, review, evaluator, refusal=refusal)
-    # The embedded engine takes less time than handing over to a thread would.
-    return decide(review, evaluator, refusal=refusal)
+def _oversized(review: Review, evaluator: Evaluator) -> Answer | None:
+    return oversized.validated(review, evaluator) if review.many else None
 
 
 def _refusal(found: QuotaRefusal | Full | None) -> QuotaRefusal | None:

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import sys
 import traceback
+from collections.abc import Mapping
 from typing import BinaryIO, Final, TextIO
 
 import orjson
@@ -86,8 +87,15 @@ def configure(*, stream: TextIO | None = None) -> None:
     logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
-def decision(endpoint: str, answer: Answer, *, seconds: float) -> None:
-    """The decision log. It names the object and never shows it: pod specs hold secrets."""
+def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[str, float]) -> None:
+    """The decision log. It names the object and never shows it: pod specs hold secrets.
+
+    Args:
+        endpoint: its name.
+        answer: what was answered.
+        seconds: from the arrival of the request to its answer.
+        phases: seconds by phase.
+    """
     review = answer.review
     event: dict[str, object] = {
         "uid": shown(review.uid, _LONGEST),
@@ -98,6 +106,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float) -> None:
         "name": shown(review.name, _LONGEST),
         "allowed": answer.allowed,
         "milliseconds": round(seconds * 1000, 3),
+        "phases": {name: round(value * 1000, 3) for name, value in phases.items()},
     }
     if review.sub_resource:
         event["subResource"] = shown(review.sub_resource, _LONGEST)

@@ -1,6 +1,6 @@
 """What Prometheus sees. Label values come from our own catalogue, never from a request, so the series are bounded."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -28,11 +28,23 @@ class Metrics:
         )
         seconds = prometheus.Histogram(
             "usher_review_duration_seconds",
-            "Time from the last byte of a request to its answer.",
+            "Time from the first byte of a request to its answer.",
             ["endpoint"],
             buckets=_BUCKETS,
             registry=self.registry,
         )
+        self._queued = prometheus.Histogram(
+            "usher_review_queue_seconds", "Time that a review waited for other reviews.", buckets=_BUCKETS,
+            registry=self.registry,
+        )  # fmt: skip
+        self._lag = prometheus.Histogram(
+            "usher_event_loop_lag_seconds", "How late the event loop is, measured ten times a second.",
+            buckets=_BUCKETS, registry=self.registry,
+        )  # fmt: skip
+        self._bytes = prometheus.Gauge(
+            "usher_review_bytes", "Bytes of the bodies that have arrived and are not answered yet.",
+            registry=self.registry,
+        )  # fmt: skip
         self._findings = prometheus.Counter(
             "usher_findings", "Findings, by check and outcome.", ["check", "outcome"], registry=self.registry
         )
@@ -59,7 +71,15 @@ class Metrics:
         prometheus.ProcessCollector(registry=self.registry)
         prometheus.PlatformCollector(registry=self.registry)
 
-    def answered(self, endpoint: str, answer: Answer, *, seconds: float) -> None:
+    def watch_bytes(self, held: Callable[[], float]) -> None:
+        """Adds the bytes in flight, asked for when Prometheus scrapes."""
+        self._bytes.set_function(held)
+
+    def lagged(self, seconds: float) -> None:
+        self._lag.observe(seconds)
+
+    def answered(self, endpoint: str, answer: Answer, *, seconds: float, queued: float) -> None:
+        self._queued.observe(queued)
         result = ("mutated" if answer.mutations else "allowed") if answer.allowed else "denied"
         self._review(endpoint, result).inc()
         self._second(endpoint).observe(seconds)
@@ -75,6 +95,10 @@ class Metrics:
     def refused(self, endpoint: str) -> None:
         """Counts a request that was not a valid review (4xx)."""
         self._review(endpoint, "bad_request").inc()
+
+    def shed(self, endpoint: str) -> None:
+        """Counts a review that came while there was no time or no memory for it (503 with Retry-After)."""
+        self._review(endpoint, "overload").inc()
 
     def failed(self, endpoint: str, *, seconds: float) -> None:
         """Counts a review without verdict (5xx): failurePolicy decides."""

@@ -1,9 +1,12 @@
 """uvicorn's HTTP protocol with the bounds that it lacks: how long a request may take to arrive, how large it may be."""
 
 import asyncio
+import time
 from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from usher.server.budgets import ARRIVED
 
 ARRIVAL: Final = 10.0
 """Seconds from the first byte of a request to its last. No API server waits so long for an answer."""
@@ -64,6 +67,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope[ARRIVED] = time.monotonic()  # type: ignore[typeddict-unknown-key] # a key of our own
         self._end_deadline()
         self._arriving = self._head_arriving = True
         self._received = 0

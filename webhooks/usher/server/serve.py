@@ -21,11 +21,12 @@ from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
 from usher.policy.evaluator import Evaluator, Request
 from usher.server.admin import admin_app
-from usher.server.live_cluster import Cluster, ClusterParts
+from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
 from usher.server.metrics import Metrics
 from usher.server.protocol import BoundedProtocol
 from usher.server.reloading import Current, Looked
 from usher.server.reviews import Reviews
+from usher.server.workers import measure_lag
 
 KEEP_ALIVE: Final = 120
 """Seconds. The API server keeps idle connections for 90; it must close first (docs/domain/webhooks.md#connections)."""
@@ -102,6 +103,7 @@ async def _serve(
     started: Callable[[Address, Address], None],
     cluster: ClusterParts | None,
 ) -> None:
+    bound_arenas()
     evaluator = make()
     current = Current(evaluator, file=settings.configuration, make=make)
     if not evaluator.engine.waits:
@@ -135,6 +137,7 @@ async def _serve(
                 current.watch(settings.reload_interval, report=partial(_log_configuration, metrics=metrics))
             ),
             asyncio.create_task(_end_after_drain(servers, stopping)),
+            asyncio.create_task(measure_lag(metrics.lagged)),
         ]
         try:
             await asyncio.gather(
@@ -145,6 +148,7 @@ async def _serve(
         finally:
             for task in background:
                 task.cancel()
+            reviews.close()
             current.evaluator.engine.close()
             live.stop()
 

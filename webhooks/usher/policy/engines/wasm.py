@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import os
 import threading
+import time
 import weakref
 from typing import Final
 
@@ -19,6 +20,7 @@ import wasmtime
 
 from usher import errors, paths
 from usher.policy.engines import engine
+from usher.policy.engines.deadline import UNTIL
 from usher.policy.engines.wasm_runtime import Call, Clock
 
 MEMORY_LIMIT: Final = 128 * 2**20
@@ -210,10 +212,14 @@ class _Instance:
         self._store.set_epoch_deadline(self._clock.ticks())
         if self._clock.stopped.is_set():  # asked only now, or nothing would stop a policy that starts as it ends
             raise errors.EngineError(_CLOSED)
+        if UNTIL.get() <= time.monotonic():
+            raise errors.DeadlineError("no time is left to evaluate the policies")
 
     def _too_late(self, what: str) -> errors.EngineError:
         if self._clock.stopped.is_set():
             return errors.EngineError(_CLOSED)
+        if UNTIL.get() <= time.monotonic():
+            return errors.DeadlineError(f"{what} took longer than the rest of the time of this review")
         return errors.DeadlineError(f"{what} took longer than {self._clock.deadline:g} s")
 
     def _failure(self, error: wasmtime.Trap, entrypoint: str) -> errors.EngineError:

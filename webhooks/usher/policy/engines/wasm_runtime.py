@@ -15,6 +15,8 @@ from typing import Final
 import wasmtime
 from wasmtime import _bindings as bindings  # private, but generated from wasmtime's stable C header
 
+from usher.policy.engines.deadline import UNTIL
+
 _I32: Final = 0
 """WASMTIME_I32 of wasmtime/val.h."""
 
@@ -75,7 +77,9 @@ class Clock:
 
     def ticks(self) -> int:
         """Ticks until the deadline of a call that begins now, also while the clock is behind."""
-        return math.ceil((time.monotonic() - self._started + self.deadline) / TICK) + 1 - self._epoch
+        now = time.monotonic()
+        left = max(0.0, min(self.deadline, UNTIL.get() - now))
+        return math.ceil((now - self._started + left) / TICK) + 1 - self._epoch
 
     def _run(self) -> None:
         while not self.stopped.wait(TICK) and self._owner() is not None:

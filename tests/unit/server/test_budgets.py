@@ -1,0 +1,167 @@
+"""The time of one review, and the bytes of all: who is served, who is sent away, and that nothing stays taken."""
+
+import asyncio
+import contextvars
+import time
+
+import pytest
+
+from builders import container, pod
+from reviews import body
+from unit.server.asgi import JSON, call, chunks
+from usher import errors
+from usher.config import models
+from usher.policy import assembly
+from usher.policy.engines.deadline import UNTIL
+from usher.policy.engines.engine import Entrypoint
+from usher.policy.evaluator import Evaluator
+from usher.server import budgets
+from usher.server.bodies import Body, RefusedError
+from usher.server.budgets import ARRIVED, Bytes, Time
+from usher.server.metrics import Metrics
+from usher.server.reloading import Current
+from usher.server.reviews import Reviews
+from usher.server.workers import LARGE, LargeReviews
+
+POST = {"type": "http", "method": "POST", "headers": [JSON], "query_string": b""}
+
+
+@pytest.mark.parametrize(
+    ("query", "seconds"),
+    [
+        (b"timeout=1s", 0.7),
+        (b"timeout=3s", 2.7),
+        (b"timeout=30s", 2.7),
+        (b"timeout=500ms", 0.2),
+        (b"timeout=100ms", 0.0),
+        (b"dryRun=All&timeout=2s", 1.7),
+        (b"", 2.7),
+        (b"timeout=forever", 2.7),
+        (b"timeout=-5s", 2.7),
+        (b"timeout=" + b"9" * 5000 + b"s", 2.7),
+    ],
+    ids=str,
+)
+def test_a_review_has_the_time_of_the_api_server_less_a_margin_and_never_more_than_ours(
+    query: bytes, seconds: float
+) -> None:
+    assert budgets.allowed(query) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("waited", "timeout", "late"), [(0.2, b"1s", False), (0.36, b"1s", True), (0.45, b"3s", True)])
+def test_a_review_that_waited_too_long_is_not_begun(waited: float, timeout: bytes, late: bool) -> None:
+    scope = {**POST, "query_string": b"timeout=" + timeout, ARRIVED: time.monotonic() - waited}
+
+    assert Time(scope).waited_too_long is late
+
+
+def test_small_bodies_keep_a_reserve_that_large_ones_do_not_get() -> None:
+    room = Bytes(most=10 * 2**20, reserve=2 * 2**20)
+    room.held = 8 * 2**20
+
+    assert not room.has_room(2**20, total=2**20)
+    assert room.has_room(16_000, total=16_000)
+    room.held = 10 * 2**20
+    assert not room.has_room(16_000, total=16_000)
+
+
+async def test_a_body_takes_what_arrived_and_gives_it_back_even_when_it_is_cut_short() -> None:
+    room = Bytes()
+    reading = Body(room, Time(POST))
+    messages = iter([*chunks(b"x" * 1000, end=False), {"type": "http.disconnect"}])
+    seen = []
+
+    async def receive() -> object:
+        seen.append(room.held)
+        return next(messages)
+
+    with pytest.raises(RefusedError, match="cut short"):
+        await reading.read(POST, receive)  # type: ignore[arg-type] # less than a message has
+    assert room.held == 1000
+    reading.give_back()
+    assert seen == [0, 1000]
+    assert room.held == 0
+
+
+async def test_a_client_that_declares_much_and_sends_nothing_takes_no_room_and_loses_its_connection_in_time() -> None:
+    room = Bytes()
+    scope = {**POST, "headers": [JSON, (b"content-length", b"8000000")], "query_string": b"timeout=310ms"}
+    reading = Body(room, Time(scope))
+
+    async def receive() -> object:
+        assert room.held == 0
+        await asyncio.sleep(60)
+        raise AssertionError
+
+    with pytest.raises(RefusedError) as refused:
+        await reading.read(scope, receive)  # type: ignore[arg-type] # it sends nothing
+    assert (refused.value.status, refused.value.close) == (408, True)
+
+
+async def test_a_body_without_room_is_refused_before_any_of_it_is_read() -> None:
+    room = Bytes(most=2**20, reserve=2**19)
+    scope = {**POST, "headers": [JSON, (b"content-length", b"700000")]}
+
+    async def receive() -> object:
+        raise AssertionError
+
+    with pytest.raises(RefusedError) as refused:
+        await Body(room, Time(scope)).read(scope, receive)  # type: ignore[arg-type] # it is not asked
+    assert refused.value.status == 503
+
+
+async def test_a_review_without_any_time_is_sent_away_and_keeps_its_connection() -> None:
+    scope = {**POST, "headers": [JSON, (b"content-length", b"2")], "query_string": b"timeout=300ms"}
+    (message,) = chunks(b"{}")
+
+    async def receive() -> object:
+        return message
+
+    with pytest.raises(RefusedError) as refused:
+        await Body(Bytes(), Time(scope)).read(scope, receive)  # type: ignore[arg-type] # less than a message has
+    assert (refused.value.status, refused.value.close) == (503, False)
+
+
+async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_deadline() -> None:
+    large = LargeReviews()
+    UNTIL.set(123.0)
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def decide() -> float:
+        loop.call_soon_threadsafe(begun.set)
+        # Only the event loop can go on from here.
+        asyncio.run_coroutine_threadsafe(begun.wait(), loop).result(timeout=30)
+        return UNTIL.get()
+
+    assert await large.run(decide) == 123.0
+    assert large.waiting == 0
+    large.close()
+
+
+async def test_a_large_body_is_answered_like_a_small_one() -> None:
+    evaluator = assembly.embedded(models.Config())
+    app = Reviews(
+        current=Current(evaluator, file=None, make=lambda: evaluator),
+        metrics=Metrics(engine="wasm", revision="test"),
+        stopping=lambda: False,
+    )
+    for padding in (1, LARGE):
+        bad = container(requests={"nvidia.com/gpu": 8}, limits={"nvidia.com/gpu": 4})
+        value = pod(bad, annotations={"padding": "x" * padding})
+        answer = await call(app, "/validate", chunks(body(value)))
+        assert (answer.status, answer.response["allowed"]) == (200, False)
+    app.close()
+    evaluator.engine.close()
+
+
+def test_an_engine_stops_when_the_time_of_its_review_is_over() -> None:
+    evaluator: Evaluator = assembly.embedded(models.Config())
+
+    def late() -> None:
+        UNTIL.set(time.monotonic() - 0.001)
+        with pytest.raises(errors.DeadlineError, match="no time is left"):
+            evaluator.engine.evaluate(Entrypoint.FINDINGS, b'{"late": true}')
+
+    contextvars.copy_context().run(late)
+    evaluator.engine.close()

@@ -1,0 +1,64 @@
+"""The answers about objects that have more parts than usher judges (`review.sizes`).
+
+A pod that is too large is denied, because no later review can judge it. Of another object the pods are judged when they
+are created, so the object is let in with a warning.
+"""
+
+from typing import Final
+
+from usher.config import selection
+from usher.policy.evaluator import Evaluator, Operation
+from usher.review import response, sizes
+from usher.review.parsing import Review
+from usher.review.response import Answer
+
+OUTCOME: Final = "object-size"
+"""What logs and metrics call this reason."""
+
+
+def validated(review: Review, evaluator: Evaluator) -> Answer | None:
+    """The verdict about an object that is too large to judge; None for all others."""
+    found = _excess(review)
+    if found is None:
+        return None
+    denied = found.of_a_pod and not _is_spared(review, evaluator)
+    answer: response.Response = {"uid": review.uid, "allowed": not denied}
+    if denied:
+        remedy = "Divide it among several pods."
+        message = f"{review.kind[:63]} {response.shown(review.name, 253)} has {found.text}. {remedy}"
+        answer["status"] = {"code": 413, "reason": "RequestEntityTooLarge", "message": message}
+    else:
+        later = "usher judges its pods when they are created" if not found.of_a_pod else "no rule has looked at it"
+        answer["warnings"] = response.sanitised([f"not judged: {found.text}", f"not judged: {later}"])
+    outcome = "deny" if denied else "warn"
+    return Answer(
+        body=response.encode(answer), review=review, allowed=not denied, outcomes={OUTCOME: outcome}, unknowns=1
+    )
+
+
+def mutated(review: Review) -> Answer | None:
+    """The answer without a patch for an object that is too large; None for all others."""
+    found = _excess(review)
+    if found is None:
+        return None
+    answer: response.Response = {"uid": review.uid, "allowed": True}
+    answer["warnings"] = response.sanitised([f"gpu-usher: left as it is: {found.text}"])
+    return Answer(body=response.encode(answer), review=review, allowed=True)
+
+
+def _excess(review: Review) -> sizes.Excess | None:
+    if not review.many or review.value is None or review.operation not in (Operation.CREATE, Operation.UPDATE):
+        return None
+    return sizes.excess(review.value)
+
+
+def _is_spared(review: Review, evaluator: Evaluator) -> bool:
+    """Whether a denial would reach an exempt namespace, a deletion, or an object that was as large before."""
+    if selection.matches(review.namespace, evaluator.config.exempt_namespaces):
+        return True
+    if review.operation is not Operation.UPDATE or review.value is None:
+        return False
+    metadata = review.value.get("metadata")
+    deleting = isinstance(metadata, dict) and metadata.get("deletionTimestamp") is not None
+    before = sizes.excess(review.old_value) if review.old_value else None
+    return deleting or (before is not None and before.of_a_pod)
