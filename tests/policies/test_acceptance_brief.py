@@ -89,7 +89,8 @@ def test_the_job_of_the_brief_is_above_a_ceiling_of_48_gpus() -> None:
     ("frameworks", "finds", "not_evaluated"),
     [
         ([], set(), {"queueing/integration_not_enabled"}),
-        (["batch/job"], {"deny USH405 integration-not-enabled"}, set()),
+        # What Kueue leaves out is not placed by Kueue.
+        (["batch/job"], {"deny USH405 integration-not-enabled"}, {"placement/gpu_node_affinity_present"}),
         (["kubeflow.org/pytorchjob"], set(), set()),
     ],
 )

@@ -157,8 +157,9 @@ def _warning(judgement: model.Judgement, *, longest: int) -> str:
     for text in (message + remedy + because, message + remedy):
         if len(start + text) <= longest:
             return start + text
-    more = f" More: usher explain {judgement.code}"
-    return shown(start + (remedy.strip() or message), longest - len(more)) + more
+    # A short reason why it does not deny stays as well: the age of the facts, for example.
+    end = (because if len(because) <= longest // 3 else "") + f" More: usher explain {judgement.code}"
+    return shown(start + (remedy.strip() or message), longest - len(end)) + end
 
 
 def _parts(judgement: model.Judgement) -> tuple[str, str, str]:

@@ -58,6 +58,7 @@ def test_the_whole_of_it_for_a_job_that_could_be_admitted() -> None:
                 "name": "research",
                 "exists": True,
                 "selectsNamespace": True,
+                "withoutChecks": True,
                 "verdict": {"outcome": "admissible", "uncovered": [], "unmatched": [], "shortages": [], "unknowns": []},
             },
         },

@@ -47,6 +47,10 @@ def test_a_profile_includes_all_settings_of_its_base() -> None:
         "ipcLock": True,
         "wholeNodes": False,
         "forbidden": ["NCCL_IB_DISABLE"],
+        "needs": [
+            "a resource of an RDMA device plugin, for example rdma/ib: 1",
+            "IPC_LOCK (isolation.ipcLock), or nodes whose memlock limit is unlimited",
+        ],
         "topology": {"configMap": "nccl-topology", "key": "ndv5.xml", "path": "/etc/nccl-topo.xml"},
         "ncclConf": {"configMap": "nccl", "key": "nccl.conf", "path": "/etc/nccl.conf"},
     }

@@ -9,7 +9,7 @@
 #   parameter maximumSeconds of leaves-too-late. It adds the hook to containers with accelerators that have no preStop
 #   hook. It adds no hook if the grace period would end before the hook does, or if the hook waits longer than
 #   leaves-too-late allows. A signal goes to process 1, so pods that share their processes, or those of the node, get no
-#   signal.
+#   signal. Nor do pods of Ray and ranks that sshd starts: their process 1 is not the program and outlives it.
 #   It skips objects that a controller made, because their owner has the values. It skips kinds whose pod specs their
 #   controller or another API restricts: Knative and KServe refuse the fields, and Argo, Tekton and Spark write the pods
 #   themselves.
@@ -137,6 +137,16 @@ else := "process 1 of its containers is not the program, because they share thei
 	_site.signals
 	_shares_processes(pod_set)
 }
+
+else := "process 1 of its containers is not the program, because sshd or Ray starts it" if {
+	_site.signals
+	_starts_the_program(pod_set)
+}
+
+# These processes outlive the program, so a hook that waits would hold the devices after each run.
+_starts_the_program(pod_set) if not pod_set.ranksInheritEnvironment
+
+_starts_the_program(_) if input.workload.group == "ray.io"
 
 _shares_processes(pod_set) if pod_set.hostPID
 

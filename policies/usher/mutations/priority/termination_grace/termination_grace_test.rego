@@ -89,6 +89,16 @@ test_no_signal_goes_to_the_node if {
 	mutation.skips == shared with input as document
 }
 
+by_another := "process 1 of its containers is not the program, because sshd or Ray starts it"
+
+test_no_signal_goes_to_sshd_or_ray if {
+	by_sshd := json.patch(examples.before_job_with_the_default, [{"op": "replace", "path": "/podSets/0/ranksInheritEnvironment", "value": false}])
+	mutation.intents == {grace("/spec/template", {"seconds": 600, "instead": 30})} with input as by_sshd
+	mutation.skips == skipped("/spec/template", by_another) with input as by_sshd
+	by_ray := json.patch(examples.before_job_with_the_default, [{"op": "replace", "path": "/workload/group", "value": "ray.io"}, {"op": "remove", "path": "/podSets/0/terminationGracePeriodSeconds"}])
+	mutation.skips[{"at": "/spec/template", "reason": by_another}] with input as by_ray
+}
+
 test_a_command_needs_no_process_of_its_own if {
 	document := json.remove(examples.before_job_that_shares_its_processes, ["/site/lifecycle/signals"])
 	mutation.intents == of_job with input as document
