@@ -45,7 +45,7 @@ def test_a_warning_keeps_the_age_of_the_facts_even_if_its_message_is_long(age: f
 
     answer = response.validated("1", model.Decision(workload=None, judgements=(doubted,)), display_name="Pod a/b")
 
-    assert answer["warnings"][0].endswith(f"... ({assumption})")
+    assert answer["warnings"][0].endswith(f"... ({assumption}) More: usher explain USH620")
 
 
 def test_what_was_found_in_the_object_itself_does_not_grow_old() -> None:

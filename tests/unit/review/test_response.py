@@ -205,7 +205,7 @@ def test_a_warning_that_is_too_long_keeps_the_thing_and_the_remedy() -> None:
     cut = warning(asks, "mend it", "no pools")
 
     assert cut.startswith("container train of Worker asks for much")
-    assert cut.endswith("for much... Mend it. More: usher explain USH101")
+    assert cut.endswith("for much... Mend it. (no pools) More: usher explain USH101")
     assert warning("x" * 300, "") == "x" * 202 + "... More: usher explain USH101"
 
 

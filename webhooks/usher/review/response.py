@@ -153,7 +153,8 @@ def shown(text: str, longest: int) -> str:
 def _warning(judgement: model.Judgement, *, longest: int) -> str:
     """The problem, the remedy, and why the finding does not deny, if they fit; else what the reader can do.
 
-    A cut warning keeps the start of the problem, which names the thing, and the remedy; `usher explain` says the rest.
+    A cut warning keeps the start of the problem, which names the thing, the remedy, and a short reason why it does not
+    deny; `usher explain` says the rest.
     """
     message, remedy, because = _parts(judgement)
     start = f"{judgement.code} {judgement.name}: "
@@ -161,6 +162,8 @@ def _warning(judgement: model.Judgement, *, longest: int) -> str:
         if len(start + text) <= longest:
             return start + text
     more = f" More: usher explain {judgement.code}"
+    if len(because) <= longest // 6:
+        more = because + more
     free = longest - len(start) - len(more)
     thing = max(free - len(remedy), min(free, _LEAST_OF_THE_PROBLEM))
     return start + _cut(message, thing) + _cut(remedy, free - min(len(message), thing)) + more
