@@ -1,4 +1,4 @@
-"""What is wrong at one place of usher.yaml, in the words of its writer and not of the library that checks it."""
+"""The mistake at one place of usher.yaml, in the words of its writer and not of the library that checks it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -31,7 +31,7 @@ _TYPES: Final = {
 
 
 def reason(detail: pydantic_core.ErrorDetails) -> str:
-    """What is wrong, with what was found, what may stand there, and the nearest known word."""
+    """The mistake, with the value that was found, the values that may stand there, and the nearest known word."""
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "extra_forbidden":
         return f"unknown key{suggestions.of_key(detail['loc'])}"
