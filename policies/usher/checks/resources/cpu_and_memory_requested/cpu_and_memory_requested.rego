@@ -39,8 +39,8 @@ deny contains object.union(finding, _assumption) if {
 
 	finding := {
 		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} asks for accelerators, but not for {concat(" or ", missing)}",
-		"remedy": $"set requests of {concat(" and ", missing)}",
+		"message": $"{workload.container_name(pod_set, container)} asks for accelerators, but not for {concat(" or ", missing)}, so the scheduler reserves no share for it",
+		"remedy": $"set requests of {concat(" and ", missing)}{_where(container)}",
 	}
 }
 
@@ -53,7 +53,17 @@ _asked(pod_set, _, resource) if pod_set.podLimits[resource]
 # LimitRanges and operators have already changed a Pod that the API server sends.
 _assumption := {} if _has_all_defaults
 
-_assumption := {"assumption": "usher assumes that no LimitRange or operator default adds it"} if not _has_all_defaults
+else := {"assumption": "usher assumes that neither the serving runtime nor a LimitRange adds it"} if _on_kserve
+
+else := {"assumption": "usher assumes that no LimitRange or operator default adds it"}
+
+# KServe names the container of a model, so its author knows only the field.
+_where(container) := " in spec.predictor.model.resources" if {
+	_on_kserve
+	container.path == "/spec/predictor/model"
+} else := ""
+
+_on_kserve if input.workload.group == "serving.kserve.io"
 
 _has_all_defaults if {
 	input.review

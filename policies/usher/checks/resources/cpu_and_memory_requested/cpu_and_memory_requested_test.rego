@@ -9,13 +9,13 @@ test_each_container_with_accelerators_is_told_what_it_does_not_ask_for if {
 	check.deny == {
 		{
 			"path": "/spec/template/spec/initContainers/0",
-			"message": "init container convert asks for accelerators, but not for memory",
+			"message": "init container convert asks for accelerators, but not for memory, so the scheduler reserves no share for it",
 			"remedy": "set requests of memory",
 			"assumption": assumption,
 		},
 		{
 			"path": "/spec/template/spec/containers/0",
-			"message": "container server asks for accelerators, but not for cpu or memory",
+			"message": "container server asks for accelerators, but not for cpu or memory, so the scheduler reserves no share for it",
 			"remedy": "set requests of cpu and memory",
 			"assumption": assumption,
 		},
@@ -25,16 +25,16 @@ test_each_container_with_accelerators_is_told_what_it_does_not_ask_for if {
 test_a_predictor_is_held_to_it_as_well if {
 	check.deny == {{
 		"path": "/spec/predictor/model",
-		"message": "container kserve-container of predictor asks for accelerators, but not for cpu",
-		"remedy": "set requests of cpu",
-		"assumption": assumption,
+		"message": "container kserve-container of predictor asks for accelerators, but not for cpu, so the scheduler reserves no share for it",
+		"remedy": "set requests of cpu in spec.predictor.model.resources",
+		"assumption": "usher assumes that neither the serving runtime nor a LimitRange adds it",
 	}} with input as examples.bad_inferenceservice
 }
 
 test_what_the_pod_as_a_whole_asks_for_counts_for_that_resource_alone if {
 	check.deny == {{
 		"path": "/spec/containers/0",
-		"message": "container notebook asks for accelerators, but not for memory",
+		"message": "container notebook asks for accelerators, but not for memory, so the scheduler reserves no share for it",
 		"remedy": "set requests of memory",
 		"assumption": assumption,
 	}} with input as examples.bad_pod
@@ -43,7 +43,7 @@ test_what_the_pod_as_a_whole_asks_for_counts_for_that_resource_alone if {
 test_of_a_pod_that_the_api_server_sends_nothing_has_to_be_assumed if {
 	check.deny == {{
 		"path": "/spec/containers/0",
-		"message": "container notebook asks for accelerators, but not for memory",
+		"message": "container notebook asks for accelerators, but not for memory, so the scheduler reserves no share for it",
 		"remedy": "set requests of memory",
 	}} with input as examples.bad_pod_at_admission
 }
@@ -51,7 +51,7 @@ test_of_a_pod_that_the_api_server_sends_nothing_has_to_be_assumed if {
 test_a_template_may_be_filled_in_later_even_at_admission if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0",
-		"message": "container tokenize asks for accelerators, but not for memory",
+		"message": "container tokenize asks for accelerators, but not for memory, so the scheduler reserves no share for it",
 		"remedy": "set requests of memory",
 		"assumption": assumption,
 	}} with input as examples.bad_job_at_admission
