@@ -99,6 +99,11 @@ def test_a_file_that_does_not_exist_never_reads_as_clean(tmp_path: Path) -> None
             "",
             "no check or mutation has the code or name gpu-togeration; did you",
         ),
+        (
+            ["explain", "USH3O2"],
+            "",
+            "no check or mutation has the code or name USH3O2; did you mean USH302?",
+        ),
         (["certs", "show", "no"], "", "no/tls.crt: the file does not exist; "),
         (["check", "--config", "no.yaml", "."], "", "no.yaml: cannot be read: No such file or directory"),
         (["check", "-", "--engine", "opa", "--opa-url", "http://127.0.0.1:1"], "", "OPA at http://127.0.0.1:1 "),

@@ -39,9 +39,13 @@ resource_path(container, list, name) := path if {
 
 # METADATA
 # title: Name of a container in a message
-container_name(pod_set, container) := $"{container.type} {container.name} of {pod_set.name}" if pod_set.name != ""
+container_name(pod_set, container) := $"{_shown_container(container)} of {pod_set.name}" if pod_set.name != ""
 
-container_name(pod_set, container) := $"{container.type} {container.name}" if pod_set.name == ""
+container_name(pod_set, container) := _shown_container(container) if pod_set.name == ""
+
+_shown_container(container) := $"{container.type} {container.name}" if container.name != ""
+
+_shown_container(container) := $"the {container.type} without a name" if container.name == ""
 
 # METADATA
 # title: Name of a pod set in a message

@@ -15,6 +15,8 @@ test_a_resource_name_is_escaped_in_its_path if {
 test_things_are_named_as_people_say_it if {
 	workload.container_name(pod_set, container) == "init container train of Worker"
 	workload.container_name(pod_set_without_name, container) == "init container train"
+	unnamed := object.union(container, {"name": ""})
+	workload.container_name(pod_set, unnamed) == "the init container without a name of Worker"
 	workload.pod_set_name(pod_set) == "Worker"
 	workload.pod_set_name(pod_set_without_name) == "the pod"
 }

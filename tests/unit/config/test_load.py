@@ -45,7 +45,7 @@ def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
 
     assert problems == [
         (4, "pools[0].taintz", "unknown key; did you mean taints?"),
-        (6, "enforcement.preset", "Input should be 'baseline', 'recommended' or 'strict'"),
+        (6, "enforcement.preset", "expected baseline, recommended or strict, found 'hard'"),
     ]
 
 
@@ -73,6 +73,42 @@ def test_a_misspelt_word_gets_the_nearest_known_word(tmp_path: Path, text: str, 
     ((_, _, found),) = refused(tmp_path, text)
 
     assert found.endswith(reason) or f"{reason};" in found or reason in found
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("exemptNamespaces: kube-system", "expected a list, as in [one, other], found 'kube-system'"),
+        ("pools: [{name: a, nodeSelector: {a: 1}}]", "expected a text; put a number, true or false in quotes, found 1"),
+        ("pools: {a: {}}", "expected a list, as in [one, other], found a mapping"),
+        ("facts: {staleAfter: 5 minutes}", "expected a number with s, m or h, as in 90s or 5m, found '5 minutes'"),
+        ("quotas: [{name: a, limits: []}]", "must not be empty"),
+        ("gangs: []", "expected a mapping of keys to values, found a list"),
+        ('enforcement: {preset: "\\e[31m"}', "expected baseline, recommended or strict, found '\\x1b[31m'"),
+        (
+            "pools: [{name: a, nodeSelector: {a: b}, labels: {a: b}}]",
+            "unknown key; did you mean nodeSelector?",
+        ),
+        (
+            "quotas: [{name: a, limits: [{hard: {gpus: 1}, quokka: 1}]}]",
+            "unknown key; this section has hard, priorityClasses",
+        ),
+    ],
+)
+def test_a_mistake_is_said_in_the_words_of_its_writer(tmp_path: Path, text: str, reason: str) -> None:
+    ((_, _, found),) = refused(tmp_path, text)
+
+    assert found == reason
+
+
+def test_a_long_value_is_shown_in_part(tmp_path: Path) -> None:
+    ((_, _, found),) = refused(tmp_path, f"queues: [{{localQueue: {'Q' * 5000}}}]")
+
+    assert len(found) < 200
+
+
+def test_a_file_that_holds_a_list_is_refused_without_a_key(tmp_path: Path) -> None:
+    assert refused(tmp_path, "- pools\n") == [(1, "", "expected a mapping of keys to values, found a list")]
 
 
 def test_mistakes_of_meaning_are_named_beside_others(tmp_path: Path) -> None:

@@ -138,3 +138,17 @@ def test_a_role_that_everybody_can_take_by_a_label_gives_a_warning() -> None:
         ),
     ]
     assert warnings("roles: [{namespaces: [a], labels: {team: a}, role: system}, {kinds: [Job], role: batch}]") == []
+
+
+def test_an_exception_for_a_kind_that_usher_does_not_judge_gives_a_warning() -> None:
+    text = (
+        "enforcement: {exceptions: [{checks: [USH301], kinds: [Deploymnt, ResourceFlavor], owner: a, reason: b, "
+        "ticket: c, expires: 2026-12-01}]}"
+    )
+
+    assert warnings(text) == [
+        (
+            "/enforcement/exceptions/0/kinds/0",
+            "usher judges no objects of kind Deploymnt; did you mean Deployment?",
+        )
+    ]

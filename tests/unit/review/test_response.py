@@ -199,19 +199,32 @@ def test_a_warning_has_the_problem_the_remedy_and_why_it_does_not_deny() -> None
     assert warning("short", "mend it", "x" * 300) == "short. Mend it."
 
 
-def test_a_warning_that_is_too_long_keeps_its_remedy() -> None:
-    assert warning("x" * 300, "mend it", "no pools") == "Mend it. More: usher explain USH101"
+def test_a_warning_that_is_too_long_keeps_the_thing_and_the_remedy() -> None:
+    asks = f"container train of Worker {'asks for much ' * 30}"
+
+    cut = warning(asks, "mend it", "no pools")
+
+    assert cut.startswith("container train of Worker asks for much")
+    assert cut.endswith("for much... Mend it. (no pools) More: usher explain USH101")
     assert warning("x" * 300, "") == "x" * 202 + "... More: usher explain USH101"
-    cut = warning("short", "x" * 300)
-    assert cut.startswith("Xxx")
-    assert cut.endswith("... More: usher explain USH101")
+
+
+def test_a_remedy_that_is_too_long_alone_leaves_room_for_the_thing() -> None:
+    cut = warning(f"container train of Worker {'asks ' * 60}", "x" * 300)
+
+    assert cut.startswith("container train of Worker asks")
+    assert "... Xxx" in cut
+    assert cut.endswith("x... More: usher explain USH101")
+    assert warning("short", "x" * 300).startswith("short. Xxx")
 
 
 def test_few_warnings_may_be_longer_than_many() -> None:
-    message = "x" * 170
+    message = f"container train {'x' * 170}"
 
     assert warning(message, "mend it") == f"{message}. Mend it."
-    assert warning(message, "mend it", others=19) == "Mend it. More: usher explain USH101"
+    cut = warning(message, "mend it", others=19)
+    assert cut.startswith("container train x")
+    assert cut.endswith("x... Mend it. More: usher explain USH101")
 
 
 def test_what_could_not_be_read_is_said_and_what_no_check_could_judge_is_not() -> None:

@@ -1,6 +1,5 @@
 """`usher policies`: lists and explains the checks and mutations."""
 
-import difflib
 import itertools
 import json
 import shutil
@@ -14,6 +13,7 @@ import click
 
 from usher import errors
 from usher.cli import inputs
+from usher.config import words
 
 if TYPE_CHECKING:
     from usher.config import models
@@ -160,8 +160,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None
     known = bundle.load().catalogue
     entry = known.find(code_or_name)
     if entry is None:
-        close = difflib.get_close_matches(code_or_name.casefold(), [each.name for each in known], n=1)
-        meant = f"; did you mean {close[0]}?" if close else ";"
+        meant = words.nearest(code_or_name, [word for each in known for word in (each.name, each.code)]) or ";"
         raise errors.InputError(
             f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` lists them all"
         )

@@ -8,7 +8,7 @@ import pydantic
 import pydantic_core
 
 from usher import errors, paths
-from usher.config import models, salvage, suggestions
+from usher.config import models, reasons, salvage
 from usher.documents import places, reader
 
 Problem = tuple[str, str]
@@ -88,15 +88,8 @@ def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tupl
 
 def _problem(detail: pydantic_core.ErrorDetails, where: places.Places) -> tuple[int, str, str]:
     pointer = paths.join(paths.ROOT, *detail["loc"])
-    return _line(where, pointer), paths.readable(pointer), _reason(detail)
-
-
-def _reason(detail: pydantic_core.ErrorDetails) -> str:
-    if detail["type"] == "extra_forbidden":
-        return f"unknown key{suggestions.of_key(detail['loc'])}"
-    if detail["type"] == "missing":
-        return "this key is required"
-    return detail["msg"].removeprefix("Value error, ") + suggestions.of_word(detail)
+    place = paths.readable(pointer) if detail["loc"] else ""
+    return _line(where, pointer), place, reasons.reason(detail)
 
 
 def _line(where: places.Places, pointer: str) -> int:

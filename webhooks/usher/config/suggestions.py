@@ -1,32 +1,52 @@
 """What the writer of usher.yaml may have meant by a word that usher does not know."""
 
-import re
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-import pydantic_core
 from pydantic import BaseModel
 
 from usher.config import models, words
 
-_QUOTED: Final = re.compile(r"'([^']*)'")
+_SAME: Final[Mapping[str, Sequence[str]]] = {
+    "accelerators": ("resources", "minAccelerators"),
+    "apply": ("action",),
+    "board": ("gpu",),
+    "labels": ("nodeSelector",),
+    "max": ("hard",),
+    "mode": ("action",),
+    "nodelabels": ("nodeSelector",),
+    "outcome": ("action",),
+    "queue": ("localQueue",),
+    "roles": ("for",),
+    "rules": ("classes",),
+    "severity": ("action",),
+    "until": ("expires",),
+}
+"""Keys that other tools, or other parts of usher, use for the same thing, in lower case."""
 
 
 def of_key(location: Sequence[int | str]) -> str:
-    """The suggestion for an unknown key of a section; `location` is its place as in errors of pydantic."""
+    """What an unknown key of a section may mean; `location` is its place as in errors of pydantic.
+
+    The nearest key, or the key that says the same; else all keys of the section.
+    """
     section = _section(models.Config, location[:-1])
     if section is None:
         return ""
-    return words.nearest(str(location[-1]), [field.alias or name for name, field in section.model_fields.items()])
+    known = [field.alias or name for name, field in section.model_fields.items()]
+    key = str(location[-1])
+    same = next((name for name in _SAME.get(key.casefold(), ()) if name in known), "")
+    if same:
+        return f"; did you mean {same}?"
+    return words.nearest(key, known) or f"; this section has {', '.join(sorted(known))}"
 
 
-def of_word(detail: pydantic_core.ErrorDetails) -> str:
-    """The suggestion for a word that is not one of a few."""
-    given = detail.get("input")
-    if detail["type"] != "literal_error" or not isinstance(given, str):
+def of_choice(given: object, known: str) -> str:
+    """The suggestion for a word that is not one of a few, which are given as `one, other or third`."""
+    if not isinstance(given, str):
         return ""
-    return words.nearest(given, _QUOTED.findall(str(detail.get("ctx", {}).get("expected", ""))))
+    return words.nearest(given, known.replace(" or ", ", ").split(", "))
 
 
 def _section(section: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:

@@ -7,9 +7,21 @@ from typing import Final
 _LONGEST: Final = 64
 """Comparing takes time with the product of the lengths, and no word is longer."""
 
+_LOOK_ALIKE: Final = str.maketrans("oil", "011")
+
+_EQUALLY_CLOSE: Final = 50
+"""So many close words are compared once more, letter by letter: USH3O2 has as many letters of USH432 as of USH302."""
+
 
 def nearest(word: str, known: Collection[str]) -> str:
     """`; did you mean KNOWN?`, or an empty text where every known word differs too much."""
     by_case = {each.casefold(): each for each in known}
-    close = difflib.get_close_matches(word[:_LONGEST].casefold(), by_case, n=1)
-    return f"; did you mean {by_case[close[0]]}?" if close else ""
+    given = word[:_LONGEST].casefold()
+    close = difflib.get_close_matches(given, by_case, n=_EQUALLY_CLOSE)
+    return f"; did you mean {by_case[max(close, key=lambda other: _likeness(given, other))]}?" if close else ""
+
+
+def _likeness(given: str, other: str) -> tuple[float, int]:
+    letters = zip(given.translate(_LOOK_ALIKE), other.translate(_LOOK_ALIKE), strict=False)
+    same_places = sum(one == another for one, another in letters)
+    return difflib.SequenceMatcher(None, other, given).ratio(), same_places

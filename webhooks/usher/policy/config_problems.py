@@ -10,7 +10,7 @@ from usher import paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import config_problems as quota_problems
 from usher.config import models, overlaps, selection, words
-from usher.kinds.registry import WORKLOADS
+from usher.kinds.registry import KINDS, WORKLOADS
 from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
@@ -129,6 +129,7 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
                     yield f"{pointer}/{index}", f"some workloads fit entry {number} as well, which decides about them"
             yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
     yield from _labels_for_everybody(config.roles)
+    yield from _exceptions_for_nothing(config.enforcement)
     yield from quota_problems.warnings(config.quotas)
     for index, quota in enumerate(config.quotas):
         yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
@@ -145,6 +146,15 @@ def _labels_for_everybody(rules: Sequence[models.RoleRule]) -> Iterator[Problem]
             f"/roles/{index}",
             f"every user of the cluster can take {given} by the label {label}; set namespaces whose users may",
         )
+
+
+def _exceptions_for_nothing(enforcement: models.Enforcement) -> Iterator[Problem]:
+    known = {each.kind for each in KINDS}
+    for index, exception in enumerate(enforcement.exceptions):
+        for number, kind in enumerate(exception.kinds):
+            if kind not in known:
+                place = f"/enforcement/exceptions/{index}/kinds/{number}"
+                yield place, f"usher judges no objects of kind {kind}{words.nearest(kind, known)}"
 
 
 def _without_effect(

@@ -24,6 +24,9 @@ MAX_WARNINGS: Final = 20
 MAX_WARNING: Final = 256
 """The most characters of one warning: to this length the API server cuts each, if all exceed 4096 characters."""
 
+_LEAST_OF_THE_PROBLEM: Final = 48
+"""The characters that a cut warning keeps of the problem, however long its remedy is."""
+
 _ALL_WARNINGS: Final = 3600
 """The most characters of all warnings. The rest of the 4096 is for other webhooks."""
 
@@ -150,16 +153,29 @@ def shown(text: str, longest: int) -> str:
 def _warning(judgement: model.Judgement, *, longest: int) -> str:
     """The problem, the remedy, and why the finding does not deny, if they fit; else what the reader can do.
 
-    The remedy stays, because `usher explain` says the rest.
+    A cut warning keeps the start of the problem, which names the thing, the remedy, and a short reason why it does not
+    deny; `usher explain` says the rest.
     """
     message, remedy, because = _parts(judgement)
     start = f"{judgement.code} {judgement.name}: "
     for text in (message + remedy + because, message + remedy):
         if len(start + text) <= longest:
             return start + text
-    # A short reason why it does not deny stays as well: the age of the facts, for example.
-    end = (because if len(because) <= longest // 3 else "") + f" More: usher explain {judgement.code}"
-    return shown(start + (remedy.strip() or message), longest - len(end)) + end
+    more = f" More: usher explain {judgement.code}"
+    if len(because) <= longest // 6:
+        more = because + more
+    free = longest - len(start) - len(more)
+    thing = max(free - len(remedy), min(free, _LEAST_OF_THE_PROBLEM))
+    return start + _cut(message, thing) + _cut(remedy, free - min(len(message), thing)) + more
+
+
+def _cut(text: str, longest: int) -> str:
+    """The text, cut to the longest length at the end of a word where one ends near."""
+    if len(text) <= longest:
+        return text
+    whole_words = text[: max(0, longest - 2)].rpartition(" ")[0]
+    kept = whole_words if len(whole_words) > longest // 2 else text[: max(0, longest - 3)]
+    return (kept.rstrip(" ,;:") + "...")[: max(0, longest)]
 
 
 def _parts(judgement: model.Judgement) -> tuple[str, str, str]:

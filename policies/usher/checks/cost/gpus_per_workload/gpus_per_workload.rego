@@ -37,12 +37,16 @@ deny contains finding if {
 
 	finding := {
 		"path": "",
-		"message": $"the pods ask for {_most} accelerators together, more than the maximum of {_maximum} for one workload",
-		"remedy": $"ask for at most {_maximum}, or have the maximum raised",
+		"message": $"the pods ask for {_most} accelerators together, but {_allowed} one workload at most {_maximum}",
+		"remedy": $"ask for at most {_maximum}, or ask the administrators of the cluster for a higher maximum",
 	}
 }
 
 _maximum := parameters.cost.gpus_per_workload.maximum
+
+_allowed := "usher.yaml allows" if input.site.parameters["cost/gpus_per_workload"].maximum
+
+else := "by default usher allows"
 
 _most := sum([_largest(total) |
 	some total in input.workload.totals

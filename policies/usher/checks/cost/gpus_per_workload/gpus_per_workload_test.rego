@@ -6,24 +6,24 @@ import data.usher.checks.cost.gpus_per_workload as check
 test_more_than_the_ceiling_is_found_over_all_pod_sets_together if {
 	check.deny == {{
 		"path": "",
-		"message": "the pods ask for 72 accelerators together, more than the maximum of 64 for one workload",
-		"remedy": "ask for at most 64, or have the maximum raised",
+		"message": "the pods ask for 72 accelerators together, but usher.yaml allows one workload at most 64",
+		"remedy": "ask for at most 64, or ask the administrators of the cluster for a higher maximum",
 	}} with input as examples.bad_pytorchjob
 }
 
 test_an_autoscaler_counts_at_its_largest if {
 	check.deny == {{
 		"path": "",
-		"message": "the pods ask for 80 accelerators together, more than the maximum of 64 for one workload",
-		"remedy": "ask for at most 64, or have the maximum raised",
+		"message": "the pods ask for 80 accelerators together, but usher.yaml allows one workload at most 64",
+		"remedy": "ask for at most 64, or ask the administrators of the cluster for a higher maximum",
 	}} with input as examples.bad_raycluster
 }
 
 test_what_has_no_bound_counts_as_the_least_that_there_will_be if {
 	check.deny == {{
 		"path": "",
-		"message": "the pods ask for 96 accelerators together, more than the maximum of 64 for one workload",
-		"remedy": "ask for at most 64, or have the maximum raised",
+		"message": "the pods ask for 96 accelerators together, but usher.yaml allows one workload at most 64",
+		"remedy": "ask for at most 64, or ask the administrators of the cluster for a higher maximum",
 	}} with input as examples.bad_knative_service
 }
 
@@ -56,7 +56,7 @@ test_without_a_word_in_usher_yaml_the_default_holds if {
 	}]})
 	check.deny == {{
 		"path": "",
-		"message": "the pods ask for 513 accelerators together, more than the maximum of 512 for one workload",
-		"remedy": "ask for at most 512, or have the maximum raised",
+		"message": "the pods ask for 513 accelerators together, but by default usher allows one workload at most 512",
+		"remedy": "ask for at most 512, or ask the administrators of the cluster for a higher maximum",
 	}} with input as {"workload": workload, "podSets": [], "site": {}}
 }

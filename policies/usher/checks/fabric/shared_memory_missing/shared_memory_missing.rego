@@ -47,7 +47,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{container.path}/volumeMounts",
-		"message": $"{workload.container_name(pod_set, container)} trains on {gpus} GPUs but has only 64 MiB of shared memory, because it mounts no volume at /dev/shm",
-		"remedy": "mount an emptyDir of medium Memory at /dev/shm, with a sizeLimit below the memory limit",
+		"message": $"{workload.container_name(pod_set, container)} trains on {gpus} GPUs with the default of 64 MiB of shared memory, too little for its processes",
+		"remedy": "mount an emptyDir of medium Memory at /dev/shm, sized below the memory limit",
 	}
 }

@@ -5,8 +5,8 @@ import data.usher.checks.fabric.shared_memory_missing as check
 
 found(container, name, gpus) := {{
 	"path": $"{container}/volumeMounts",
-	"message": $"{name} trains on {gpus} GPUs but has only 64 MiB of shared memory, because it mounts no volume at /dev/shm",
-	"remedy": "mount an emptyDir of medium Memory at /dev/shm, with a sizeLimit below the memory limit",
+	"message": $"{name} trains on {gpus} GPUs with the default of 64 MiB of shared memory, too little for its processes",
+	"remedy": "mount an emptyDir of medium Memory at /dev/shm, sized below the memory limit",
 }}
 
 worker := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0"

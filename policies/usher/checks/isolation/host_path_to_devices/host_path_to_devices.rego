@@ -61,9 +61,27 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"{isolation.volume_name(entry)} takes devices of the node by the host path {text.excerpt(entry.written)}, which bypasses requests and quotas",
-		"remedy": "remove the volume, and ask for the devices in limits",
+		"message": $"{isolation.volume_name(entry)} mounts the host path {text.excerpt(entry.written)}, {_effect(entry.place)}",
+		"remedy": _remedy(entry.place),
 	}
 }
+
+_effect(place) := "whose files tell the GPU operator that the driver of the node is ready" if _of_the_operator(place)
+
+else := "whose pipes lead to the GPUs of other pods" if _of_mps(place)
+
+else := "through which a pod can remove or reset the devices of others" if _of_the_bus(place)
+
+else := "which shows devices of the node that no request and no quota counts"
+
+_remedy(place) := "remove the volume; only node agents that wait for the GPU operator need it" if _of_the_operator(place)
+
+_remedy(place) := "remove the volume, and ask for the devices in limits" if not _of_the_operator(place)
+
+_of_the_operator(place) if isolation.within_any(place, ["/run/nvidia/validations"])
+
+_of_mps(place) if isolation.within_any(place, ["/tmp/nvidia-mps"])
+
+_of_the_bus(place) if isolation.within_any(place, ["/sys/bus/pci"])
 
 _paths := parameters.isolation.host_path_to_devices.paths

@@ -3,9 +3,11 @@ package usher.checks.isolation.host_path_to_devices_test
 import data.examples.checks.isolation.host_path_to_devices as examples
 import data.usher.checks.isolation.host_path_to_devices as check
 
-finding(path, volume, written) := {
+finding(path, volume, written) := found(path, volume, written, "which shows devices of the node that no request and no quota counts")
+
+found(path, volume, written, effect) := {
 	"path": path,
-	"message": $"volume {volume} takes devices of the node by the host path {written}, which bypasses requests and quotas",
+	"message": $"volume {volume} mounts the host path {written}, {effect}",
 	"remedy": "remove the volume, and ask for the devices in limits",
 }
 
@@ -26,9 +28,19 @@ test_network_cards_are_devices_too if {
 
 test_the_bus_of_the_cards_and_the_pipes_of_mps_are_devices_too if {
 	check.deny == {
-		finding("/spec/template/spec/volumes/0/hostPath/path", "bus", `"/sys/bus/pci/devices"`),
+		found(
+			"/spec/template/spec/volumes/0/hostPath/path",
+			"bus",
+			`"/sys/bus/pci/devices"`,
+			"through which a pod can remove or reset the devices of others",
+		),
 		finding("/spec/template/spec/volumes/1/hostPath/path", "cards", `"/sys/devices/pci0000:00"`),
-		finding("/spec/template/spec/volumes/2/hostPath/path", "mps", `"/tmp/./nvidia-mps/"`),
+		found(
+			"/spec/template/spec/volumes/2/hostPath/path",
+			"mps",
+			`"/tmp/./nvidia-mps/"`,
+			"whose pipes lead to the GPUs of other pods",
+		),
 	} with input as examples.bad_deployment_without_device_files
 }
 
@@ -63,4 +75,14 @@ test_usher_yaml_decides_which_places_count if {
 		{"site": other},
 	)
 	check.deny == set() with input as object.union(examples.bad_pod, {"site": other})
+}
+
+test_the_files_of_the_gpu_operator_are_no_devices_but_its_own if {
+	volume := {"path": "/spec/volumes/0", "name": "state", "hostPath": {"path": "/run/nvidia/validations", "place": "/run/nvidia/validations"}}
+	state := json.patch(examples.bad_pod, [{"op": "replace", "path": "/podSets/0/volumes", "value": [volume]}])
+	check.deny == {{
+		"path": "/spec/volumes/0/hostPath/path",
+		"message": `volume state mounts the host path "/run/nvidia/validations", whose files tell the GPU operator that the driver of the node is ready`,
+		"remedy": "remove the volume; only node agents that wait for the GPU operator need it",
+	}} with input as state
 }

@@ -64,7 +64,7 @@ deny contains object.union(finding, _assumption(entry)) if {
 
 	finding := {
 		"path": entry.variable.path,
-		"message": $"{entry.place}: {entry.name} has a value that usher cannot read here, so it can name any device of the node",
+		"message": $"{entry.place}: {entry.name} takes its value from elsewhere (valueFrom or $(NAME)), so it can {_any(entry)}",
 		"remedy": _remedy(entry),
 	}
 }
@@ -141,13 +141,17 @@ _effect(entry) := "opens memory of other nodes that no device claim gave to the 
 	entry.name == "NVIDIA_IMEX_CHANNELS"
 } else := "overrides the devices that the device plugin assigns to the container" if {
 	entry.container.asksAccelerators
-} else := "takes GPUs that no quota counts, because the container asks for no accelerator"
+} else := "takes devices that no quota counts, because the container asks for no accelerator"
 
 # Ephemeral containers cannot ask for resources.
 _remedy(entry) := "remove NVIDIA_IMEX_CHANNELS, and use a claim of a ComputeDomain" if {
 	entry.name == "NVIDIA_IMEX_CHANNELS"
 	entry.container.type != "ephemeral container"
-} else := $"remove {entry.name}, and ask for the GPUs in limits" if {
+} else := $"remove {entry.name}, and ask for the devices in limits" if {
 	not entry.container.asksAccelerators
 	entry.container.type != "ephemeral container"
 } else := $"remove {entry.name}"
+
+_any(entry) := "open memory of other nodes" if entry.name == "NVIDIA_IMEX_CHANNELS"
+
+_any(entry) := "name any device of the node" if entry.name != "NVIDIA_IMEX_CHANNELS"

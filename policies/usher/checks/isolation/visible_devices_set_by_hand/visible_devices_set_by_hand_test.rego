@@ -5,8 +5,8 @@ import data.usher.checks.isolation.visible_devices_set_by_hand as check
 
 uncounted(path, name, value) := {
 	"path": path,
-	"message": $"{name}: NVIDIA_VISIBLE_DEVICES {value} takes GPUs that no quota counts, because the container asks for no accelerator",
-	"remedy": "remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits",
+	"message": $"{name}: NVIDIA_VISIBLE_DEVICES {value} takes devices that no quota counts, because the container asks for no accelerator",
+	"remedy": "remove NVIDIA_VISIBLE_DEVICES, and ask for the devices in limits",
 }
 
 test_values_that_show_no_device_are_good if {
@@ -52,8 +52,8 @@ test_a_request_of_another_task_does_not_count if {
 
 unreadable(path, place) := {
 	"path": path,
-	"message": $"{place}: NVIDIA_VISIBLE_DEVICES has a value that usher cannot read here, so it can name any device of the node",
-	"remedy": "remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits",
+	"message": $"{place}: NVIDIA_VISIBLE_DEVICES takes its value from elsewhere (valueFrom or $(NAME)), so it can name any device of the node",
+	"remedy": "remove NVIDIA_VISIBLE_DEVICES, and ask for the devices in limits",
 }
 
 test_a_value_from_elsewhere_can_name_any_device if {
@@ -78,6 +78,14 @@ test_channels_between_nodes_come_from_a_claim if {
 	}} with input as examples.bad_jobset
 }
 
+test_channels_from_elsewhere_can_be_any if {
+	elsewhere := json.patch(
+		examples.bad_jobset,
+		[{"op": "remove", "path": "/podSets/0/containers/0/environment/NVIDIA_IMEX_CHANNELS/value"}],
+	)
+	{finding.message | some finding in check.deny} == {"container train of ranks: NVIDIA_IMEX_CHANNELS takes its value from elsewhere (valueFrom or $(NAME)), so it can open memory of other nodes"} with input as elsewhere
+}
+
 test_a_debug_container_can_use_no_claim if {
 	debug := json.patch(
 		examples.bad_jobset,
@@ -90,8 +98,8 @@ test_runtimes_of_other_vendors_read_variables_too if {
 	every name in ["AMD_VISIBLE_DEVICES", "AWS_NEURON_VISIBLE_DEVICES", "HABANA_VISIBLE_DEVICES"] {
 		check.deny == {{
 			"path": "/spec/template/spec/containers/0/env/0",
-			"message": $"container vllm: {name} \"all\" takes GPUs that no quota counts, because the container asks for no accelerator",
-			"remedy": $"remove {name}, and ask for the GPUs in limits",
+			"message": $"container vllm: {name} \"all\" takes devices that no quota counts, because the container asks for no accelerator",
+			"remedy": $"remove {name}, and ask for the devices in limits",
 		}} with input as with_variable(name, "all")
 	}
 }
@@ -144,7 +152,7 @@ brings(number, value) := {
 test_a_known_config_map_brings_the_variable if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/envFrom/0",
-		"message": `container vllm: envFrom brings NVIDIA_VISIBLE_DEVICES "all", which takes GPUs that no quota counts, because the container asks for no accelerator`,
+		"message": `container vllm: envFrom brings NVIDIA_VISIBLE_DEVICES "all", which takes devices that no quota counts, because the container asks for no accelerator`,
 		"remedy": "remove NVIDIA_VISIBLE_DEVICES from the ConfigMap",
 	}} with input as with_sources([brings(0, "all")])
 }

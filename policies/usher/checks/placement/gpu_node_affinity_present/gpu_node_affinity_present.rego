@@ -42,7 +42,7 @@ deny contains finding if {
 	finding := {
 		"path": workload.field_path(pod_set, "nodeSelector"),
 		"message": _message(pod_set),
-		"remedy": $"select the nodes of pool {pool.pool}: {_labels(pool)}",
+		"remedy": $"select the nodes of {_which(pod_set)} {pool.pool}: {_labels(pool)}",
 	}
 }
 
@@ -72,7 +72,7 @@ else := "usher.yaml declares no node pool that offers what the pods ask for"
 
 _message(pod_set) := $"{workload.pod_set_name(pod_set)} may run on nodes of pool {kept.pool}, but {kept.reason}" if {
 	kept := pod_set.keptOff[0]
-} else := $"{workload.pod_set_name(pod_set)} does not select accelerator nodes by node selector or required node affinity"
+} else := $"{workload.pod_set_name(pod_set)} selects no accelerator nodes by node selector or required node affinity, so any node with its devices may take it"
 
 _open_pod_sets := [pod_set |
 	some pod_set in workload.accelerator_pod_sets
@@ -100,6 +100,10 @@ _terms_path(pod_set) := pod_set.places.nodeSelectorTerms
 _terms_path(pod_set) := $"{workload.field_path(pod_set, "affinity")}/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms" if {
 	not pod_set.places.nodeSelectorTerms
 }
+
+_which(pod_set) := "pool" if count(pod_set.fits) == 1
+
+_which(pod_set) := "one pool, for example" if count(pod_set.fits) > 1
 
 _labels(pool) := concat(", ", sort([$"{key}={value}" | some key, value in pool.labels]))
 

@@ -33,8 +33,8 @@ test_a_queue_that_places_no_pods_changes_nothing if {
 	])
 	check.deny == {{
 		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/nodeSelector",
-		"message": "Worker does not select accelerator nodes by node selector or required node affinity",
-		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+		"message": "Worker selects no accelerator nodes by node selector or required node affinity, so any node with its devices may take it",
+		"remedy": "select the nodes of one pool, for example h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as elsewhere
 }
 
@@ -46,14 +46,23 @@ test_the_label_counts_where_kueue_reads_it_and_on_what_a_queued_deployment_made 
 test_another_selector_and_a_preference_pick_no_accelerator_nodes if {
 	check.deny == {{
 		"path": "/spec/nodeSelector",
-		"message": "the pod does not select accelerator nodes by node selector or required node affinity",
-		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+		"message": "the pod selects no accelerator nodes by node selector or required node affinity, so any node with its devices may take it",
+		"remedy": "select the nodes of one pool, for example h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_pod
 	check.deny == {{
 		"path": "/spec/workerGroupSpecs/0/template/spec/nodeSelector",
-		"message": "gpu-group does not select accelerator nodes by node selector or required node affinity",
-		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+		"message": "gpu-group selects no accelerator nodes by node selector or required node affinity, so any node with its devices may take it",
+		"remedy": "select the nodes of one pool, for example h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_raycluster
+}
+
+test_the_only_pool_is_no_example if {
+	one := json.patch(examples.bad_pod, [{
+		"op": "replace",
+		"path": "/podSets/0/fits",
+		"value": [{"pool": "mi300", "labels": {"pool": "mi300"}, "untolerated": []}],
+	}])
+	{finding.remedy | some finding in check.deny} == {"select the nodes of pool mi300: pool=mi300"} with input as one
 }
 
 test_pods_that_fit_on_no_pool_are_found_elsewhere if {
@@ -101,8 +110,8 @@ test_what_knative_runs_is_judged_as_pods if {
 test_a_label_that_kueue_does_not_read_places_nothing if {
 	check.deny == {{
 		"path": "/spec/tasks/0/template/spec/nodeSelector",
-		"message": "worker does not select accelerator nodes by node selector or required node affinity",
-		"remedy": "select the nodes of pool h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
+		"message": "worker selects no accelerator nodes by node selector or required node affinity, so any node with its devices may take it",
+		"remedy": "select the nodes of one pool, for example h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_volcano_job
 }
 

@@ -50,7 +50,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "tolerations"),
-		"message": $"{workload.pod_set_name(pod_set)} does not tolerate the taint {key}",
+		"message": $"{workload.pod_set_name(pod_set)} does not tolerate the taint {key}, so nodes with this taint refuse it",
 		"remedy": $"tolerate {key} with operator Exists",
 		"assumption": $"usher assumes the usual taint {key}, because usher.yaml declares no node pools",
 	}
@@ -108,6 +108,6 @@ _missed(pod_set, fit) := sort({taint.key |
 	toleration.key == taint.key
 })
 
-_choice(pod_set) := "" if count(pod_set.fits) == 1
+_choice(pod_set) := ", so it cannot run there" if count(pod_set.fits) == 1
 
-_choice(pod_set) := $", the closest of {count(pod_set.fits)} matching pools" if count(pod_set.fits) > 1
+_choice(pod_set) := $", the closest of {count(pod_set.fits)} pools, and it cannot run in any of them" if count(pod_set.fits) > 1

@@ -31,7 +31,11 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{workload.field_path(pod_set, "tolerations")}/{index}",
-		"message": $"{workload.pod_set_name(pod_set)} tolerates every taint, so it can run on nodes that are cordoned, broken or kept for others",
+		"message": $"{workload.pod_set_name(pod_set)} tolerates every {_taint(toleration)}, so it can run on nodes that are cordoned, broken or kept for others",
 		"remedy": "name the key of each taint that the pods must tolerate",
 	}
 }
+
+_taint(toleration) := "taint" if object.get(toleration, "effect", "") == ""
+
+_taint(toleration) := $"taint with effect {toleration.effect}" if object.get(toleration, "effect", "") != ""

@@ -21,7 +21,10 @@ test_accelerator_pods_need_healthy_nodes_too if {
 }
 
 test_every_taint_of_one_effect_is_enough if {
-	check.deny == {found("/spec/tolerations/0", "the pod")} with input as examples.bad_pod
+	check.deny == {object.union(
+		found("/spec/tolerations/0", "the pod"),
+		{"message": "the pod tolerates every taint with effect NoSchedule, so it can run on nodes that are cordoned, broken or kept for others"},
+	)} with input as examples.bad_pod
 }
 
 test_tolerations_with_keys_are_good if {

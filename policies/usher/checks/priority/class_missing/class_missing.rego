@@ -34,7 +34,14 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.field_path(pod_set, "priorityClassName"),
-		"message": $"{workload.pod_set_name(pod_set)} has no priority class, so its pods have priority 0 unless the cluster has a default",
-		"remedy": "name a priority class",
+		"message": $"{workload.pod_set_name(pod_set)} has no priority class, so its pods {_get(pod_set)}",
+		"remedy": "set priorityClassName to a class of the cluster; kubectl get priorityclasses lists them",
 	}
 }
+
+_get(pod_set) := $"get {priority.shown(class)}" if {
+	class := priority.class_of(pod_set)
+	class.name != ""
+} else := "have priority 0" if priority.class_of(pod_set)
+
+else := "have priority 0 unless the cluster has a default"

@@ -6,7 +6,7 @@ import data.usher.checks.priority.class_missing as check
 found(path, name) := {{
 	"path": $"{path}/priorityClassName",
 	"message": $"{name} has no priority class, so its pods have priority 0 unless the cluster has a default",
-	"remedy": "name a priority class",
+	"remedy": "set priorityClassName to a class of the cluster; kubectl get priorityclasses lists them",
 }}
 
 test_pods_without_class_are_found if {
@@ -33,4 +33,17 @@ test_system_namespaces_are_left_alone if {
 
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as object.union(examples.bad_pod, {"workload": {"owned": true}})
+}
+
+test_the_default_of_the_cluster_is_named if {
+	default_class := {"name": "research", "value": 1000, "preempts": true}
+	cluster := {"cluster": {"priorities": {"classes": {}, "default": default_class}}}
+	some finding in check.deny with input as object.union(examples.bad_pod, cluster)
+	finding.message == "the pod has no priority class, so its pods get the default class research (1000)"
+}
+
+test_without_a_default_the_priority_is_0 if {
+	cluster := {"cluster": {"priorities": {"classes": {}, "default": {"name": "", "value": 0, "preempts": true}}}}
+	some finding in check.deny with input as object.union(examples.bad_pod, cluster)
+	finding.message == "the pod has no priority class, so its pods have priority 0"
 }

@@ -47,8 +47,8 @@ deny contains finding if {
 
 	finding := {
 		"path": kueue.label_path(kueue.queue_label),
-		"message": $"Kueue's configuration does not enable {kueue.framework}, so Kueue does not queue this {input.workload.kind} in {kueue.queue_name}",
-		"remedy": $"have {kueue.framework} enabled in Kueue's configuration, or use an enabled kind",
+		"message": $"Kueue does not queue this {input.workload.kind} in {kueue.queue_name}, because its configuration does not enable {kueue.framework}",
+		"remedy": $"ask the administrators of the cluster to enable {kueue.framework} in Kueue, or use a kind that Kueue queues",
 	}
 }
 

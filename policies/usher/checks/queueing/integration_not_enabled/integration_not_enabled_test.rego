@@ -7,8 +7,8 @@ path := "/metadata/labels/kueue.x-k8s.io~1queue-name"
 
 found(framework, kind) := {{
 	"path": path,
-	"message": $"Kueue's configuration does not enable {framework}, so Kueue does not queue this {kind} in research",
-	"remedy": $"have {framework} enabled in Kueue's configuration, or use an enabled kind",
+	"message": $"Kueue does not queue this {kind} in research, because its configuration does not enable {framework}",
+	"remedy": $"ask the administrators of the cluster to enable {framework} in Kueue, or use a kind that Kueue queues",
 }}
 
 undeclared(document) := json.remove(document, ["/site/parameters"])

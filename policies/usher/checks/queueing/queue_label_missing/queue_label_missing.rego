@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{input.workload.queueLabelPath}/labels",
-		"message": $"the workload has no label {kueue.queue_label}, so it bypasses queue {queue} of its namespace",
+		"message": $"the workload has no label {kueue.queue_label}, so Kueue does not put it into queue {queue}, where usher.yaml wants it",
 		"remedy": _remedy(queue),
 	}
 }
@@ -52,8 +52,8 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{input.workload.queueLabelPath}/labels",
-		"message": $"Kueue's configuration does not enable {kueue.framework}, so the workload bypasses queue {queue} of its namespace",
-		"remedy": $"have {kueue.framework} enabled in Kueue's configuration, or use an enabled kind",
+		"message": $"Kueue's configuration does not enable {kueue.framework}, so Kueue does not put the workload into queue {queue}, where usher.yaml wants it",
+		"remedy": $"ask the administrators of the cluster to enable {kueue.framework} in Kueue, or use a kind that Kueue queues",
 	}
 }
 

@@ -5,7 +5,7 @@ import data.usher.checks.queueing.queue_label_missing as check
 
 found(path) := {{
 	"path": path,
-	"message": "the workload has no label kueue.x-k8s.io/queue-name, so it bypasses queue research of its namespace",
+	"message": "the workload has no label kueue.x-k8s.io/queue-name, so Kueue does not put it into queue research, where usher.yaml wants it",
 	"remedy": "set the label kueue.x-k8s.io/queue-name: research",
 }}
 
@@ -55,8 +55,8 @@ test_a_kind_that_kueues_configuration_leaves_out_is_not_helped_by_the_label if {
 	left_out := object.union(examples.bad_pytorchjob, {"site": {"parameters": frameworks}})
 	check.deny == {{
 		"path": "/metadata/labels",
-		"message": "Kueue's configuration does not enable kubeflow.org/pytorchjob, so the workload bypasses queue research of its namespace",
-		"remedy": "have kubeflow.org/pytorchjob enabled in Kueue's configuration, or use an enabled kind",
+		"message": "Kueue's configuration does not enable kubeflow.org/pytorchjob, so Kueue does not put the workload into queue research, where usher.yaml wants it",
+		"remedy": "ask the administrators of the cluster to enable kubeflow.org/pytorchjob in Kueue, or use a kind that Kueue queues",
 	}} with input as left_out
 	check.deny == found("/spec/jobTemplate/metadata/labels") with input as object.union(examples.bad_cronjob, {"site": {"parameters": frameworks}})
 }

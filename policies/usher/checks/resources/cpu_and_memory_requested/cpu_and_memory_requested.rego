@@ -36,8 +36,8 @@ deny contains object.union(finding, _assumption) if {
 
 	finding := {
 		"path": first.path,
-		"message": $"{first.name} asks for accelerators, but not for {concat(" or ", first.missing)}{_others}",
-		"remedy": $"set requests of {concat(" and ", first.missing)}",
+		"message": $"{first.name} asks for accelerators, but not for {concat(" or ", first.missing)}, so the scheduler reserves no share for it{_others}",
+		"remedy": $"set requests of {concat(" and ", first.missing)}{_where(first)}",
 	}
 }
 
@@ -74,7 +74,17 @@ _asked(pod_set, _, resource) if pod_set.podLimits[resource]
 # LimitRanges and operators have already changed a Pod that the API server sends.
 _assumption := {} if _has_all_defaults
 
-_assumption := {"assumption": "usher assumes that no LimitRange or operator default adds it"} if not _has_all_defaults
+else := {"assumption": "usher assumes that neither the serving runtime nor a LimitRange adds it"} if _on_kserve
+
+else := {"assumption": "usher assumes that no LimitRange or operator default adds it"}
+
+# KServe names the container of a model, so its author knows only the field.
+_where(first) := " in spec.predictor.model.resources" if {
+	_on_kserve
+	first.path == "/spec/predictor/model"
+} else := ""
+
+_on_kserve if input.workload.group == "serving.kserve.io"
 
 _has_all_defaults if {
 	input.review

@@ -32,11 +32,11 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/strategy",
-		"message": $"a rollout needs free accelerators for {_pods(surge)} before an old pod stops, else it stalls",
-		"remedy": "keep them free, or stop an old pod first with maxSurge 0 and maxUnavailable 1",
+		"message": $"a rollout starts {_pods(surge)} before it stops an old one, and hangs while no accelerators are free for the start",
+		"remedy": "set maxSurge 0 and maxUnavailable 1 to stop an old pod first, or keep accelerators free",
 	}
 }
 
-_pods(number) := "1 more pod" if number == 1
+_pods(number) := "1 new pod" if number == 1
 
-_pods(number) := $"{number} more pods" if number != 1
+_pods(number) := $"{number} new pods" if number != 1

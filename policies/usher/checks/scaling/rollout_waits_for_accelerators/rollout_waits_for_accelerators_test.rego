@@ -5,8 +5,8 @@ import data.usher.checks.scaling.rollout_waits_for_accelerators as check
 
 waits(pods) := {{
 	"path": "/spec/strategy",
-	"message": $"a rollout needs free accelerators for {pods} before an old pod stops, else it stalls",
-	"remedy": "keep them free, or stop an old pod first with maxSurge 0 and maxUnavailable 1",
+	"message": $"a rollout starts {pods} before it stops an old one, and hangs while no accelerators are free for the start",
+	"remedy": "set maxSurge 0 and maxUnavailable 1 to stop an old pod first, or keep accelerators free",
 }}
 
 of(replicas, surge, unavailable) := json.patch(examples.bad_deployment_of_eight, [
@@ -19,16 +19,16 @@ of(replicas, surge, unavailable) := json.patch(examples.bad_deployment_of_eight,
 ])
 
 test_by_default_a_few_replicas_may_not_be_fewer if {
-	check.deny == waits("1 more pod") with input as examples.bad_deployment
+	check.deny == waits("1 new pod") with input as examples.bad_deployment
 }
 
 test_none_may_be_missing_where_the_strategy_says_so if {
-	check.deny == waits("2 more pods") with input as examples.bad_deployment_of_eight
-	check.deny == waits("1 more pod") with input as examples.bad_deployment_of_three
+	check.deny == waits("2 new pods") with input as examples.bad_deployment_of_eight
+	check.deny == waits("1 new pod") with input as examples.bad_deployment_of_three
 }
 
 test_what_may_be_missing_is_rounded_down if {
-	check.deny == waits("1 more pod") with input as of(3, 1, "33%")
+	check.deny == waits("1 new pod") with input as of(3, 1, "33%")
 	check.deny == set() with input as of(4, 1, "25%")
 	check.deny == set() with input as of(3, 1, "34%")
 	check.deny == set() with input as of(3, 1, 1)
