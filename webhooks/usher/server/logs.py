@@ -109,6 +109,8 @@ def decision(endpoint: str, answer: Answer, *, seconds: float) -> None:
         event["mutations"] = answer.mutations
     if answer.conflicts:
         event["conflicts"] = [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]]
+    if answer.missed:
+        event["missedMutations"] = answer.missed
     if answer.unknowns:
         event["notEvaluated"] = answer.unknowns
     _LOGGER.info("decision", **event)

@@ -82,6 +82,10 @@ class Reviews:
         except errors.ReviewError as error:
             self._metrics.refused(endpoint)
             await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
+        except errors.MissedMutationError as error:
+            self._metrics.failed(endpoint, seconds=time.perf_counter() - started)
+            logs.failure(endpoint, error)
+            await _send(send, 500, f"{error}\n".encode(), _TEXT, close=close)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is our fault and must not read as a verdict
             self._metrics.failed(endpoint, seconds=time.perf_counter() - started)
             logs.failure(endpoint, error)
