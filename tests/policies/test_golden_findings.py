@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,11 @@ def test_the_webhook_answers_with_the_recorded_findings(folder: Path) -> None:
         expected = by_outcome(recorded["findings"])
         annotations = response.get("auditAnnotations", {})
         codes = {outcome: text.split(",") for outcome, text in annotations.items() if "-" not in outcome}
-        assert (response["allowed"], codes) == ("deny" not in expected, expected), file.stem
+        if "missed-mutations" in annotations:
+            # The object comes without its mutations, and what they would have mended only warns.
+            assert sorted(chain(*codes.values())) == sorted(chain(*expected.values())), file.stem
+        else:
+            assert (response["allowed"], codes) == ("deny" not in expected, expected), file.stem
 
 
 @pytest.mark.parametrize("command", scan_findings.Command)

@@ -79,7 +79,9 @@ def test_an_update_is_asked_about_as_a_creation_is() -> None:
 
 @pytest.mark.parametrize("policy", ["Ignore", "Fail"])
 def test_a_site_chooses_what_happens_to_workloads_without_us(policy: Literal["Ignore", "Fail"]) -> None:
-    _, validating = webhooks.configurations(client=webhooks.Client(), validate_failure_policy=policy)
+    _, validating = webhooks.configurations(
+        client=webhooks.Client(), calls=webhooks.Calls(validate_failure_policy=policy)
+    )
     policies = {
         str(paths.resolve(validating, f"/webhooks/{index}/name")).partition(".")[0]: paths.resolve(
             validating, f"/webhooks/{index}/failurePolicy"
@@ -126,3 +128,15 @@ def test_a_kind_that_no_api_server_serves_is_not_asked_about() -> None:
     for configuration in webhooks.configurations(client=webhooks.Client()):
         assert all(rule["resources"] and all(as_list(rule["resources"])) for rule in rules(configuration))
         assert "2" not in {version for rule in rules(configuration) for version in as_list(rule["apiVersions"])}
+
+
+def test_the_calls_of_workload_webhooks_have_a_policy_and_a_timeout_each() -> None:
+    calls = webhooks.Calls(mutate_failure_policy="Fail", mutate_timeout=2, validate_timeout=5)
+
+    mutating, validating = webhooks.configurations(client=webhooks.Client(), calls=calls)
+
+    def of(configuration: paths.Object, field: str, *numbers: int) -> list[paths.Json]:
+        return [paths.resolve(configuration, f"/webhooks/{number}/{field}") for number in numbers]
+
+    assert of(mutating, "failurePolicy", 0) + of(mutating, "timeoutSeconds", 0) == ["Fail", 2]
+    assert of(validating, "timeoutSeconds", 0, 1, 2, 3, 4) == [5, *[webhooks.VALIDATE_TIMEOUT] * 4]

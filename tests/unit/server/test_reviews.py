@@ -297,7 +297,29 @@ async def test_what_is_no_review_is_refused_with_a_reason(
     assert answer.body.endswith(b"\n")
     assert answer.body.decode()[:-1].isprintable()
     assert b'usher_reviews_total{endpoint="mutate",result="bad_request"} 1.0' in metrics.exposition()
-    assert events(written) == []
+    (event,) = events(written)
+    assert (event["event"], event["endpoint"], event["status"]) == ("request_refused", "mutate", 400)
+    assert event["reason"] == answer.body.decode()[:-1]
+
+
+async def test_a_flood_of_bad_requests_leaves_one_line(evaluator: Evaluator, written: io.BytesIO) -> None:
+    app, metrics = application(evaluator)
+
+    for _ in range(50):
+        await call(app, "/validate", chunks(b"nonsense"))
+
+    (event,) = events(written)
+    assert event["similar"] == 0
+    assert b'usher_reviews_total{endpoint="validate",result="bad_request"} 50.0' in metrics.exposition()
+
+
+def test_the_next_line_says_how_many_were_left_out(written: io.BytesIO) -> None:
+    times = iter((0.0, 1.0, 2.0, 11.0))
+    refusals = logs.Refusals(clock=lambda: next(times))
+    for _ in range(4):
+        refusals.log("validate", 400, "nonsense")
+
+    assert [event["similar"] for event in events(written)] == [0, 2]
 
 
 async def test_the_decision_log_names_the_object_and_never_shows_it(evaluator: Evaluator, written: io.BytesIO) -> None:

@@ -17,6 +17,7 @@ from usher.mutation import merge
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.policy.input import cluster
+from usher.review import missed_mutations
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
 from usher.server.reviews import Reviews
@@ -25,8 +26,8 @@ ROOT = Path(__file__).parents[3]
 LIKE, FIRST = 25, 48
 """The most modules that a review of a Pod may enter: of one like a Pod before, and of a first one."""
 
-_DETAILS = {cluster.of.__code__, merge.merge.__code__, merge.verified.__code__}
-"""What depends on the facts of the cluster, and on the mutations that a Pod needs."""
+_DETAILS = {cluster.of.__code__, merge.merge.__code__, merge.verified.__code__, missed_mutations.forgiven.__code__}
+"""What depends on the facts of the cluster, on the mutations that a Pod needs, and on those that it missed."""
 
 
 @pytest.fixture(scope="module")

@@ -27,12 +27,36 @@ def manifests() -> None:
     show_default=True,
     help="Whether workloads are let in (Ignore) or refused (Fail) while no server answers; begin with Ignore.",
 )
+@click.option(
+    "--mutate-failure-policy",
+    type=click.Choice(["Ignore", "Fail"]),
+    default="Ignore",
+    show_default=True,
+    help="Whether workloads come in without the changes of usher (Ignore) or not at all (Fail) while usher is away.",
+)
+@click.option(
+    "--mutate-timeout",
+    type=click.IntRange(1, 30),
+    default=1,
+    show_default=True,
+    help="Seconds that the API server waits for the changes of a workload.",
+)
+@click.option(
+    "--validate-timeout",
+    type=click.IntRange(1, 30),
+    default=3,
+    show_default=True,
+    help="Seconds that the API server waits for the verdict on a workload.",
+)
 def webhooks(
     ca_bundle: Path | None,
     service: str,
     namespace: str,
     url: str,
     validate_failure_policy: Literal["Ignore", "Fail"],
+    mutate_failure_policy: Literal["Ignore", "Fail"],
+    mutate_timeout: int,
+    validate_timeout: int,
 ) -> None:
     """Print the webhook configurations, with a rule for every kind of workload that usher knows.
 
@@ -41,7 +65,7 @@ def webhooks(
     """
     import yaml
 
-    from usher.manifests.webhooks import Client, configurations
+    from usher.manifests.webhooks import Calls, Client, configurations
 
     client = Client(
         service=service,
@@ -49,7 +73,13 @@ def webhooks(
         url=url.rstrip("/"),
         ca_bundle=ca_bundle.read_bytes() if ca_bundle else b"",
     )
-    documents = configurations(client=client, validate_failure_policy=validate_failure_policy)
+    calls = Calls(
+        mutate_failure_policy=mutate_failure_policy,
+        validate_failure_policy=validate_failure_policy,
+        mutate_timeout=mutate_timeout,
+        validate_timeout=validate_timeout,
+    )
+    documents = configurations(client=client, calls=calls)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 

@@ -158,6 +158,12 @@ class OptOut(Section):
 class Mutations(Section):
     rules: list[MutationRule] = Field(default=[], description="The last rule that matches a mutation decides.")
     opt_outs: list[OptOut] = Field(default=[], description="Where authors may refuse mutations; by default nowhere.")
+    missed: Literal["warn", "error"] = Field(
+        default="warn",
+        description="What happens to a new object that the mutating webhook did not change in time, if the validating "
+        "webhook would deny it for that alone: warn lets it in with a warning, error answers with a fault, so that "
+        "failurePolicy decides.",
+    )
 
 
 class Config(Section):

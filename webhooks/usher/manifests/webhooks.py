@@ -18,6 +18,7 @@ from usher.review.scaling import SUB_RESOURCE
 
 NAME: Final = "gpu-usher"
 Scope = Literal["Namespaced", "Cluster"]
+FailurePolicy = Literal["Ignore", "Fail"]
 
 MUTATE_TIMEOUT: Final = 1
 VALIDATE_TIMEOUT: Final = 3
@@ -54,24 +55,34 @@ class Client:
     """PEM; empty where another controller fills it in (cert-manager)."""
 
 
-def configurations(
-    *, client: Client, validate_failure_policy: Literal["Ignore", "Fail"] = "Ignore"
-) -> list[paths.Object]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """How long the API server waits for the webhooks of workloads, and what it does without an answer."""
+
+    mutate_failure_policy: FailurePolicy = "Ignore"
+    validate_failure_policy: FailurePolicy = "Ignore"
+    mutate_timeout: int = MUTATE_TIMEOUT
+    validate_timeout: int = VALIDATE_TIMEOUT
+    """Seconds, from 1 to 30."""
+
+
+def configurations(*, client: Client, calls: Calls | None = None) -> list[paths.Object]:
     """The mutating and the validating configuration, in the order to apply them."""
+    calls = calls or Calls()
     validating = (
-        _workloads(client, validate_failure_policy),
+        _workloads(client, calls),
         _other_objects(client),
         _namespaces(client),
         _exemptions(client),
         _bindings(client),
     )
-    return [_configuration("Mutating", _mutation(client)), _configuration("Validating", *validating)]
+    return [_configuration("Mutating", _mutation(client, calls)), _configuration("Validating", *validating)]
 
 
-def _mutation(client: Client) -> paths.Object:
+def _mutation(client: Client, calls: Calls) -> paths.Object:
     """The webhook that changes workloads."""
     return {
-        **_webhook("mutate", client, timeout=MUTATE_TIMEOUT, failure_policy="Ignore"),
+        **_webhook("mutate", client, timeout=calls.mutate_timeout, failure_policy=calls.mutate_failure_policy),
         "reinvocationPolicy": "IfNeeded",
         # Pods are updated all the time, but rarely in their spec, which is nearly immutable.
         "matchConditions": [{"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}],
@@ -84,10 +95,10 @@ def _mutation(client: Client) -> paths.Object:
     }
 
 
-def _workloads(client: Client, failure_policy: Literal["Ignore", "Fail"]) -> paths.Object:
+def _workloads(client: Client, calls: Calls) -> paths.Object:
     """The webhook that judges workloads, and charges quotas for them."""
     return {
-        **_webhook("validate", client, timeout=VALIDATE_TIMEOUT, failure_policy=failure_policy),
+        **_webhook("validate", client, timeout=calls.validate_timeout, failure_policy=calls.validate_failure_policy),
         "rules": [
             *_rules(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
             # Debug containers have a subresource of their own, and fields that are forbidden elsewhere; a resize

@@ -90,6 +90,8 @@ class Decision:
     unknowns: tuple[Unknown, ...] = ()
     exemption: str = ""
     """Why the object was not judged; empty where it was."""
+    missed: tuple[str, ...] = ()
+    """Mutations without which the object came, and that would have mended a finding."""
 
     @property
     def allowed(self) -> bool:

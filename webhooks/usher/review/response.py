@@ -58,6 +58,8 @@ class Answer:
     """The outcome of each check that reported a finding, by the name of the check."""
     mutations: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
+    """Mutations without which the object came, and that would have mended a finding."""
     unknowns: int = 0
 
 
@@ -139,6 +141,8 @@ def audit_annotations(decision: model.Decision) -> dict[str, str]:
     checks = dict.fromkeys(unknown.check for unknown in decision.unknowns if unknown.check)
     if checks:
         annotations["not-evaluated"] = ",".join(checks)
+    if decision.missed:
+        annotations["missed-mutations"] = ",".join(decision.missed)
     return annotations
 
 

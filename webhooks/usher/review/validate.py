@@ -15,7 +15,7 @@ from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.ledger import Full
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.evaluator import Evaluator, Operation
-from usher.review import oversized, response, scaling
+from usher.review import missed_mutations, oversized, response, scaling
 from usher.review.parsing import Review, parse, request_of
 from usher.review.response import Answer
 
@@ -70,13 +70,15 @@ def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None
 
     Raises:
         EngineError: no verdict.
+        MissedMutationError: the object came without its mutations, and usher.yaml does not tolerate that.
     """
     if review.value is None:
         return model.Decision(workload=None)
     if scaling.field(review):
         reason = "the object that it scales is not known here: no cluster is configured"
         return model.Decision(workload=None, unknowns=(model.Unknown(path="", reason=reason),))
-    return evaluator.decide(replace(request_of(review), refusal=refusal))
+    request = replace(request_of(review), refusal=refusal)
+    return missed_mutations.forgiven(evaluator.decide(request), request, evaluator)
 
 
 async def inline(call: Callable[[], _Result], /) -> _Result:
@@ -161,6 +163,7 @@ def _answer(review: Review, decision: model.Decision) -> Answer:
         review=review,
         allowed=decision.allowed,
         outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
+        missed=decision.missed,
         unknowns=len(decision.unknowns),
     )
 

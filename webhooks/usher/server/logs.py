@@ -3,8 +3,10 @@
 import contextlib
 import logging
 import sys
+import time
 import traceback
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import BinaryIO, Final, TextIO
 
 import orjson
@@ -15,6 +17,9 @@ from usher.review.response import Answer, shown
 
 _LONGEST: Final = 253
 """Characters of a name that is logged: a Kubernetes name at its longest, and a bound for what strangers may send."""
+
+_BETWEEN_REFUSALS: Final = 10.0
+"""Seconds between two lines about refused requests of one endpoint and status; there are few statuses."""
 
 _MOST: Final = 20
 """Conflicts, and frames of a traceback, that are logged."""
@@ -118,9 +123,38 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
         event["mutations"] = answer.mutations
     if answer.conflicts:
         event["conflicts"] = [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]]
+    if answer.missed:
+        event["missedMutations"] = answer.missed
     if answer.unknowns:
         event["notEvaluated"] = answer.unknowns
     _LOGGER.info("decision", **event)
+
+
+class Refusals:
+    """Logs requests that were answered with 4xx or 503, one line for each endpoint and status in a while.
+
+    Everybody who reaches the port can send bad requests, so their number must not fill the log.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last: dict[tuple[str, int], float] = {}
+        self._left_out: Counter[tuple[str, int]] = Counter()
+
+    def log(self, endpoint: str, status: int, reason: str) -> None:
+        key = endpoint, status
+        now = self._clock()
+        if key in self._last and now - self._last[key] < _BETWEEN_REFUSALS:
+            self._left_out[key] += 1
+            return
+        self._last[key] = now
+        structlog.get_logger().warning(
+            "request_refused",
+            endpoint=endpoint,
+            status=status,
+            reason=shown(reason.strip(), 500),
+            similar=self._left_out.pop(key, 0),
+        )
 
 
 def failure(endpoint: str, error: Exception) -> None:

@@ -54,6 +54,12 @@ class Metrics:
         self._conflicts = prometheus.Counter(
             "usher_mutation_conflicts", "Places for which mutations want different values.", registry=self.registry
         )
+        self._missed = prometheus.Counter(
+            "usher_missed_mutations",
+            "Mutations that would have mended an object which the mutating webhook did not change in time.",
+            ["mutation"],
+            registry=self.registry,
+        )
         self._not_evaluated = prometheus.Counter(
             "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation.",
             registry=self.registry,
@@ -87,6 +93,8 @@ class Metrics:
             self._findings.labels(check, outcome).inc()
         for mutation in answer.mutations:
             self._mutations.labels(mutation).inc()
+        for mutation in answer.missed:
+            self._missed.labels(mutation).inc()
         if answer.conflicts:
             self._conflicts.inc(len(answer.conflicts))
         if answer.unknowns:

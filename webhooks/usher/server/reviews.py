@@ -59,6 +59,7 @@ class Reviews:
         self._stopping = stopping
         self._bytes = Bytes()
         self._large = LargeReviews()
+        self._refusals = logs.Refusals()
         metrics.watch_bytes(lambda: self._bytes.held)
 
     def close(self) -> None:
@@ -84,7 +85,7 @@ class Reviews:
         try:
             received = await body.read(scope, receive)
         except RefusedError as refused:
-            self._refuse(endpoint, refused)
+            self._refuse(endpoint, refused.status, str(refused))
             await _send(send, refused.status, str(refused).encode(), _TEXT, close=refused.close or self._stopping())
             return
         when.read = when.deciding = time.monotonic()
@@ -92,15 +93,15 @@ class Reviews:
         try:
             answer = await self._review(review, received, when)
         except RefusedError as refused:
-            self._refuse(endpoint, refused)
+            self._refuse(endpoint, refused.status, str(refused))
             await _send(send, refused.status, str(refused).encode(), _TEXT, close=close)
         except errors.ReviewError as error:
-            self._metrics.refused(endpoint)
+            self._refuse(endpoint, error.status, str(error))
             await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
         except Exception as error:  # noqa: BLE001 - whatever went wrong is our fault and must not read as a verdict
             self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived)
             logs.failure(endpoint, error)
-            await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT, close=close)
+            await _send(send, 500, _told(error), _TEXT, close=close)
         else:
             await _send(send, 200, answer.body, _JSON, close=close)
             now = time.monotonic()
@@ -108,8 +109,9 @@ class Reviews:
             self._metrics.answered(endpoint, answer, seconds=now - when.arrived, queued=phases["queued"])
             logs.decision(endpoint, answer, seconds=now - when.arrived, phases=phases)
 
-    def _refuse(self, endpoint: str, refused: RefusedError) -> None:
-        if refused.status == 503:
+    def _refuse(self, endpoint: str, status: int, reason: str) -> None:
+        self._refusals.log(endpoint, status, reason)
+        if status == 503:
             self._metrics.shed(endpoint)
         else:
             self._metrics.refused(endpoint)
@@ -151,6 +153,13 @@ class Reviews:
 
 async def _in_thread(call: Callable[[], _Result], /) -> _Result:
     return await asyncio.to_thread(call)
+
+
+def _told(error: Exception) -> bytes:
+    """The answer to the client after a fault; the rest is in the log, because it may quote the object."""
+    if isinstance(error, errors.MissedMutationError):
+        return f"{error}\n".encode()
+    return b"usher could not decide; its log says why\n"
 
 
 async def _send(send: Send, status: int, body: bytes, content_type: tuple[bytes, bytes], *, close: bool) -> None:
