@@ -108,7 +108,10 @@ def _is_documented(case: Case, pointer: str, before: paths.Json, now: paths.Json
         return case.workload.is_pod and pointer in _BESIDE_ITS_CLASS
     values = [intent.value for intent in case.merged.applied if isinstance(intent.value, dict)]
     # The default of Kubernetes, and the value that replaces it.
-    return any(before == value.get("instead") and now in (value.get("name"), value.get("value")) for value in values)
+    return any(
+        before == value.get("instead") and now in (value.get("name"), value.get("value"), value.get("seconds"))
+        for value in values
+    )
 
 
 def _networks(annotation: paths.Json) -> list[paths.Json]:

@@ -153,6 +153,7 @@ def test_garbage_on_the_port_leaves_only_short_json_lines_in_the_log(server: Ser
     assert {line["event"] for line in server.log()} <= {
         "started",
         "decision",
+        "request_refused",
         "Invalid HTTP request received.",
         "Unsupported upgrade request.",
         *(line["event"] for line in server.log() if line["event"].startswith("No supported WebSocket library")),

@@ -158,7 +158,9 @@ training_containers := [entry |
 
 # METADATA
 # title: Whether a container trains and asks for accelerators itself
+# description: Not a sidecar that gets devices by an annotation, as the daemon of a fabric does.
 trains(container) if {
+	container.type == "container"
 	container.trains
 	container.asksAccelerators
 }

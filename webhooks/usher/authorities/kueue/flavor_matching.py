@@ -98,7 +98,7 @@ class Matching:
         nodes = self.cluster.nodes
         if flavor is None or topology is None or flavor.problems or topology.problems or nodes is None:
             return None
-        if self.queue.has_checks or not self.configuration.places_by_topology:
+        if self.queue.has_checks is not False or not self.configuration.places_by_topology:
             return None
         found = topology_room.refusal(flavor, topology, unit, nodes)
         if isinstance(found, str):

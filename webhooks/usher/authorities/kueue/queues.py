@@ -163,8 +163,8 @@ class ClusterQueue:
     quotas: FlavorQuotas
     state: State
     fungibility: Fungibility = Fungibility()
-    has_checks: bool = False
-    """Whether it has AdmissionChecks, which may make nodes, or send workloads to other clusters."""
+    has_checks: bool | None = False
+    """Whether it has AdmissionChecks, which may make nodes, or send workloads to other clusters; None where unread."""
     problems: tuple[str, ...] = ()
     """Unreadable fields, each with its path."""
     stray: bool = False
@@ -194,6 +194,13 @@ def local_queue(name: str, value: Mapping[str, paths.Json]) -> LocalQueue:
     )
 
 
+def _has_checks(spec: Mapping[str, paths.Json], *, is_read: bool) -> bool | None:
+    """Whether AdmissionChecks hold its workloads back; None where the spec has a wrong type."""
+    if spec.get("admissionChecks") or spec.get("admissionChecksStrategy"):
+        return True
+    return False if is_read else None
+
+
 def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
     """A ClusterQueue of any version."""
     reading = Reading()
@@ -207,7 +214,7 @@ def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
         quotas=read(spec.get("resourceGroups"), "/spec/resourceGroups", reading),
         state=_state(spec, value, reading),
         fungibility=_fungibility(spec.get("flavorFungibility"), reading),
-        has_checks=bool(spec.get("admissionChecks") or spec.get("admissionChecksStrategy")),
+        has_checks=_has_checks(spec, is_read=not reading.unknowns),
         problems=problems_of("ClusterQueue", name, reading),
         stray=_is_unread(reading, "/spec", "/spec/cohortName", "/spec/cohort"),
     )

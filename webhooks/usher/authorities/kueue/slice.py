@@ -150,7 +150,7 @@ class _Judged:
         if queue is None:
             return result
         _add_state(result, queue.state)
-        if not queue.has_checks:
+        if queue.has_checks is False:
             result["withoutChecks"] = True
         selected = self._facts.selects(queue.namespace_selector)
         if selected is not None:
