@@ -160,9 +160,9 @@ class Mutations(Section):
     opt_outs: list[OptOut] = Field(default=[], description="Where authors may refuse mutations; by default nowhere.")
     missed: Literal["warn", "error"] = Field(
         default="warn",
-        description="What happens to a new object that the mutating webhook did not change in time, if the validating "
-        "webhook would deny it for that alone: warn lets it in with a warning, error answers with a fault, so that "
-        "failurePolicy decides.",
+        description="What happens to an object that the mutating webhook did not change in time, if the validating "
+        "webhook would deny it for that alone: warn lets it in with a warning, error has its client try again (HTTP "
+        "503). Without a mutation that protects other workloads, clients always have to try again.",
     )
 
 
