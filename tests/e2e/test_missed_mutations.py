@@ -64,7 +64,7 @@ def test_a_valid_pod_comes_in_with_a_warning_and_is_counted(
     assert entry["allowed"]
 
 
-def test_a_bad_pod_is_denied_for_what_is_wrong_with_it_alone(cluster: Cluster, namespace: str) -> None:
+def test_a_bad_pod_is_denied_for_its_own_mistake_alone(cluster: Cluster, namespace: str) -> None:
     greedy = builders.container("greedy", env={"NVIDIA_VISIBLE_DEVICES": "all"})
 
     with late_mutations(cluster), pytest.raises(ApiError) as refused:

@@ -1,4 +1,4 @@
-"""A cluster administrator debugs a node with a pod that takes everything of it; nobody else may."""
+"""A cluster administrator debugs a node with a pod that takes everything of it; tenants may not."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -75,7 +75,7 @@ def test_without_a_user_as_in_ci_the_pod_is_judged_like_a_tenants(evaluator: Eva
     ],
     ids=["names no node", "asks for GPUs", "no Pod"],
 )
-def test_what_is_no_pod_for_one_node_is_judged_whoever_makes_it(evaluator: Evaluator, value: paths.Object) -> None:
+def test_other_objects_of_administrators_are_judged_as_ever(evaluator: Evaluator, value: paths.Object) -> None:
     """Pipelines often deploy for tenants with the rights of an administrator."""
     by_administrator = evaluator.decide(Request(value=value, user=ADMINISTRATOR))
 

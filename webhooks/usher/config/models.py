@@ -196,7 +196,7 @@ class Config(Section):
     identities: dict[Name, Identity] = Field(
         default={},
         description="Users and groups, by the name of their identity. administrators, controllers and schedulers have "
-        "defaults, which an entry of that name replaces.",
+        "defaults, which an entry of that name replaces. Administrators may debug nodes (`kubectl debug node/NODE`).",
     )
     parameters: list[ParameterValues] = Field(
         default=[], description="Parameters of checks; for each value the last entry that matches decides."

@@ -138,7 +138,7 @@ def leniency(workload: model.Workload, *, updating: bool, by: Container[str] = (
     Args:
         workload: the object.
         updating: whether it exists already.
-        by: the identities of the user, as the API server and usher.yaml name them. Labels of the object are no proof.
+        by: the identities of the user, as the API server and usher.yaml name them. Labels of the object prove nothing.
     """
     if "administrators" in by and not updating and _is_for_one_node(workload):
         return lambda check: REPAIRS_A_NODE if check.category in _OF_NODES else ""
