@@ -116,6 +116,9 @@ def _section(mutation: catalogue.Entry, folder: Path, names: Mapping[str, str]) 
     yield f"* Order: {mutation.order}"
     if mutation.silent:
         yield "* Reported: only in the annotation, because it changes nearly every pod"
+    if mutation.protects_others:
+        alert = "alerts.md#ushermutationsmissed"
+        yield f"* Protects others: where it was missed, clients may have to [try again]({alert})"
     if mutation.promises:
         links = ", ".join(f"[{names[key]}](checks/{names[key]}.md)" for key in mutation.promises)
         yield f"* Promises: after this mutation, {links} {'finds' if len(mutation.promises) == 1 else 'find'} nothing"

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import json
 import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from server_process import ServerProcess
 CONFIG = Path(__file__).with_name("usher.yaml")
 
 _API_VERSION = "admissionregistration.k8s.io/v1"
-_MUTATING = "MutatingWebhookConfiguration"
+MUTATING = "MutatingWebhookConfiguration"
 
 
 @contextlib.contextmanager
@@ -48,7 +49,7 @@ def registered(cluster: Cluster, server: ServerProcess, *, validating: bool = Tr
     printed = command.usher("manifests", "webhooks", "--url", server.url, "--ca-bundle", server.ca_file)
     assert printed.code == 0, printed.err
     configurations = list(yaml.safe_load_all(printed.out))
-    wanted = [each for each in configurations if validating or each["kind"] == _MUTATING]
+    wanted = [each for each in configurations if validating or each["kind"] == MUTATING]
     cluster.kubectl("apply", "--filename=-", stdin=yaml.safe_dump_all(wanted))
     try:
         wait_until(
@@ -58,6 +59,22 @@ def registered(cluster: Cluster, server: ServerProcess, *, validating: bool = Tr
         yield
     finally:
         remove(cluster, kinds=[each["kind"] for each in wanted])
+
+
+@contextlib.contextmanager
+def repointed(cluster: Cluster, url: str) -> Iterator[None]:
+    """While the context lasts, the API server calls another URL for mutations."""
+    before = cluster.get(MUTATING, "gpu-usher", api_version=_API_VERSION)["webhooks"][0]["clientConfig"]["url"]
+    _repoint(cluster, url)
+    try:
+        yield
+    finally:
+        _repoint(cluster, before)
+
+
+def _repoint(cluster: Cluster, url: str) -> None:
+    patch = [{"op": "replace", "path": "/webhooks/0/clientConfig/url", "value": url}]
+    cluster.kubectl("patch", MUTATING, "gpu-usher", "--type=json", f"--patch={json.dumps(patch)}")
 
 
 def remove(cluster: Cluster, *, kinds: Sequence[str]) -> None:

@@ -127,8 +127,12 @@ def test_the_audit_finds_what_the_webhook_finds(
     }
     for (kind, name), workload in found.items():
         live = cluster.get(kind, name, namespace=workloads, api_version=API_VERSIONS[kind])
-        assert denied(workload) == denials(knowing_server.review("validate", reviews.body(live)))
-        assert warned(workload) == warnings(knowing_server.review("validate", reviews.body(live)))
+        response = knowing_server.review("validate", reviews.body(live))
+        # What the mutations would have mended only warns in a review: these objects are older than the webhooks.
+        refused = [text for text in denied(workload) if text in denials(response)]
+        assert refused == denials(response)
+        missed = [text.split()[0] for text in denied(workload) if text not in refused]
+        assert sorted([*missed, *warned(workload)]) == sorted(warnings(response))
     assert {identity for identity, workload in found.items() if denied(workload)} == set(found) - {("Pod", "web")}
 
 

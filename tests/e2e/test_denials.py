@@ -75,7 +75,7 @@ def test_a_pod_that_helps_itself_to_gpus_is_denied(cluster: Cluster, namespace: 
         f"Pod {namespace}/web breaks 1 rule:\n"
         '  USH201 visible-devices-set-by-hand: container main: NVIDIA_VISIBLE_DEVICES "all" takes GPUs '
         "that no quota counts, because the container asks for no accelerator. "
-        "Remove NVIDIA_VISIBLE_DEVICES, and ask for the GPUs in limits.\n"
+        "Remove NVIDIA_VISIBLE_DEVICES, and ask for the devices in limits.\n"
         "More: usher explain USH201"
     )
     assert not cluster.exists("Pod", "web", namespace=namespace)

@@ -79,3 +79,16 @@ def test_a_resize_is_judged_as_the_pod_that_comes_of_it(
 
     asked = [(entry["endpoint"], entry["operation"]) for entry in decisions(webhooks, namespace, count=3)]
     assert asked == [("mutate", "CREATE"), ("validate", "CREATE"), ("validate", "UPDATE")]
+
+
+def test_an_administrator_debugs_a_node_and_a_tenant_does_not(cluster: Cluster, namespace: str) -> None:
+    """The pod of kubectl mounts all of the node; the group of the user decides, and not its label."""
+    debug = ("debug", "node/gpu-0", "--image=registry.example.com/busybox:1", "--profile=sysadmin", f"-n={namespace}")
+
+    printed = cluster.kubectl(*debug, with_warnings=True)
+
+    assert "Creating debugging pod node-debugger-gpu-0-" in printed
+    assert "USH216 broad-host-path" in printed
+    (pod,) = cluster.objects("Pod", namespace=namespace)
+    assert pod["spec"]["nodeName"] == "gpu-0"
+    assert "USH216 broad-host-path" in denied(cluster, *debug, *TENANT)

@@ -10,7 +10,6 @@ UsherError
 ├── EngineError             the engine gave no usable answer (HTTP 5xx, so that failurePolicy decides)
 │   └── DeadlineError       the engine exceeded its time limit
 ├── MutationError           usher's own patch would not apply, and is not sent
-├── MissedMutationError     the mutating webhook was passed over, and usher.yaml does not tolerate that (HTTP 5xx)
 ├── CertificateError        a certificate or key cannot be read, made or used
 └── ClusterError            the API server cannot be reached or refuses to answer
     └── StalledError        the API server has sent nothing for too long
@@ -84,10 +83,6 @@ class DeadlineError(EngineError):
 
 class MutationError(UsherError):
     """A patch that usher built does not apply to its object."""
-
-
-class MissedMutationError(UsherError):
-    """An object came in without its mutations, and usher.yaml lets nothing in without them."""
 
 
 class CertificateError(UsherError):

@@ -160,9 +160,9 @@ class Mutations(Section):
     opt_outs: list[OptOut] = Field(default=[], description="Where authors may refuse mutations; by default nowhere.")
     missed: Literal["warn", "error"] = Field(
         default="warn",
-        description="What happens to a new object that the mutating webhook did not change in time, if the validating "
-        "webhook would deny it for that alone: warn lets it in with a warning, error answers with a fault, so that "
-        "failurePolicy decides.",
+        description="What happens to an object that the mutating webhook did not change in time, if the validating "
+        "webhook would deny it for that alone: warn lets it in with a warning, error has its client try again (HTTP "
+        "503). Without a mutation that protects other workloads, clients always have to try again.",
     )
 
 
@@ -196,7 +196,7 @@ class Config(Section):
     identities: dict[Name, Identity] = Field(
         default={},
         description="Users and groups, by the name of their identity. administrators, controllers and schedulers have "
-        "defaults, which an entry of that name replaces.",
+        "defaults, which an entry of that name replaces. Administrators may debug nodes (`kubectl debug node/NODE`).",
     )
     parameters: list[ParameterValues] = Field(
         default=[], description="Parameters of checks; for each value the last entry that matches decides."

@@ -32,6 +32,16 @@ class Subject:
     """The accelerators of all pods together, of any name; None where nothing bounds them."""
 
 
+def subject(workload: model.Workload) -> Subject:
+    return Subject(
+        namespace=workload.namespace,
+        group=workload.group,
+        kind=workload.kind,
+        role=workload.role.value,
+        accelerators=size(workload),
+    )
+
+
 def first(entries: Iterable[Entry], subject: Subject) -> Entry | None:
     """The first entry that matches; None without a match."""
     return next((entry for entry in entries if fits(entry, subject)), None)

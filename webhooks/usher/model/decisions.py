@@ -91,8 +91,10 @@ class Decision:
     exemption: str = ""
     """Why the object was not judged; empty where it was."""
     missed: tuple[str, ...] = ()
-    """Mutations without which the object came, and that would have mended a finding."""
+    """Mutations without which the object came, where they would have mended a finding."""
+    try_again: bool = False
+    """Whether the object must not come in without them: the mutating webhook has to answer first."""
 
     @property
     def allowed(self) -> bool:
-        return all(judgement.outcome is not Outcome.DENY for judgement in self.judgements)
+        return not self.try_again and all(judgement.outcome is not Outcome.DENY for judgement in self.judgements)

@@ -122,9 +122,19 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
 
 def is_recorded(value: paths.Object | None) -> bool:
     """Whether an object says that mutations were applied to it."""
+    return _annotation(value) is not None
+
+
+def recorded(value: paths.Object) -> frozenset[str]:
+    """Names of the mutations that were applied to an object, as it says itself."""
+    text = _annotation(value)
+    return frozenset(filter(None, text.split(","))) if isinstance(text, str) else frozenset()
+
+
+def _annotation(value: paths.Object | None) -> paths.Json:
     metadata = (value or {}).get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    return isinstance(annotations, dict) and ANNOTATION in annotations
+    return annotations.get(ANNOTATION) if isinstance(annotations, dict) else None
 
 
 def already_there(value: paths.Object, workload: model.Workload, intents: Iterable[model.Intent]) -> list[model.Intent]:

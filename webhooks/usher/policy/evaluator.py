@@ -5,7 +5,7 @@ Decision: normalise, slice, document, engine, decision. Patch: normalise, docume
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import lru_cache, partial
 from typing import Final
 
@@ -39,10 +39,6 @@ _Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
 """Namespace, identities of the user, whether there are facts, revisions of facts and nodes, digest of the Pod."""
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
 class Evaluator:
     """Decides with one engine, one catalogue and one configuration; all three are fixed for its life."""
 
@@ -52,7 +48,7 @@ class Evaluator:
         engine: Engine,
         entries: catalogue.Catalogue,
         config: models.Config,
-        today: Callable[[], date] = _today,
+        today: Callable[[], date] = enforcement.today,
         facts: Store | None = None,
     ) -> None:
         self.engine = engine
@@ -271,7 +267,11 @@ class Evaluator:
             entries=self.catalogue,
             rules=self.config.enforcement,
             before=before,
-            leniency=enforcement.leniency(workload, updating=request.operation is Operation.UPDATE),
+            leniency=enforcement.leniency(
+                workload,
+                updating=request.operation is Operation.UPDATE,
+                by=self._identities.of(request.user) or (),
+            ),
         )
 
     def _exemption(self, workload: model.Workload, request: Request) -> str:

@@ -27,14 +27,22 @@ MAX_WARNING: Final = 256
 _LEAST_OF_THE_PROBLEM: Final = 48
 """The characters that a cut warning keeps of the problem, however long its remedy is."""
 
+RETRY_AFTER: Final = 1
+"""Seconds after which a client tries again."""
+
 _ALL_WARNINGS: Final = 3600
 """The most characters of all warnings. The rest of the 4096 is for other webhooks."""
+
+
+class Details(TypedDict):
+    retryAfterSeconds: int
 
 
 class Status(TypedDict):
     code: int
     reason: str
     message: str
+    details: NotRequired[Details]
 
 
 class Response(TypedDict):
@@ -59,7 +67,8 @@ class Answer:
     mutations: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
-    """Mutations without which the object came, and that would have mended a finding."""
+    """Mutations without which the object came, where they would have mended a finding."""
+    try_again: bool = False
     unknowns: int = 0
 
 
@@ -70,13 +79,18 @@ def encode(response: Response) -> bytes:
 def validated(uid: str, decision: model.Decision, *, display_name: str) -> Response:
     """The answer of the validating webhook to one decision. It never holds a patch."""
     denials = [judgement for judgement in decision.judgements if judgement.outcome is model.Outcome.DENY]
-    response: Response = {"uid": uid, "allowed": not denials}
+    response: Response = {"uid": uid, "allowed": decision.allowed}
     if denials:
         response["status"] = {"code": 403, "reason": "Forbidden", "message": denial(denials, display_name)}
+    elif decision.try_again:
+        response["status"] = _try_again(decision, display_name)
     warned = [judgement for judgement in decision.judgements if judgement.outcome is model.Outcome.WARN]
     warnings = [_warning(judgement, longest=room(len(warned))) for judgement in warned]
     # What a check could not evaluate is counted and logged; a reader of kubectl can mend only the object itself.
     unread = [f"{unknown.path or 'object'}: {unknown.reason}" for unknown in decision.unknowns if not unknown.check]
+    if decision.missed and decision.allowed:
+        names = ", ".join(decision.missed)
+        warnings.insert(0, f"delete this object and create it again, because it has missed its mutations: {names}")
     if warnings or unread:
         response["warnings"] = sanitised([*warnings, *(f"not judged: {text}" for text in unread)])
     annotations = audit_annotations(decision)
@@ -116,6 +130,16 @@ def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
         lines.append(line)
     lines.append(f"More: usher explain {denials[0].code}")
     return "\n".join(lines)
+
+
+def _try_again(decision: model.Decision, display_name: str) -> Status:
+    """Clients of Kubernetes repeat a request with this answer by themselves, up to ten times."""
+    message = (
+        f"the mutating webhook did not answer in time, and {shown(display_name, MAX_REASON)} cannot come in without "
+        f"its mutations: {', '.join(decision.missed)}. Nothing is wrong with it; try again."
+    )
+    details: Details = {"retryAfterSeconds": RETRY_AFTER}
+    return {"code": 503, "reason": "ServiceUnavailable", "message": message, "details": details}
 
 
 def room(number: int) -> int:

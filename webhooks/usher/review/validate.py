@@ -70,7 +70,6 @@ def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None
 
     Raises:
         EngineError: no verdict.
-        MissedMutationError: the object came without its mutations, and usher.yaml does not tolerate that.
     """
     if review.value is None:
         return model.Decision(workload=None)
@@ -164,6 +163,7 @@ def _answer(review: Review, decision: model.Decision) -> Answer:
         allowed=decision.allowed,
         outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
         missed=decision.missed,
+        try_again=decision.try_again,
         unknowns=len(decision.unknowns),
     )
 

@@ -11,11 +11,15 @@ from prometheus_client.registry import Collector
 from usher import __version__
 from usher.certs.serving import Reloader
 from usher.cluster.live import LiveFacts
+from usher.kinds import registry
 from usher.review.response import Answer
 from usher.server.quota_metrics import OfQuotas, QuotaMetrics
 
 # From well below a healthy review to the longest that an API server waits.
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+_KINDS: Final = frozenset(kind.kind for kind in registry.WORKLOADS.values())
 
 
 class Metrics:
@@ -56,8 +60,8 @@ class Metrics:
         )
         self._missed = prometheus.Counter(
             "usher_missed_mutations",
-            "Mutations that would have mended an object which the mutating webhook did not change in time.",
-            ["mutation"],
+            "Mutations that would have mended an object which the mutating webhook did not change in time, by kind.",
+            ["mutation", "kind"],
             registry=self.registry,
         )
         self._not_evaluated = prometheus.Counter(
@@ -86,7 +90,7 @@ class Metrics:
 
     def answered(self, endpoint: str, answer: Answer, *, seconds: float, queued: float) -> None:
         self._queued.observe(queued)
-        result = ("mutated" if answer.mutations else "allowed") if answer.allowed else "denied"
+        result = _result(answer)
         self._review(endpoint, result).inc()
         self._second(endpoint).observe(seconds)
         for check, outcome in answer.outcomes.items():
@@ -94,7 +98,7 @@ class Metrics:
         for mutation in answer.mutations:
             self._mutations.labels(mutation).inc()
         for mutation in answer.missed:
-            self._missed.labels(mutation).inc()
+            self._missed.labels(mutation, _kind(answer.review.kind)).inc()
         if answer.conflicts:
             self._conflicts.inc(len(answer.conflicts))
         if answer.unknowns:
@@ -145,6 +149,17 @@ class Metrics:
 
     def exposition(self) -> bytes:
         return prometheus.generate_latest(self.registry)
+
+
+def _kind(name: str) -> str:
+    """A kind of our own registry; a stranger may send any other."""
+    return name if name in _KINDS else "other"
+
+
+def _result(answer: Answer) -> str:
+    if answer.try_again:
+        return "try_again"
+    return ("mutated" if answer.mutations else "allowed") if answer.allowed else "denied"
 
 
 class _OfFacts(Collector):

@@ -101,7 +101,7 @@ class Reviews:
         except Exception as error:  # noqa: BLE001 - whatever went wrong is our fault and must not read as a verdict
             self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived)
             logs.failure(endpoint, error)
-            await _send(send, 500, _told(error), _TEXT, close=close)
+            await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT, close=close)
         else:
             await _send(send, 200, answer.body, _JSON, close=close)
             now = time.monotonic()
@@ -153,13 +153,6 @@ class Reviews:
 
 async def _in_thread(call: Callable[[], _Result], /) -> _Result:
     return await asyncio.to_thread(call)
-
-
-def _told(error: Exception) -> bytes:
-    """The answer to the client after a fault; the rest is in the log, because it may quote the object."""
-    if isinstance(error, errors.MissedMutationError):
-        return f"{error}\n".encode()
-    return b"usher could not decide; its log says why\n"
 
 
 async def _send(send: Send, status: int, body: bytes, content_type: tuple[bytes, bytes], *, close: bool) -> None:

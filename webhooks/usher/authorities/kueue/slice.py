@@ -17,6 +17,7 @@ from usher.authorities.kueue.queues import ClusterQueue, State
 from usher.authorities.kueue.read import QUEUE_LABEL, KueueFacts
 from usher.authorities.kueue.verdict import KueueVerdict
 from usher.authorities.verdict import Answer
+from usher.config import selection
 
 
 class QueueStateInput(TypedDict):
@@ -69,6 +70,8 @@ class KueueInput(TypedDict):
     """The classes of readable claims; absent where the configuration is unreadable."""
     managesNamespace: NotRequired[bool]
     """Whether managedJobsNamespaceSelector matches the namespace; absent where it is unknown."""
+    declaredQueueMissing: NotRequired[bool]
+    """True if the workload names no queue, and the one of usher.yaml does not exist; absent otherwise."""
     queue: NotRequired[LocalQueueInput]
 
 
@@ -96,10 +99,19 @@ def of(case: Case, known: Knowledge) -> KueueInput | None:
     managed = facts.manages_namespace
     if managed is not None:
         result["managesNamespace"] = managed
+    if _declared_is_missing(workload, facts, known):
+        result["declaredQueueMissing"] = True
     name = facts.queue_of(workload)
     if name:
         result["queue"] = _Judged(workload, facts).local_queue(name)
     return result
+
+
+def _declared_is_missing(workload: model.Workload, facts: KueueFacts, known: Knowledge) -> bool:
+    if facts.queues is None or workload.queue_labels.get(QUEUE_LABEL):
+        return False
+    declared = selection.first(known.config.queues, selection.subject(workload))
+    return declared is not None and declared.local_queue not in facts.queues
 
 
 def _claimed(workload: model.Workload, configuration: Configuration) -> Iterator[ClaimedClassInput]:

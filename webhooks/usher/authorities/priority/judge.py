@@ -61,13 +61,7 @@ def equal_ranks(
     workload: model.Workload, in_queue: Mapping[str, Class], classes: Mapping[str, Class], config: models.Config
 ) -> Iterator[Pair]:
     """Pairs whose classes should have the same rank: those that usher.yaml gives this workload, and equal names."""
-    subject = selection.Subject(
-        namespace=workload.namespace,
-        group=workload.group,
-        kind=workload.kind,
-        role=workload.role.value,
-        accelerators=selection.size(workload),
-    )
+    subject = selection.subject(workload)
     queue, rule = selection.first(config.queues, subject), selection.first(config.priorities.classes, subject)
     if queue is not None and rule is not None:
         declared = in_queue.get(queue.priority_class or ""), classes.get(rule.priority_class)

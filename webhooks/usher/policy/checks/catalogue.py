@@ -90,6 +90,8 @@ class Entry(BaseModel):
     """Of a mutation: keys of the checks that pass once it is applied."""
     silent: bool = False
     """Of a mutation that changes nearly every pod: the annotation names it, but no warning does."""
+    protects_others: bool = False
+    """Of a mutation: whether an object without it takes from other workloads what a site meant to keep for them."""
     mended_on_pods: bool = False
     """Whether a mutation mends a finding of the check in the pods, when they are created."""
 

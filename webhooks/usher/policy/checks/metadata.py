@@ -30,6 +30,7 @@ class _Custom(pydantic.BaseModel):
     on_by_default: bool = True
     promises: list[str] = []
     silent: bool = False
+    protects_others: bool = False
 
 
 class _Metadata(pydantic.BaseModel):
@@ -75,6 +76,7 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
         on_by_default=values.custom.on_by_default,
         promises=tuple(values.custom.promises),
         silent=values.custom.silent,
+        protects_others=values.custom.protects_others,
     )
 
 

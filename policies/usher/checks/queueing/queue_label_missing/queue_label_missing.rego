@@ -4,7 +4,8 @@
 #   Kueue counts and holds back only workloads with the label kueue.x-k8s.io/queue-name. If usher.yaml says that the GPU
 #   workloads of a namespace belong in a queue, a workload without the label bypasses the quota. Kueue reads the label
 #   on the object itself; for a CronJob it reads the template of its Jobs. It never reads the label on a pod template of
-#   a job. The check skips objects that a controller made, because Kueue queues the outermost object. It also skips
+#   a job. If that LocalQueue does not exist, neither the label nor the mutation can help, and the finding names it.
+#   The check skips objects that a controller made, because Kueue queues the outermost object. It also skips
 #   kinds that Kueue does not know.
 # scope: package
 # related_resources:
@@ -30,6 +31,7 @@ deny contains finding if {
 	queue := input.site.queue.localQueue
 	_without_queue
 	not kueue.left_out
+	not _declared_queue_missing
 
 	finding := {
 		"path": $"{input.workload.queueLabelPath}/labels",
@@ -44,6 +46,20 @@ _remedy(queue) := $"Kueue cannot take it into {queue} yet: {concat(". Also, ", s
 	count(queueable.obstacles) > 0
 }
 
+# The mutation says the same: a label for a queue that does not exist would keep the workload waiting for ever.
+deny contains finding if {
+	queue := input.site.queue.localQueue
+	_without_queue
+	not kueue.left_out
+	_declared_queue_missing
+
+	finding := {
+		"path": $"{input.workload.queueLabelPath}/labels",
+		"message": $"LocalQueue {queue}, into which usher.yaml puts this workload, does not exist in namespace {input.workload.namespace}",
+		"remedy": "ask the administrators of the cluster to create it, or to correct queues in usher.yaml",
+	}
+}
+
 # Where Kueue ignores the kind, the label alone does not help.
 deny contains finding if {
 	queue := input.site.queue.localQueue
@@ -56,6 +72,8 @@ deny contains finding if {
 		"remedy": $"ask the administrators of the cluster to enable {kueue.framework} in Kueue, or use a kind that Kueue queues",
 	}
 }
+
+_declared_queue_missing if input.cluster.kueue.declaredQueueMissing
 
 _without_queue if {
 	input.workload.asksAccelerators

@@ -50,6 +50,16 @@ test_an_annotation_of_that_name_is_no_label if {
 	check.deny == found("/metadata/labels") with input as examples.bad_pod
 }
 
+test_a_queue_of_usher_yaml_that_does_not_exist_is_named_and_no_label_is_demanded if {
+	missing := {"cluster": {"kueue": {"configurationKnown": true, "declaredQueueMissing": true}}}
+	check.deny == {{
+		"path": "/metadata/labels",
+		"message": "LocalQueue research, into which usher.yaml puts this workload, does not exist in namespace ml-research",
+		"remedy": "ask the administrators of the cluster to create it, or to correct queues in usher.yaml",
+	}} with input as object.union(examples.bad_pod, missing)
+	check.deny == set() with input as object.union(examples.good_jobset, missing)
+}
+
 test_a_kind_that_kueues_configuration_leaves_out_is_not_helped_by_the_label if {
 	frameworks := {"queueing/integration_not_enabled": {"frameworks": ["batch/job"]}}
 	left_out := object.union(examples.bad_pytorchjob, {"site": {"parameters": frameworks}})

@@ -21,6 +21,7 @@
 # custom:
 #   code: USM1301
 #   order: 85
+#   protects_others: true
 #   about: accelerator pods
 package usher.mutations.cost.job_lifetime
 

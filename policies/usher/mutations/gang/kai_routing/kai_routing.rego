@@ -19,6 +19,7 @@
 # custom:
 #   code: USM502
 #   order: 31
+#   protects_others: true
 #   promises: [gang/gang_missing, gang/mixed_schedulers, gang/routed_to_another_scheduler]
 package usher.mutations.gang.kai_routing
 

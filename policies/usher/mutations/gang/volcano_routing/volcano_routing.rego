@@ -24,6 +24,7 @@
 # custom:
 #   code: USM501
 #   order: 30
+#   protects_others: true
 #   promises: [gang/gang_missing, gang/mixed_schedulers, gang/routed_to_another_scheduler, gang/volcano_without_gang]
 package usher.mutations.gang.volcano_routing
 

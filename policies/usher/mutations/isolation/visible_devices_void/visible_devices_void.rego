@@ -20,6 +20,7 @@
 # custom:
 #   code: USM201
 #   order: 90
+#   protects_others: true
 #   about: pods
 #   silent: true
 package usher.mutations.isolation.visible_devices_void

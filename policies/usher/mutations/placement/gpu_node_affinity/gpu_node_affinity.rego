@@ -21,6 +21,7 @@
 # custom:
 #   code: USM302
 #   order: 60
+#   protects_others: true
 #   about: accelerator pods
 #   promises: [placement/gpu_node_affinity_present]
 package usher.mutations.placement.gpu_node_affinity

@@ -22,6 +22,7 @@
 # custom:
 #   code: USM601
 #   order: 20
+#   protects_others: true
 #   about: accelerator pods
 #   promises: [priority/class_missing, priority/classes_differ_in_gang]
 package usher.mutations.priority.priority_class

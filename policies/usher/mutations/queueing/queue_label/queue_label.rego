@@ -22,6 +22,7 @@
 # custom:
 #   code: USM401
 #   order: 10
+#   protects_others: true
 #   about: accelerator pods
 #   promises: [queueing/queue_label_missing]
 package usher.mutations.queueing.queue_label

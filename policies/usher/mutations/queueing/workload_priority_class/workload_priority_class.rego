@@ -14,6 +14,7 @@
 # custom:
 #   code: USM402
 #   order: 11
+#   protects_others: true
 #   about: accelerator pods
 #   promises: [priority/workload_class_missing]
 package usher.mutations.queueing.workload_priority_class
