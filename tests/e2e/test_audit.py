@@ -105,7 +105,7 @@ def warned(workload: Object) -> list[str]:
 
 
 def warnings(response: Object) -> list[str]:
-    return [warning.split()[0] for warning in response.get("warnings", [])]
+    return [warning.split()[0] for warning in response.get("warnings", []) if warning.startswith("USH")]
 
 
 def test_the_audit_finds_what_the_webhook_finds(

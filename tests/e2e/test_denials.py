@@ -73,7 +73,7 @@ def test_a_pod_that_helps_itself_to_gpus_is_denied(cluster: Cluster, namespace: 
 
     assert printed.endswith(
         f"Pod {namespace}/web breaks 1 rule:\n"
-        '  USH201 visible-devices-set-by-hand: container main: NVIDIA_VISIBLE_DEVICES "all" takes GPUs '
+        '  USH201 visible-devices-set-by-hand: container main: NVIDIA_VISIBLE_DEVICES "all" takes devices '
         "that no quota counts, because the container asks for no accelerator. "
         "Remove NVIDIA_VISIBLE_DEVICES, and ask for the devices in limits.\n"
         "More: usher explain USH201"
