@@ -34,7 +34,8 @@ QUEUES = 'kind="localqueues.kueue.x-k8s.io"'
 
 DOUBT = (
     "USH620 class-unknown: the pod names PriorityClass absent, which does not exist, so the API server refuses the "
-    "pods. Name a class that `kubectl get priorityclasses` lists, or create this one. (cluster facts are 10 minutes old)"
+    "pods. Name a class that `kubectl get priorityclasses` lists, or create this one. "
+    "(cluster facts are 10 minutes old)"
 )
 
 
