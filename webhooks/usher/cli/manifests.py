@@ -5,6 +5,8 @@ from typing import Literal
 
 import click
 
+from usher.cli import inputs
+
 
 @click.group()
 def manifests() -> None:
@@ -25,14 +27,17 @@ def manifests() -> None:
     type=click.Choice(["Ignore", "Fail"]),
     default="Ignore",
     show_default=True,
-    help="Whether workloads are let in (Ignore) or refused (Fail) while no server answers; begin with Ignore.",
+    help="Whether objects with accelerators are let in (Ignore) or refused (Fail) while no server answers; everything "
+    "else is let in. Begin with Ignore.",
 )
+@inputs.config_option
 def webhooks(
     ca_bundle: Path | None,
     service: str,
     namespace: str,
     url: str,
     validate_failure_policy: Literal["Ignore", "Fail"],
+    config: Path | None,
 ) -> None:
     """Print the webhook configurations, with a rule for every kind of workload that usher knows.
 
@@ -41,7 +46,9 @@ def webhooks(
     """
     import yaml
 
+    from usher.manifests import fail_closed
     from usher.manifests.webhooks import Client, configurations
+    from usher.policy.checks import bundle
 
     client = Client(
         service=service,
@@ -49,7 +56,9 @@ def webhooks(
         url=url.rstrip("/"),
         ca_bundle=ca_bundle.read_bytes() if ca_bundle else b"",
     )
-    documents = configurations(client=client, validate_failure_policy=validate_failure_policy)
+    site = inputs.load_config(inputs.find_config(config))
+    failing = fail_closed.conditions(site, bundle.load().catalogue) if validate_failure_policy == "Fail" else ()
+    documents = configurations(client=client, config=site, failing=failing)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
