@@ -66,7 +66,8 @@ def prepare_library(policies: Path, name: str, copy: Path) -> Trial:
     tests: list[tuple[str, ...]] = []
     for test in tests_of_own:
         shutil.copy(test, library)
-        tests.append(("test", "--run", rf"^data\.usher\.lib\.{name}_test\.", *alone, str(library / test.name)))
+        own_tests = rf"^data\.usher\.lib\.{name}_test\."
+        tests.append(("test", "--run", own_tests, *alone, str(library / test.name), str(examples)))
     if folders:
         rules = r"^data\.usher\.(checks|mutations)\."
         tests.append(("test", "--run", rules, str(copy / "usher"), str(examples)))

@@ -1,5 +1,6 @@
 """The server's account in a cluster, with the rights that files of manifests/ give and no others."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Final
@@ -32,3 +33,14 @@ def kubeconfig(cluster: Cluster, name: str = "gpu-usher") -> Path:
     file = cluster.directory / f"{name}.kubeconfig"
     file.write_text(json.dumps(content))
     return file
+
+
+def tenant(cluster: Cluster, namespace: str) -> Cluster:
+    """The cluster for an account that RBAC forbids nothing, and that usher takes for a tenant of the namespace."""
+    user = f"system:serviceaccount:{namespace}:tenant"
+    cluster.kubectl("create", "serviceaccount", "tenant", f"--namespace={namespace}")
+    cluster.kubectl(
+        "create", "clusterrolebinding", f"tenant-{namespace}", "--clusterrole=cluster-admin", f"--user={user}"
+    )
+    token = cluster.kubectl("create", "token", "tenant", f"--namespace={namespace}").strip()
+    return dataclasses.replace(cluster, token=token)

@@ -41,12 +41,18 @@ def serving(directory: Path, *, port: int | None = None, config: Path = CONFIG) 
 
 
 @contextlib.contextmanager
-def registered(cluster: Cluster, server: ServerProcess, *, validating: bool = True) -> Iterator[None]:
+def registered(
+    cluster: Cluster, server: ServerProcess, *, validating: bool = True, failure_policy: str = "Ignore"
+) -> Iterator[None]:
     """While the context lasts, the API server asks the server about every workload; it must run when that begins.
 
-    Without `validating` it is only asked what to change.
+    Without `validating` it is only asked what to change. With the failure policy Fail, objects with accelerators need
+    its answer.
     """
-    printed = command.usher("manifests", "webhooks", "--url", server.url, "--ca-bundle", server.ca_file)
+    printed = command.usher(
+        *("manifests", "webhooks", "--url", server.url, "--ca-bundle", server.ca_file),
+        *("--validate-failure-policy", failure_policy),
+    )
     assert printed.code == 0, printed.err
     configurations = list(yaml.safe_load_all(printed.out))
     wanted = [each for each in configurations if validating or each["kind"] == MUTATING]
@@ -105,7 +111,7 @@ def _validates(cluster: Cluster) -> bool:
     try:
         cluster.create(_probe(visible_devices="all"), dry_run=True)
     except ApiError as error:
-        return "validate.gpu-usher.io" in error.message
+        return any(f"{name}.gpu-usher.io" in error.message for name in ("validate", "accelerators"))
     return False
 
 

@@ -44,17 +44,20 @@ def test_pods_start_without_the_server_and_are_changed_again_when_it_is_back(
             assert "without" not in {entry["name"] for entry in decisions(second, namespace)}
 
 
-def test_a_namespace_cannot_be_exempted_while_the_server_is_away(
+def test_only_an_administrator_can_exempt_a_namespace_while_the_server_is_away(
     cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     """All else that happens to namespaces does not wait for us."""
+    cluster.kubectl("create", "clusterrolebinding", "dora", "--clusterrole=cluster-admin", "--user=dora")
+    tenant = ("--as=dora", "--as-group=tenants")
     with contextlib.ExitStack() as stack:
         with serving(tmp_path) as server:
             stack.enter_context(registered(cluster, server))
 
         with pytest.raises(KubectlError, match=r"exemptions\.gpu-usher\.io"):
-            cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true")
-        cluster.kubectl("label", "namespace", namespace, "team=nlp")
+            cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true", *tenant)
+        cluster.kubectl("label", "namespace", namespace, "team=nlp", *tenant)
+        cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true")
 
 
 def test_a_server_that_shuts_down_answers_until_the_api_server_disconnects(

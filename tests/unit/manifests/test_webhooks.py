@@ -1,13 +1,14 @@
 """The webhook configurations name the kinds of the registry."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 import pytest
 
 from usher import paths
+from usher.config import models
 from usher.kinds.registry import BY_KEY, OBJECTS, SCALES, WORKLOADS
-from usher.manifests import webhooks
+from usher.manifests import asking, fail_closed, webhooks
+from usher.policy.checks import bundle
 
 OF_THEIR_OWN = {"Namespace", "Binding"}
 """Kinds with a webhook of their own."""
@@ -77,25 +78,82 @@ def test_an_update_is_asked_about_as_a_creation_is() -> None:
             assert rule["operations"] in (["CREATE", "UPDATE"], ["UPDATE"])
 
 
-@pytest.mark.parametrize("policy", ["Ignore", "Fail"])
-def test_a_site_chooses_what_happens_to_workloads_without_us(policy: Literal["Ignore", "Fail"]) -> None:
-    _, validating = webhooks.configurations(
-        client=webhooks.Client(), calls=webhooks.Calls(validate_failure_policy=policy)
-    )
-    policies = {
-        str(paths.resolve(validating, f"/webhooks/{index}/name")).partition(".")[0]: paths.resolve(
-            validating, f"/webhooks/{index}/failurePolicy"
-        )
-        for index in range(5)
+ALWAYS = {
+    "validate": "Ignore",
+    "objects": "Ignore",
+    "namespaces": "Ignore",
+    "exemptions": "Fail",
+    "bindings": "Ignore",
+}
+
+
+def policies_of(configuration: paths.Object) -> dict[str, paths.Json]:
+    return {
+        str(webhook["name"]).partition(".")[0]: webhook["failurePolicy"]
+        for webhook in as_list(configuration["webhooks"])
+        if isinstance(webhook, dict)
     }
 
-    assert policies == {
-        "validate": policy,
-        "objects": "Ignore",
-        "namespaces": "Ignore",
-        "exemptions": "Fail",
-        "bindings": "Ignore",
+
+def test_of_the_six_webhooks_only_the_one_that_guards_exemptions_fails_closed() -> None:
+    mutating, validating = webhooks.configurations(client=webhooks.Client())
+
+    assert policies_of(mutating) == {"mutate": "Ignore"}
+    assert policies_of(validating) == ALWAYS
+
+
+def closed() -> paths.Object:
+    failing = fail_closed.conditions(models.Config(), bundle.load().catalogue)
+    _, validating = webhooks.configurations(client=webhooks.Client(), failing=failing)
+    return validating
+
+
+def test_a_site_chooses_what_happens_without_us_to_objects_with_accelerators_alone() -> None:
+    assert policies_of(closed()) == {**ALWAYS, "accelerators": "Fail"}
+
+
+def test_pods_and_kinds_with_readable_templates_fail_closed() -> None:
+    asked = {
+        (str(paths.resolve(rule, "/apiGroups/0")), str(resource))
+        for rule in as_list(paths.resolve(closed(), "/webhooks/5/rules"))
+        for resource in as_list(paths.resolve(rule, "/resources"))
     }
+
+    kinds = {(kind.group, kind.plural) for kind in fail_closed.kinds()}
+    assert asked == kinds | {("", "pods/ephemeralcontainers")}
+    assert {("", "pods"), ("apps", "deployments"), ("batch", "jobs"), ("ray.io", "rayclusters")} <= kinds
+    assert not {("argoproj.io", "workflows"), ("", "podtemplates"), ("serving.kserve.io", "inferenceservices")} & kinds
+
+
+def test_the_variables_that_fail_closed_are_those_that_the_check_knows() -> None:
+    written = (bundle.find() / "usher" / "lib" / "isolation.rego").read_text()
+
+    for values, start, end in (
+        (asking.VARIABLES, "device_variables := [", "]"),
+        (asking.VALUES_WITHOUT_DEVICES, "values_without_devices := {", "}"),
+    ):
+        found = written.partition(start)[2].partition(end)[0].split(",")
+        assert sorted(each.strip().strip('"') for each in found if each.strip()) == sorted(values)
+
+
+def selected(config: models.Config, *, namespace: str = "gpu-usher") -> list[paths.Json]:
+    mutating, _ = webhooks.configurations(client=webhooks.Client(namespace=namespace), config=config)
+    return as_list(paths.resolve(mutating, "/webhooks/0/namespaceSelector/matchExpressions/0/values"))
+
+
+def test_exempt_namespaces_come_from_the_site() -> None:
+    assert selected(models.Config(exempt_namespaces=["kube-system", "gpu-usher", "lab-*"])) == [
+        "kube-system",
+        "gpu-usher",
+    ]
+
+
+def test_the_namespace_of_the_server_is_always_exempt() -> None:
+    """Otherwise its own pods could not start while it is away."""
+    assert selected(models.Config(exempt_namespaces=["kube-system"]), namespace="policies") == [
+        "kube-system",
+        "policies",
+    ]
 
 
 @pytest.mark.parametrize(("name", "policy"), [("namespaces", "Ignore"), ("exemptions", "Fail")])
@@ -113,8 +171,8 @@ def test_bindings_by_schedulers_are_not_asked_about() -> None:
 
     assert paths.resolve(webhook, "/rules/0/resources") == ["pods/binding", "bindings"]
     condition = str(paths.resolve(webhook, "/matchConditions/0/expression"))
-    assert "request.userInfo.username == 'system:kube-scheduler'" in condition
-    assert "request.userInfo.username.startsWith('system:serviceaccount:volcano-system:')" in condition
+    assert ".orValue('') == 'system:kube-scheduler'" in condition
+    assert ".orValue('').startsWith('system:serviceaccount:volcano-system:')" in condition
 
 
 def test_namespaces_that_carry_the_label_are_left_out_by_both() -> None:

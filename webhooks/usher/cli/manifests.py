@@ -5,6 +5,8 @@ from typing import Literal
 
 import click
 
+from usher.cli import inputs
+
 
 @click.group()
 def manifests() -> None:
@@ -25,14 +27,16 @@ def manifests() -> None:
     type=click.Choice(["Ignore", "Fail"]),
     default="Ignore",
     show_default=True,
-    help="Whether workloads are let in (Ignore) or refused (Fail) while no server answers; begin with Ignore.",
+    help="Whether objects with accelerators are let in (Ignore) or refused (Fail) while no server answers; everything "
+    "else is let in. Begin with Ignore.",
 )
 @click.option(
     "--mutate-failure-policy",
     type=click.Choice(["Ignore", "Fail"]),
     default="Ignore",
     show_default=True,
-    help="Whether workloads come in without the changes of usher (Ignore) or not at all (Fail) while usher is away.",
+    help="Whether workloads come in without changes (Ignore) or not at all, ordinary pods included (Fail), while no "
+    "server answers.",
 )
 @click.option(
     "--mutate-timeout",
@@ -48,6 +52,7 @@ def manifests() -> None:
     show_default=True,
     help="Seconds that the API server waits for the verdict on a workload.",
 )
+@inputs.config_option
 def webhooks(
     ca_bundle: Path | None,
     service: str,
@@ -57,6 +62,7 @@ def webhooks(
     mutate_failure_policy: Literal["Ignore", "Fail"],
     mutate_timeout: int,
     validate_timeout: int,
+    config: Path | None,
 ) -> None:
     """Print the webhook configurations, with a rule for every kind of workload that usher knows.
 
@@ -65,7 +71,9 @@ def webhooks(
     """
     import yaml
 
+    from usher.manifests import fail_closed
     from usher.manifests.webhooks import Calls, Client, configurations
+    from usher.policy.checks import bundle
 
     client = Client(
         service=service,
@@ -73,13 +81,14 @@ def webhooks(
         url=url.rstrip("/"),
         ca_bundle=ca_bundle.read_bytes() if ca_bundle else b"",
     )
+    site = inputs.load_config(inputs.find_config(config))
+    failing = fail_closed.conditions(site, bundle.load().catalogue) if validate_failure_policy == "Fail" else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
-        validate_failure_policy=validate_failure_policy,
         mutate_timeout=mutate_timeout,
         validate_timeout=validate_timeout,
     )
-    documents = configurations(client=client, calls=calls)
+    documents = configurations(client=client, config=site, calls=calls, failing=failing)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 

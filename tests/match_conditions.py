@@ -1,0 +1,80 @@
+"""Which webhooks a real API server would call about a request: its own code evaluates our match conditions."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from usher.config import models
+from usher.kinds.registry import WORKLOADS
+from usher.manifests import fail_closed
+from usher.manifests.webhooks import Client, configurations
+from usher.policy.checks import bundle
+
+SCRIPT: Final = Path(__file__).parents[1] / "scripts" / "conditions"
+
+needs_go: Final = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go, to ask the API server's own code")
+
+ACCELERATORS: Final = "accelerators.gpu-usher.io"
+OTHERS: Final = "validate.gpu-usher.io"
+CALLED: Final = "called"
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the match conditions of each webhook say; a text of its own is the error of a condition."""
+
+    webhooks: Mapping[str, str]
+    unreadable: str = ""
+    """Why no API server takes the Pod; empty if it does."""
+
+    @property
+    def fails_closed(self) -> bool:
+        """Whether the API server refuses the request while usher does not answer; a failing condition refuses too."""
+        return self.webhooks[ACCELERATORS] != "skipped"
+
+    @property
+    def judged(self) -> list[str]:
+        """The webhooks about workloads that are called."""
+        return [name for name in (ACCELERATORS, OTHERS) if self.webhooks[name] == CALLED]
+
+
+def creation(value: Object, **changed: Any) -> Object:
+    """A request to create an object, by a tenant, where nothing else is said."""
+    group = value["apiVersion"].rpartition("/")[0]
+    request = {"operation": "CREATE", "resource": WORKLOADS[group, value["kind"]].plural, "object": value}
+    return {**request, "namespace": "team-a", "user": "ada", "groups": ["devs"], **changed}
+
+
+def update(before: Object, after: Object, **changed: Any) -> Object:
+    return creation(after, **{"operation": "UPDATE", "oldObject": before, **changed})
+
+
+def configuration(config: models.Config | None = None) -> Object:
+    """The validating configuration of a site where Pods with accelerators fail closed."""
+    site = config or models.Config()
+    failing = fail_closed.conditions(site, bundle.load().catalogue)
+    _, validating = configurations(client=Client(), config=site, failing=failing)
+    return validating
+
+
+def answers(requests: Iterable[Object], *, of: Object | None = None) -> Sequence[Answer]:
+    lines = [of or configuration(), *requests]
+    text = "\n".join(json.dumps(line) for line in lines)
+    done = subprocess.run([SCRIPT], input=text, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    return [Answer(webhooks=one.get("webhooks", {}), unreadable=one.get("unreadable", "")) for one in found]
+
+
+def answer(request: Object, *, of: Object | None = None) -> Answer:
+    (found,) = answers([request], of=of)
+    assert not found.unreadable, found.unreadable
+    return found

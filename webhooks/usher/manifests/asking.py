@@ -1,0 +1,170 @@
+"""Which pods take accelerators, in CEL: for match conditions, which the API server evaluates while usher is down.
+
+CEL sees one object and no other. So it finds more than the normaliser: every device claim counts, whatever its
+class, and so does a resource whose name only looks like an accelerator. It never finds less; a test compares both on
+the corpora. It cannot find variables in ConfigMaps, nor resources of device classes whose name does not tell it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from usher.accelerators import annotations, lookalikes, names
+from usher.accelerators.known_names import VENDORS
+from usher.config import models
+from usher.policy.checks import catalogue
+
+VARIABLES: Final = (
+    "AMD_VISIBLE_DEVICES",
+    "AWS_NEURON_VISIBLE_DEVICES",
+    "HABANA_VISIBLE_DEVICES",
+    "NVIDIA_IMEX_CHANNELS",
+    "NVIDIA_VISIBLE_DEVICES",
+)
+"""Variables by which a container takes devices; a test compares them with the check visible-devices-set-by-hand."""
+
+VALUES_WITHOUT_DEVICES: Final = ("", "none", "void")
+
+_ANNOTATION_PREFIXES: Final = (
+    annotations.CDI_DEVICES,
+    annotations.NVIDIA_CDI_DEVICES,
+    "devices.gke.io/",
+    "cdi-devices.",
+    "devices.nri.io/",
+    "devices.noderesource.dev/",
+    "mounts.nri.io/",
+    "mounts.noderesource.dev/",
+)
+_DEVICE_LIST: Final = "/var/run/nvidia-container-devices"
+_PATHS: Final = ("isolation/host_path_to_devices", "paths")
+_RUNTIME_CLASSES: Final = ("isolation/runtime_class_without_request", "runtimeClasses")
+
+# Between two parts of a path there may be several slashes, and dots.
+_SLASH: Final = r"/+(?:\./+)*"
+
+
+def text(value: str) -> str:
+    """A string of CEL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+
+
+def texts(values: Iterable[str]) -> str:
+    """A list of strings of CEL, in a stable order and each once."""
+    return "[" + ", ".join(text(value) for value in sorted(set(values))) + "]"
+
+
+def takes(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
+    """An expression that is true for a Pod, or a pod template, that takes accelerators by any route.
+
+    Args:
+        pod: the variable that holds it.
+        config: says which resource names are accelerators, beside the known ones.
+        checks: their parameters name paths and runtime classes.
+    """
+    runtime_classes = texts(_values(*_RUNTIME_CLASSES, config, checks))
+    paths = text(_paths(_values(*_PATHS, config, checks)))
+    volumes = f"{pod}.?spec.?volumes.orValue([])"
+    containers = (f"{pod}.?spec.?{field}.orValue([])" for field in ("containers", "initContainers"))
+    return _any(
+        *(f"{each}.exists(c, {_container('c', config)})" for each in containers),
+        f"{pod}.?spec.?overhead.orValue({{}}).exists(k, {_resource('k', config)})",
+        f"size({pod}.?spec.?resourceClaims.orValue([])) > 0",
+        f"{pod}.?metadata.?annotations.orValue({{}}).exists(k, {annotation('k')})",
+        f"{pod}.?spec.?runtimeClassName.orValue('') in {runtime_classes}",
+        f"{volumes}.exists(v, has(v.hostPath) && v.hostPath.path.matches({paths}))",
+        debug_container_takes(pod),
+    )
+
+
+def debug_container_takes(pod: str) -> str:
+    """An expression that is true for a Pod with a debug container that names its devices: it cannot ask for others."""
+    return f"{pod}.?spec.?ephemeralContainers.orValue([]).exists(c, {_variables('c')} || {_mounts('c')})"
+
+
+def annotation(key: str) -> str:
+    """An expression that is true for the key of an annotation that gives devices."""
+    exact = texts([annotations.GPU_FRACTION, annotations.GPU_MEMORY])
+    return _any(f"{key} in {exact}", *(f"{key}.startsWith({text(prefix)})" for prefix in _ANNOTATION_PREFIXES))
+
+
+def _container(name: str, config: models.Config) -> str:
+    amounts = f"[{name}.?resources.?requests.orValue({{}}), {name}.?resources.?limits.orValue({{}})]"
+    # The API server has made the amounts of its own kinds canonical: no other text is zero.
+    resources = f"{amounts}.exists(r, r.exists(k, {_resource('k', config)} && r[k] != '0' && r[k] != 0))"
+    return _any(resources, _variables(name), _mounts(name))
+
+
+def _variables(container: str) -> str:
+    gives = f"has(e.valueFrom) || !(e.?value.orValue('') in {texts(VALUES_WITHOUT_DEVICES)})"
+    return f"{container}.?env.orValue([]).exists(e, e.name in {texts(VARIABLES)} && ({gives}))"
+
+
+def _mounts(container: str) -> str:
+    return f"{container}.?volumeMounts.orValue([]).exists(m, m.mountPath.startsWith({text(_DEVICE_LIST)}))"
+
+
+def _resource(key: str, config: models.Config) -> str:
+    """Names without a slash, like cpu and memory, cost next to nothing; the API server counts the cost."""
+    known = f"{key} in {texts(_names(config))} || {key}.matches({text(_patterns(config))})"
+    ignored = config.accelerators.ignored
+    return _all(f"{key}.contains('/')", *([f"!({key} in {texts(ignored)})"] if ignored else []), f"({known})")
+
+
+def _names(config: models.Config) -> Iterable[str]:
+    """Exact names that give accelerators."""
+    yield from (known.name for entries in VENDORS.values() for known in entries if known.name and _gives(known.unit))
+    yield from config.accelerators.names
+    yield from (name for name, said in config.accelerators.resources.items() if _gives(names.Unit(said.unit)))
+
+
+def _gives(unit: names.Unit) -> bool:
+    return unit in names.GIVING
+
+
+def _patterns(config: models.Config) -> str:
+    """One regular expression of RE2 for all patterns, prefixes, and words of accelerators."""
+    by_domain: dict[str, list[str]] = {}
+    for known in (known for entries in VENDORS.values() for known in entries if _gives(known.unit)):
+        if known.pattern is not None:
+            by_domain.setdefault(known.domain, []).append(known.pattern.pattern.replace(r"\Z", "$"))
+    own = [re.escape(prefix) for prefix in (names.CLAIM_PREFIX, *config.accelerators.prefixes)]
+    known_patterns = [f"{re.escape(domain)}/(?:{'|'.join(found)})" for domain, found in by_domain.items()]
+    words = "|".join(sorted(lookalikes.WORDS))
+    return f"^(?:{'|'.join([*own, *known_patterns])})|(?i:{words})"
+
+
+def _values(check: str, parameter: str, config: models.Config, checks: catalogue.Catalogue) -> Iterable[str]:
+    """The values of a parameter in any namespace: the default, and those of usher.yaml."""
+    entry = checks.checks[check]
+    given = [entry.parameters[parameter].default]
+    given += [
+        rule.values[parameter]
+        for rule in config.parameters
+        if rule.check in {entry.name, *entry.codes} and parameter in rule.values
+    ]
+    return [str(value) for values in given if isinstance(values, list) for value in values]
+
+
+def _paths(given: Iterable[str]) -> str:
+    """A regular expression of RE2 for these paths, as they may be written, and for all that lies below them."""
+    return "^(?:" + "|".join(_path(path) for path in sorted(set(given))) + ")"
+
+
+def _path(path: str) -> str:
+    parts = [re.escape(part) for part in path.removesuffix("*").split("/") if part]
+    start = f"(?:{_SLASH}var)?" if parts[0] == "run" else ""
+    end = "" if path.endswith("*") else "(?:/|$)"
+    return start + "".join(_SLASH + part for part in parts) + end
+
+
+def _any(*expressions: str) -> str:
+    return " || ".join(expressions)
+
+
+def _all(*expressions: str) -> str:
+    return " && ".join(expressions)
+
+
+def all_of(expressions: Sequence[str]) -> str:
+    """An expression that is true if all of these are."""
+    return _all(*(f"({expression})" for expression in expressions))
