@@ -75,7 +75,8 @@ KEYS = {
 
 SERVING = """
 ConfigMaps and networks must exist, because a pod that names a missing one never starts. If usher knows that one is
-missing, the webhook adds nothing and warns the user. The ConfigMap must be in the namespace of the pods. Shared memory
+missing, the webhook adds nothing and warns the user. The ConfigMap must be in the namespace of the pods:
+`usher manifests fabric-files` prints the ConfigMaps of all fabrics for the namespaces that you name. Shared memory
 at `/dev/shm` does not depend on the fabric: `shared-memory` adds it to training on several GPUs, as `sharedMemory` of
 usher.yaml says.
 

@@ -149,3 +149,29 @@ def facts_role(namespace: str, *, kueue: bool) -> None:
 
     documents = roles.kueue_role(namespace=namespace) if kueue else roles.facts_roles(namespace=namespace)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+
+
+@manifests.command(name="fabric-files")
+@inputs.config_option
+@click.option("-n", "--namespace", "namespaces", multiple=True, required=True, help="Where pods need them. Repeatable.")
+@click.option("--file", "files", multiple=True, metavar="KEY=PATH", help="The file of a key. Repeatable.")
+def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tuple[str, ...]) -> None:
+    """Print the ConfigMaps that the fabrics of usher.yaml mount: NCCL topologies, and nccl.conf.
+
+    A pod can mount a ConfigMap of its own namespace alone, and the webhook makes no objects.
+
+    \b
+    usher manifests fabric-files -n research --file nccl.conf=nccl.conf | kubectl apply -f -
+    """
+    import yaml
+
+    from usher.manifests.fabric_files import config_maps
+
+    given = {}
+    for entry in files:
+        key, is_named, path = entry.partition("=")
+        if not is_named or not key or not path:
+            raise click.UsageError(f"--file {entry} is not KEY=PATH")
+        given[key] = Path(path)
+    found = config_maps(inputs.load_config(inputs.find_config(config)), files=given, namespaces=namespaces)
+    click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
