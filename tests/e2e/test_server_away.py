@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import builders
-from e2e.cluster import Cluster, KubectlError, wait_until
+from e2e.cluster import ApiError, Cluster, KubectlError, wait_until
 from e2e.pods import running_pods
 from e2e.registration import decisions, registered, serving
 
@@ -71,3 +71,17 @@ def test_a_server_that_shuts_down_answers_until_the_api_server_disconnects(
 
         assert was_changed(cluster, namespace, name="after")
         assert "after" in {entry["name"] for entry in decisions(server, namespace)}
+
+
+def test_usher_yaml_can_be_changed_while_the_server_is_away(cluster: Cluster, tmp_path: Path) -> None:
+    """The change may be the one that lets a server start again."""
+    cluster.ensure_namespace("gpu-usher")
+    metadata = {"name": "gpu-usher", "namespace": "gpu-usher"}
+    broken = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"usher.yaml": "poools: []"}}
+    with contextlib.ExitStack() as stack:
+        with serving(tmp_path) as server:
+            stack.enter_context(registered(cluster, server))
+            with pytest.raises(ApiError, match="poools: unknown key"):
+                cluster.create(broken, dry_run=True)
+
+        cluster.create(broken, dry_run=True)

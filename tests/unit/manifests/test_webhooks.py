@@ -84,6 +84,7 @@ ALWAYS = {
     "namespaces": "Ignore",
     "exemptions": "Fail",
     "bindings": "Ignore",
+    "configuration": "Ignore",
 }
 
 
@@ -95,7 +96,7 @@ def policies_of(configuration: paths.Object) -> dict[str, paths.Json]:
     }
 
 
-def test_of_the_six_webhooks_only_the_one_that_guards_exemptions_fails_closed() -> None:
+def test_of_the_seven_webhooks_only_the_one_that_guards_exemptions_fails_closed() -> None:
     mutating, validating = webhooks.configurations(client=webhooks.Client())
 
     assert policies_of(mutating) == {"mutate": "Ignore"}
@@ -154,6 +155,18 @@ def test_the_namespace_of_the_server_is_always_exempt() -> None:
         "kube-system",
         "policies",
     ]
+
+
+def test_of_all_config_maps_the_api_server_asks_only_about_the_one_with_usher_yaml() -> None:
+    _, validating = webhooks.configurations(client=webhooks.Client(namespace="gpus"))
+    guard = paths.resolve(validating, "/webhooks/5")
+
+    assert paths.resolve(guard, "/namespaceSelector/matchExpressions") == [
+        {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["gpus"]}
+    ]
+    assert paths.resolve(guard, "/matchConditions/0/expression") == "object.metadata.name == 'gpu-usher'"
+    assert paths.resolve(guard, "/rules/0/resources") == ["configmaps"]
+    assert paths.resolve(guard, "/clientConfig/service/path") == "/configuration"
 
 
 @pytest.mark.parametrize(("name", "policy"), [("namespaces", "Ignore"), ("exemptions", "Fail")])

@@ -30,7 +30,7 @@ _DETAILS = {cluster.of.__code__, merge.merge.__code__, merge.verified.__code__, 
 """What depends on the facts of the cluster, on the mutations that a Pod needs, and on those that it missed."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def evaluator() -> Iterator[Evaluator]:
     """One that knows usher.yaml of the example and a cluster, and has decided about other Pods."""
     made = assembly.embedded(load.load(ROOT / "examples/usher.yaml"), facts=alike_pods.everything())

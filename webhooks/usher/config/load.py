@@ -76,10 +76,19 @@ def refusal(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.Co
 
 def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
     """Line (0 where unknown), key and text of problems at pointers of a file that was loaded before."""
-    where = None
+    data = b""
     if file is not None and problems:
-        with contextlib.suppress(OSError, errors.ManifestError):
-            documents = reader.parse(file.read_bytes(), source=str(file))
+        with contextlib.suppress(OSError):
+            data = file.read_bytes()
+    return located_in(data, problems)
+
+
+def located_in(data: bytes, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
+    """As `located`, for the content of a file."""
+    where = None
+    if data and problems:
+        with contextlib.suppress(errors.ManifestError):
+            documents = reader.parse(data, source="usher.yaml")
             where = places.Places(documents[0]) if documents else None
     return [
         (0 if where is None else _line(where, pointer), paths.readable(pointer), reason) for pointer, reason in problems

@@ -91,6 +91,7 @@ def configurations(
         _exemptions(site),
         _bindings(site),
         *([_accelerators(site)] if site.failing else []),
+        _usher_yaml(site),
     )
     return [_configuration("Mutating", _mutation(site)), _configuration("Validating", *validating)]
 
@@ -184,6 +185,18 @@ def _bindings(site: _Site) -> paths.Object:
         # Every pod is bound once, nearly always by a scheduler, whose requests need no review.
         **_conditions(site, {"name": "no-scheduler", "expression": f"!({requests.by(_schedulers(site.config))})"}),
         "rules": [rules.rule("", ["v1"], ["pods/binding", "bindings"], operations=["CREATE"])],
+    }
+
+
+def _usher_yaml(site: _Site) -> paths.Object:
+    """The webhook that judges the ConfigMap with usher.yaml, so that a new server can always load it."""
+    own: paths.Object = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": [site.client.namespace]}
+    return {
+        # Always Ignore: a server that does not start must not prevent the change that mends it.
+        **_webhook("configuration", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore"),
+        "namespaceSelector": {"matchExpressions": [own]},
+        "matchConditions": [{"name": "usher-yaml", "expression": f"object.metadata.name == '{NAME}'"}],
+        "rules": [rules.rule("", ["v1"], ["configmaps"], operations=["CREATE", "UPDATE"])],
     }
 
 

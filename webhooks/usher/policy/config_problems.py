@@ -6,10 +6,10 @@ Warnings are logged: entries that overlap, and entries without effect.
 
 from collections.abc import Collection, Iterator, Sequence
 
-from usher import paths
+from usher import errors, paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import config_problems as quota_problems
-from usher.config import models, overlaps, selection, words
+from usher.config import load, models, overlaps, selection, words
 from usher.kinds.registry import KINDS, WORKLOADS
 from usher.policy.checks import catalogue
 
@@ -31,6 +31,19 @@ def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Proble
         *_of_site(config),
         *_of_roles(config.roles),
     ]
+
+
+def checked(data: bytes, entries: catalogue.Catalogue) -> models.Config:
+    """The configuration in the content of usher.yaml.
+
+    Raises:
+        ConfigError: a server could not start with it; names all mistakes that a server would name.
+    """
+    config = load.parse(data, source="usher.yaml", more=lambda good: problems(good, entries))
+    found = problems(config, entries)
+    if found:
+        raise errors.ConfigError("usher.yaml", load.located_in(data, found))
+    return config
 
 
 def _of_rules(enforcement: models.Enforcement, entries: catalogue.Catalogue) -> Iterator[Problem]:

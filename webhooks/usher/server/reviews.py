@@ -1,4 +1,4 @@
-"""The webhook port, as a plain ASGI application: `POST /mutate`, `POST /validate`, and nothing else.
+"""The webhook port, as a plain ASGI application: `POST /mutate`, `/validate` and `/configuration`, and nothing else.
 
 The status of an answer decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a request that is
 not a review, 5xx without a review body for a fault of ours. Then failurePolicy decides, and not we.
@@ -16,6 +16,7 @@ from usher import errors
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.evaluator import Evaluator
+from usher.review.configuration import judge
 from usher.review.mutate import mutate
 from usher.review.response import Answer
 from usher.review.validate import inline, validate, validate_and_charge
@@ -29,14 +30,14 @@ from usher.server.workers import LARGE, LargeReviews
 Review = Callable[[bytes, Evaluator], Answer]
 _Result = TypeVar("_Result")
 
-_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": mutate, "/validate": validate}
+_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": mutate, "/validate": validate, "/configuration": judge}
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _CLOSE: Final = (b"connection", b"close")
 _LATER: Final = (b"retry-after", b"1")
 """Seconds. The API server tries again until its timeout; 0 would make it a storm."""
-_NOT_FOUND: Final = b"reviews are answered at /mutate and /validate\n"
+_NOT_FOUND: Final = b"reviews are answered at /mutate, /validate and /configuration\n"
 
 
 class Reviews:
@@ -120,7 +121,8 @@ class Reviews:
         evaluator = self._current.evaluator
         # A task of its own runs each request, so this ends with the request.
         UNTIL.set(when.until)
-        large = len(body) > LARGE
+        # YAML takes a hundred times as long as JSON.
+        large = len(body) > LARGE or review is judge
         if self._admission is not None and review is validate:
             run = partial(self._run_large, when) if large else _in_thread if evaluator.engine.waits else inline
             answer = await validate_and_charge(body, evaluator, self._admission, run=run)

@@ -1,0 +1,89 @@
+"""A review of the ConfigMap that holds usher.yaml: a change that no server could load is denied.
+
+Running servers keep the last good file, but a new one would not start: after the next node failure no server is left.
+"""
+
+import base64
+import binascii
+from typing import Final
+
+from usher import errors, paths
+from usher.policy import config_problems
+from usher.policy.evaluator import Evaluator, Operation
+from usher.review import response
+from usher.review.parsing import Review, parse
+from usher.review.response import Answer
+
+KEY: Final = "usher.yaml"
+"""Of the ConfigMap; the Deployment mounts it under this name."""
+
+OUTCOME: Final = "configuration"
+"""What logs and metrics call this review."""
+
+MAX_CONTENT: Final = 256 * 1024
+"""Bytes of usher.yaml that are judged: reading YAML takes long, and everybody who reaches the port may send some."""
+
+_MAX_LINE: Final = 500
+
+
+def judge(body: bytes, evaluator: Evaluator) -> Answer:
+    """Denies a ConfigMap whose usher.yaml no server could load, and names all mistakes.
+
+    Raises:
+        ReviewError: the body is not a review that we answer.
+    """
+    review = parse(body)
+    if review.value is None or review.operation not in (Operation.CREATE, Operation.UPDATE):
+        return _allowed(review)
+    content = _content(review.value)
+    # A finalizer or a label must be changeable even if the content was broken before.
+    if review.operation is Operation.UPDATE and content == _content(review.old_value or {}):
+        return _allowed(review)
+    if content is None:
+        return _denied(review, [f"data has no key {KEY}"])
+    if len(content) > MAX_CONTENT:
+        return _allowed(review, f"not judged: {KEY} has more than {MAX_CONTENT} bytes; run usher config check on it")
+    try:
+        config = config_problems.checked(content, evaluator.catalogue)
+    except errors.ConfigError as error:
+        return _denied(review, str(error).splitlines())
+    known = evaluator.facts.names("", "Namespace")
+    return _allowed(review, *(reason for _, reason in config_problems.warnings(config, known)))
+
+
+def _content(value: paths.Object) -> bytes | None:
+    """The content of usher.yaml; None if it is missing or cannot be read."""
+    data, binary = value.get("data"), value.get("binaryData")
+    text = data.get(KEY) if isinstance(data, dict) else None
+    if isinstance(text, str):
+        return text.encode(errors="replace")
+    encoded = binary.get(KEY) if isinstance(binary, dict) else None
+    try:
+        return base64.b64decode(encoded, validate=True) if isinstance(encoded, str) else None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _allowed(review: Review, *warnings: str) -> Answer:
+    answer: response.Response = {"uid": review.uid, "allowed": True}
+    if warnings:
+        answer["warnings"] = response.sanitised(warnings)
+    return Answer(body=response.encode(answer), review=review, allowed=True)
+
+
+def _denied(review: Review, mistakes: list[str]) -> Answer:
+    lines = ["no server could start with this usher.yaml; the last good one stays in use. Correct it:"]
+    length = len(lines[0])
+    for number, mistake in enumerate(mistakes):
+        line = f"  {response.shown(mistake, _MAX_LINE)}"
+        length += len(line.encode()) + 1
+        if length > response.MAX_MESSAGE - 200:
+            lines.append(f"  ... and {len(mistakes) - number} more")
+            break
+        lines.append(line)
+    answer: response.Response = {
+        "uid": review.uid,
+        "allowed": False,
+        "status": {"code": 422, "reason": "Invalid", "message": "\n".join(lines)},
+    }
+    return Answer(body=response.encode(answer), review=review, allowed=False, outcomes={OUTCOME: "deny"})
