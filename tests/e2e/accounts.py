@@ -11,6 +11,12 @@ from e2e.cluster import Cluster, Object
 
 MANIFESTS: Final = Path(__file__).parents[2] / "manifests"
 NAMESPACE: Final = "gpu-usher"
+OF_QUOTAS: Final = "gpu-usher-quotas"
+"""The namespace in which the server may write ConfigMaps."""
+NAMESPACES: Final = (NAMESPACE, OF_QUOTAS)
+
+OF_FACTS: Final = ("base/rbac.yaml", "base/facts-role.yaml", "config-maps/role.yaml", "kueue/facts-role.yaml")
+"""Roles to read all facts, those included that a site adds."""
 
 
 def granted(cluster: Cluster, *files: str) -> list[Object]:

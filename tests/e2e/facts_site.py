@@ -58,13 +58,14 @@ def prepared(directory: Path) -> Iterator[Cluster]:
     with api_server_alone.prepared(directory) as alone:
         alone.start()
         cluster = alone.cluster
-        for name in (NAMESPACE, FULL, "kueue-system", accounts.NAMESPACE):
+        for name in (NAMESPACE, FULL, "kueue-system", *accounts.NAMESPACES):
             cluster.create(builders.custom("v1", "Namespace", {}, name=name, namespace=None))
         crds.install(cluster, _DEFINITIONS)
         accounts.granted(
             cluster,
-            *("base/rbac.yaml", "base/facts-role.yaml", "base/quota-role.yaml", "base/gpu-quota-crd.yaml"),
+            *("base/rbac.yaml", "base/facts-role.yaml", "base/quota-role.yaml", "crds/gpu-quota-crd.yaml"),
             "kueue/facts-role.yaml",
+            "config-maps/role.yaml",
         )
         for each in [*_of_kubernetes(), *_of_kueue(), *_of_volcano()]:
             cluster.create(each)

@@ -25,9 +25,10 @@ API_VERSION = "gpu-usher.io/v1alpha1"
 @contextlib.contextmanager
 def account(cluster: Cluster) -> Iterator[Path]:
     """The kubeconfig of the server's account, while its roles and the definition of GPUQuota are there."""
-    cluster.ensure_namespace(accounts.NAMESPACE)
+    for name in accounts.NAMESPACES:
+        cluster.ensure_namespace(name)
     applied = accounts.granted(
-        cluster, *("base/rbac.yaml", "base/facts-role.yaml", "base/quota-role.yaml", "base/gpu-quota-crd.yaml")
+        cluster, *("base/rbac.yaml", "base/facts-role.yaml", "base/quota-role.yaml", "crds/gpu-quota-crd.yaml")
     )
     try:
         yield accounts.kubeconfig(cluster, "quota")
@@ -36,7 +37,8 @@ def account(cluster: Cluster) -> Iterator[Path]:
             # Objects in the namespace are deleted with it.
             if "namespace" not in each["metadata"]:
                 cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
-        cluster.delete_namespace(accounts.NAMESPACE)
+        for name in accounts.NAMESPACES:
+            cluster.delete_namespace(name)
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from usher.authorities.gpu_quota.ledger import Full, Ledger
 from usher.authorities.gpu_quota.limits import Limit
 from usher.quantities import NANO
 
-DEFINITION = Path(__file__).parents[2] / "manifests" / "base" / "gpu-quota-crd.yaml"
+DEFINITION = Path(__file__).parents[2] / "manifests" / "crds" / "gpu-quota-crd.yaml"
 API_VERSION = "gpu-usher.io/v1alpha1"
 
 Spec = dict[str, Any]

@@ -57,7 +57,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         alone.start()
         for name in (accounts.NAMESPACE, "kueue-system", NAMESPACE):
             alone.cluster.create(builders.custom("v1", "Namespace", {}, name=name, namespace=None))
-        accounts.granted(alone.cluster, "base/rbac.yaml", "base/facts-role.yaml", "kueue/facts-role.yaml")
+        accounts.granted(alone.cluster, *accounts.OF_FACTS)
         crds.install(alone.cluster, DEFINITIONS, version=request.param)
         alone.cluster.create(configuration("integrations: {frameworks: [batch/job]}"))
         for each in of_kueue(request.param):

@@ -46,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServerAlone]:
         alone.start()
         for name in (NAMESPACE, "kueue-system"):
             alone.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        accounts.granted(alone.cluster, "base/rbac.yaml", "base/facts-role.yaml", "kueue/facts-role.yaml")
+        accounts.granted(alone.cluster, *accounts.OF_FACTS)
         yield alone
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e import crds, processes
+from e2e import accounts, crds, processes
 from e2e.cluster import Cluster, condition, wait_until
 from e2e.pods import nodes_of, running_pods, show
 from e2e.processes import LOOPBACK
@@ -24,6 +24,7 @@ from integration import command
 
 ROOT = Path(__file__).parents[2]
 BASE = ROOT / "manifests" / "base"
+CRDS = ROOT / "manifests" / "crds"
 WEBHOOKS = ROOT / "manifests" / "webhooks"
 CERT_MANAGER = ROOT / "manifests" / "overlays" / "cert-manager"
 NAMESPACE = "gpu-usher"
@@ -34,9 +35,10 @@ def site(cluster: Cluster) -> Iterator[Cluster]:
     """The cluster with our namespace, and after the tests with nothing of ours."""
     cluster.kubectl("apply", f"--filename={BASE / 'namespace.yaml'}")
     yield cluster
-    for directory in (WEBHOOKS, BASE):
+    for directory in (WEBHOOKS, BASE, CRDS):
         cluster.kubectl("delete", "--kustomize", str(directory), "--ignore-not-found", "--wait=false")
-    cluster.wait_until_gone("Namespace", NAMESPACE)
+    for name in accounts.NAMESPACES:
+        cluster.wait_until_gone("Namespace", name)
     cluster.wait_until_gone("CustomResourceDefinition", "gpuquotas.gpu-usher.io", api_version="apiextensions.k8s.io/v1")
 
 
@@ -82,7 +84,7 @@ def test_the_base_is_taken_in_order_and_its_deployment_becomes_available(site: C
 
     assert [line.split()[0] for line in applied.splitlines()] == [
         "namespace/gpu-usher",
-        "customresourcedefinition.apiextensions.k8s.io/gpuquotas.gpu-usher.io",
+        "namespace/gpu-usher-quotas",
         "serviceaccount/gpu-usher",
         "role.rbac.authorization.k8s.io/gpu-usher-quotas",
         "clusterrole.rbac.authorization.k8s.io/gpu-usher-audit",
@@ -191,7 +193,7 @@ def test_the_overlay_with_cert_manager_is_taken(site: Cluster) -> None:
         ]
     )
     assert len(tried.splitlines()) == len(objects)
-    assert {each["metadata"].get("namespace") for each in objects} == {None, NAMESPACE}
+    assert {each["metadata"].get("namespace") for each in objects} == {None, *accounts.NAMESPACES}
     assert [
         each["metadata"]["annotations"] for each in objects if each["kind"].endswith("WebhookConfiguration")
     ] == 2 * [{"cert-manager.io/inject-ca-from": "gpu-usher/gpu-usher-tls"}]

@@ -217,7 +217,7 @@ ACCOUNT = "gpu-usher-quota-declared"
 
 def declared_charges(cluster: Cluster) -> list[Object]:
     """The charges in the account of the quota that usher.yaml declares."""
-    kept = cluster.get("ConfigMap", ACCOUNT, namespace=accounts.NAMESPACE)
+    kept = cluster.get("ConfigMap", ACCOUNT, namespace=accounts.OF_QUOTAS)
     read: list[Object] = json.loads(kept["data"]["account.json"])["charges"]
     return read
 
@@ -272,7 +272,7 @@ def test_the_account_of_a_quota_goes_after_its_declaration(cluster: Cluster, dec
 
 
 def config_maps(cluster: Cluster) -> list[Object]:
-    return cluster.objects("ConfigMap", namespace=accounts.NAMESPACE)
+    return cluster.objects("ConfigMap", namespace=accounts.OF_QUOTAS)
 
 
 def knows_labels(server: ServerProcess, namespace: str) -> bool:

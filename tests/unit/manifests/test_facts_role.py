@@ -36,12 +36,27 @@ def test_the_server_may_read_every_kind_of_fact_and_nothing_else() -> None:
     assert granted(role) == {
         (kind.group, kind.plural, verb)
         for kind in FACTS.values()
+        if kind.kind != "ConfigMap"
         for verb in (("list", "watch") if kind.presence_only else ("get", "list", "watch"))
     }
 
 
+def test_it_may_list_config_maps_only_where_a_site_says_so() -> None:
+    role, _ = roles.config_map_roles()
+
+    assert granted(role) == {("", "configmaps", "list"), ("", "configmaps", "watch")}
+    assert ("", "configmaps") not in {(group, resource) for group, resource, _ in granted(roles.facts_roles()[0])}
+
+
+def test_it_writes_config_maps_only_in_a_namespace_that_holds_nothing_else() -> None:
+    role, binding = roles.of_accounts(namespace="policies")
+
+    assert paths.resolve(role, "/metadata/namespace") == "policies-quotas"
+    assert paths.resolve(binding, "/subjects/0/namespace") == "policies"
+
+
 def test_no_role_may_read_secrets_or_write() -> None:
-    for role, _ in (roles.facts_roles(), roles.kueue_role()):
+    for role, _ in (roles.facts_roles(), roles.config_map_roles(), roles.kueue_role()):
         assert not {resource for _, resource, _ in granted(role)} & {"secrets", "*"}
         assert {verb for _, _, verb in granted(role)} <= {"get", "list", "watch"}
 
@@ -58,5 +73,6 @@ def test_the_manifests_are_those_that_are_printed() -> None:
     for file, printed in (
         (MANIFESTS / "base" / "facts-role.yaml", roles.facts_roles()),
         (MANIFESTS / "kueue" / "facts-role.yaml", roles.kueue_role()),
+        (MANIFESTS / "config-maps" / "role.yaml", roles.config_map_roles()),
     ):
         assert list(yaml.safe_load_all(file.read_text())) == list(printed)

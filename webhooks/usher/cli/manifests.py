@@ -137,8 +137,9 @@ def quota_role(namespace: str) -> None:
 @manifests.command(name="facts-role")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
 @click.option("--kueue", is_flag=True, help="Print instead the Role for Kueue's own configuration.")
-def facts_role(namespace: str, *, kueue: bool) -> None:
-    """Print the role for facts: the server reads every kind that decisions rest on.
+@click.option("--config-maps", is_flag=True, help="Print instead the role for the names of ConfigMaps.")
+def facts_role(namespace: str, *, kueue: bool, config_maps: bool) -> None:
+    """Print the role for facts: the server reads every kind that decisions rest on, except ConfigMaps.
 
     \b
     usher manifests facts-role | kubectl apply -f -
@@ -147,7 +148,10 @@ def facts_role(namespace: str, *, kueue: bool) -> None:
 
     from usher.manifests import roles
 
-    documents = roles.kueue_role(namespace=namespace) if kueue else roles.facts_roles(namespace=namespace)
+    if kueue and config_maps:
+        raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
+    made = roles.kueue_role if kueue else roles.config_map_roles if config_maps else roles.facts_roles
+    documents = made(namespace=namespace)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 

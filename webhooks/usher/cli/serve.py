@@ -125,6 +125,7 @@ def _watched(
         raise click.UsageError("--live and --facts are two sources of the same facts; choose one")
     if live is False or files:
         return None
+    from usher.authorities.gpu_quota.definitions import namespace_of_accounts
     from usher.authorities.gpu_quota.live.service import ChargingService
     from usher.cluster import connection
     from usher.cluster import kubeconfig as kubeconfigs
@@ -141,7 +142,7 @@ def _watched(
     facts = LiveFacts(connect())
 
     def charging(knowledge: "Callable[[], Knowledge]", meter: "Meter") -> ChargingService:
-        api, namespace = connect(hurried=True), kubeconfigs.own_namespace()
+        api, namespace = connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
         return ChargingService(api, connect, knowledge, namespace=namespace, meter=meter)
 
     return ClusterParts(facts=facts, charging=charging)

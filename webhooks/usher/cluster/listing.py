@@ -12,7 +12,9 @@ PAGE: Final = 200
 """Objects per request. So many of each kind are in memory as a whole at a time, and a node of 14 kB takes ten times
 that once it is read."""
 
-_METADATA_OF_MANY: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+NAMES: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""The media type of a list without contents."""
+
 _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
@@ -42,7 +44,7 @@ class Target:
         """The media type to ask for. Where usher needs only names, contents never leave the API server."""
         if not self.kind.presence_only or self.name:
             return JSON
-        return _METADATA_OF_ONE if watch else _METADATA_OF_MANY
+        return _METADATA_OF_ONE if watch else NAMES
 
     def kept(self, value: paths.Object, version: str) -> paths.Object:
         """The kept fields of an object, with its kind and version, which items of a list may lack."""

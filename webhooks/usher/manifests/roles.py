@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from usher import paths
-from usher.authorities.gpu_quota.definitions import GROUP
+from usher.authorities.gpu_quota.definitions import GROUP, namespace_of_accounts
 from usher.kinds.kept_fields import KUEUE_CONFIGURATION
 from usher.kinds.registry import FACTS, LISTED, WORKLOADS
 
@@ -12,8 +12,12 @@ ACCOUNT: Final = "gpu-usher"
 """Name of the server's service account, and of its namespace."""
 
 AUDIT_NAME: Final = "gpu-usher-audit"
+CONFIG_MAPS_NAME: Final = "gpu-usher-config-maps"
 FACTS_NAME: Final = "gpu-usher-facts"
 QUOTA_NAME: Final = "gpu-usher-quotas"
+
+CONFIG_MAPS: Final = ("", "configmaps")
+"""The kind whose contents the server may not read."""
 
 VERBS: Final = ("get", "list", "watch")
 _VERBS_OF_LISTS: Final = ("list", "watch")
@@ -46,14 +50,20 @@ def audit_role() -> paths.Object:
 
 
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole that may read every kind of fact, bound to the server's account.
+    """A ClusterRole that may read every kind of fact except ConfigMaps, bound to the server's account."""
+    whole = rules(_resources(presence_only=False), verbs=VERBS)
+    names = rules((each for each in _resources(presence_only=True) if each != CONFIG_MAPS), verbs=_VERBS_OF_LISTS)
+    return role_of_cluster(FACTS_NAME, [*whole, *names], namespace=namespace)
+
+
+def config_map_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+    """A ClusterRole that may list ConfigMaps in all namespaces, for sites that want it.
 
     usher asks only for the names of ConfigMaps, but RBAC has no right for names alone: an account that may list them
-    may read them. A site can remove that rule; then ConfigMaps are unknown, except the one of `kueue_role`.
+    may read them. Without this role ConfigMaps are unknown, except the one of `kueue_role`.
     """
-    whole = rules(_resources(presence_only=False), verbs=VERBS)
-    names = rules(_resources(presence_only=True), verbs=_VERBS_OF_LISTS)
-    return role_of_cluster(FACTS_NAME, [*whole, *names], namespace=namespace)
+    names = rules([CONFIG_MAPS], verbs=_VERBS_OF_LISTS)
+    return role_of_cluster(CONFIG_MAPS_NAME, names, namespace=namespace)
 
 
 def role_of_cluster(name: str, allowed: Sequence[paths.Json], *, namespace: str) -> Sequence[paths.Object]:
@@ -110,10 +120,11 @@ def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
 
 
 def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A Role for the ConfigMaps in the server's namespace that keep the accounts of the quotas of usher.yaml.
+    """A Role for the ConfigMaps that keep the accounts of the quotas of usher.yaml, in a namespace of their own.
 
-    `delete` is for accounts of quotas that usher.yaml no longer declares.
+    RBAC cannot restrict `create` to names. In the server's own namespace it would be the right to write usher.yaml.
+    `list` and `delete` are for accounts of quotas that usher.yaml no longer declares.
     """
-    verbs: list[paths.Json] = ["get", "create", "update", "delete"]
+    verbs: list[paths.Json] = ["get", "list", "create", "update", "delete"]
     kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
-    return role_of_namespace(QUOTA_NAME, [kept], place=namespace, account_namespace=namespace)
+    return role_of_namespace(QUOTA_NAME, [kept], place=namespace_of_accounts(namespace), account_namespace=namespace)

@@ -19,6 +19,14 @@ KIND: Final = "GPUQuota"
 _PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern])
 
 
+def namespace_of_accounts(own: str) -> str:
+    """The namespace for accounts of the quotas of usher.yaml, from the namespace of the server.
+
+    The server may write ConfigMaps there, and not beside its own configuration.
+    """
+    return f"{own}-quotas"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
     """One expression of a namespaceSelector."""

@@ -9,9 +9,10 @@ import builders
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, refusal
 from usher import paths
 from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
-from usher.config import models
 
 RESERVATION = 70
+"""Seconds, as the default of usher.yaml."""
+
 DECLARED = [{"name": "ci", "namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]}]
 
 
@@ -140,10 +141,41 @@ def test_an_account_that_cannot_be_deleted_is_tried_again(
     assert replica.undeclared.delete() == 1
 
 
-def test_where_the_names_of_config_maps_are_not_known_nothing_is_deleted(charged: MemoryApi, clock: Clock) -> None:
+@pytest.fixture
+def without_facts(charged: MemoryApi, clock: Clock) -> UndeclaredAccounts:
+    """Of a server that may list only the ConfigMaps of its own accounts."""
     known = Replica(charged, clock=clock).knowledge()
     known.facts.lacks(("", "ConfigMap"))
-    undeclared = UndeclaredAccounts(charged, lambda: known, namespace="gpu-usher", clock=clock)
+    return UndeclaredAccounts(charged, lambda: known, namespace="gpu-usher", clock=clock)
 
-    assert undeclared.delete() == 0
-    assert models.Config().facts.reservation == RESERVATION
+
+def test_a_server_without_the_names_of_all_config_maps_lists_those_of_its_accounts(
+    charged: MemoryApi, without_facts: UndeclaredAccounts, clock: Clock
+) -> None:
+    assert without_facts.delete() == 0
+    clock.now += RESERVATION + 1
+
+    assert without_facts.delete() == 1
+    assert accounts(charged) == []
+
+
+def test_the_list_is_asked_for_once_in_some_seconds(
+    charged: MemoryApi, without_facts: UndeclaredAccounts, clock: Clock
+) -> None:
+    for _ in range(20):
+        without_facts.delete()
+        clock.now += 1
+
+    assert charged.lists["/api/v1/namespaces/gpu-usher/configmaps"] == 2
+
+
+def test_where_they_cannot_be_listed_nothing_is_deleted_and_nothing_forgotten(
+    charged: MemoryApi, without_facts: UndeclaredAccounts, clock: Clock
+) -> None:
+    without_facts.delete()
+    clock.now += RESERVATION + 1
+    charged.trouble = lambda _method, path: refusal(403, "forbidden") if path.endswith("configmaps") else None
+    assert without_facts.delete() == 0
+
+    charged.trouble = lambda _method, _path: None
+    assert without_facts.delete() == 1

@@ -1,7 +1,7 @@
 """Reads and writes the accounts of quotas in an API server.
 
 An account is written only if no other replica wrote it since it was read. A GPUQuota has its account in its status. A
-quota of usher.yaml has it, in the same format, in a ConfigMap in the namespace of gpu-usher.
+quota of usher.yaml has it, in the same format, in a ConfigMap in a namespace for accounts alone.
 """
 
 from collections.abc import Callable

@@ -87,7 +87,7 @@ class ChargingService:
             api: the API server; it must answer within seconds, or not at all.
             connect: makes a connection to watch objects.
             knowledge: gives the knowledge in service.
-            namespace: the namespace of gpu-usher; it has the accounts of the quotas of usher.yaml.
+            namespace: it has the accounts of the quotas of usher.yaml.
             clock: seconds since 1970.
             meter: counts charges and corrections.
         """

@@ -5,6 +5,7 @@ as a reservation lasts, and only in the version that was last seen.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import structlog
 
@@ -12,7 +13,14 @@ from usher import errors, paths
 from usher.authorities.gpu_quota.live import object_metadata
 from usher.authorities.gpu_quota.live.account_store import ACCOUNT_KEY, CONFIG_MAP, Api, config_map_path
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.listing import NAMES
 from usher.reading.lookup import Absence
+
+_OLDEST: Final = 10.0
+"""Seconds until the names of ConfigMaps are listed again."""
+
+_MOST: Final = 500
+"""ConfigMaps that are looked at; usher.yaml declares far fewer quotas."""
 
 
 class UndeclaredAccounts:
@@ -21,11 +29,13 @@ class UndeclaredAccounts:
     def __init__(
         self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, clock: Callable[[], float]
     ) -> None:
-        """Takes the API server, a function that gives the knowledge, the namespace of gpu-usher, a clock in seconds."""
+        """Takes the API server, a function that gives the knowledge, the namespace of accounts, a clock in seconds."""
         self._api = api
         self._knowledge = knowledge
         self._namespace = namespace
         self._clock = clock
+        self._listed: tuple[list[str], float] | None = None
+        """The names of ConfigMaps in the namespace, and the time of the list."""
         self._unchanged: dict[str, tuple[str, float]] = {}
         """The resource version of an account and the time when it was first seen, by the name of the quota."""
         self._logged = ""
@@ -33,7 +43,12 @@ class UndeclaredAccounts:
     def delete(self) -> int:
         """Deletes accounts that have not changed for long enough. Returns how many; a failure is logged once."""
         deleted, unchanged, problem = 0, dict[str, tuple[str, float]](), ""
-        for name in self._undeclared():
+        try:
+            undeclared = list(self._undeclared())
+        except errors.ClusterError:
+            # Nothing is lost but time. Who may not list accounts may not charge them either, which is logged.
+            return 0
+        for name in undeclared:
             try:
                 seen = self._seen(name)
                 if seen is not None:
@@ -48,14 +63,32 @@ class UndeclaredAccounts:
         return deleted
 
     def _undeclared(self) -> Iterator[str]:
-        """The names of undeclared quotas with an account; empty where the names of ConfigMaps are unknown."""
+        """The names of undeclared quotas with an account."""
         known = self._knowledge()
         found = known.facts.objects("", "ConfigMap", self._namespace)
         declared = {entry.name for entry in known.config.quotas}
-        for config_map in () if isinstance(found, Absence) else sorted(found):
+        # The server needs no right to list the ConfigMaps of other namespaces, and usually has no such right.
+        for config_map in self._names() if isinstance(found, Absence) else sorted(found):
             name = config_map.removeprefix(CONFIG_MAP)
             if name not in (config_map, *declared):
                 yield name
+
+    def _names(self) -> list[str]:
+        """The names of the ConfigMaps in the namespace, at most some seconds old."""
+        if self._listed is not None and 0 <= self._clock() - self._listed[1] < _OLDEST:
+            return self._listed[0]
+        path = f"/api/v1/namespaces/{self._namespace}/configmaps"
+        answer = self._api.get(path, query={"limit": str(_MOST)}, accept=NAMES)
+        if answer.status != 200:
+            raise errors.ClusterError(f"{path} cannot be listed: {answer.message}")
+        items = answer.value.get("items")
+        found = (
+            [object_metadata.text(each, "name") for each in items if isinstance(each, dict)]
+            if isinstance(items, list)
+            else []
+        )
+        self._listed = sorted(filter(None, found)), self._clock()
+        return self._listed[0]
 
     def _seen(self, name: str) -> tuple[str, float] | None:
         """The version of an account and when it was first seen; None without the ConfigMap or its account."""
