@@ -56,7 +56,7 @@ def serve(
     opa_url: str,
     reload_interval: float,
 ) -> None:
-    """Answer admission reviews over TLS: POST /mutate and POST /validate.
+    """Answer admission reviews over TLS: POST /mutate, /validate and /configuration.
 
     \b
     usher serve --dev                                  try it on this machine

@@ -67,7 +67,7 @@ class UndeclaredAccounts:
         known = self._knowledge()
         found = known.facts.objects("", "ConfigMap", self._namespace)
         declared = {entry.name for entry in known.config.quotas}
-        # The server needs no right to list the ConfigMaps of other namespaces, and usually has no such right.
+        # The server needs no right to list the ConfigMaps of other namespaces; most sites do not give it one.
         for config_map in self._names() if isinstance(found, Absence) else sorted(found):
             name = config_map.removeprefix(CONFIG_MAP)
             if name not in (config_map, *declared):
