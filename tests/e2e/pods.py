@@ -14,8 +14,28 @@ def running_pods(cluster: Cluster, namespace: str, *, count: int = 1) -> dict[st
         pods = cluster.objects("Pod", namespace=namespace)
         return pods if len(pods) == count and all(pod["status"]["phase"] == "Running" for pod in pods) else None
 
-    pods = wait_until(all_run, description=f"{count} pods of {namespace} are Running")
+    try:
+        pods = wait_until(all_run, description=f"{count} pods of {namespace} are Running")
+    except TimeoutError as error:
+        raise TimeoutError(f"{error}; {_why_pods_wait(cluster, namespace)}") from error
     return {pod["metadata"]["name"]: pod for pod in pods}
+
+
+def _why_pods_wait(cluster: Cluster, namespace: str) -> str:
+    """What the scheduler says of pods without a node, and whose pods hold GPUs: tests share the nodes."""
+    pods = cluster.objects("Pod", namespace=namespace)
+    said = {
+        condition.get("message", "")
+        for pod in pods
+        for condition in pod["status"].get("conditions", [])
+        if condition["type"] == "PodScheduled" and condition["status"] == "False"
+    }
+    holders = [
+        f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        for pod in cluster.objects("Pod")
+        if pod["spec"].get("nodeName") in GPU_NODES
+    ]
+    return f"{len(pods)} pods; the scheduler says {sorted(said)}; on the GPU nodes: {sorted(holders)}"
 
 
 def nodes_of(pods: Mapping[str, Object]) -> set[str]:

@@ -121,7 +121,10 @@ def test_pods_that_run_can_be_labelled_released_and_ended(cluster: Cluster, name
 def test_administrators_and_namespaces_that_heal_a_cluster_need_no_answer(cluster: Cluster, namespace: str) -> None:
     create(cluster, gpu_pod(namespace), who=())
     cluster.ensure_namespace("calico-system")
-    create(cluster, gpu_pod("calico-system", "node-agent"))
+    try:
+        create(cluster, gpu_pod("calico-system", "node-agent"))
+    finally:
+        cluster.delete_namespace("calico-system", wait=False)
 
     cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true")
     wait_until(lambda: is_let_in(cluster, namespace), description="the label has reached the API server")

@@ -82,13 +82,15 @@ def test_slow_clients_end_by_themselves_and_leave_nothing_taken(server: ServerPr
     )
 
 
-def test_a_stranger_gets_no_call_no_line_in_the_log_and_no_bytes(server: ServerProcess) -> None:
-    before = len(server.log_text)
+def test_a_stranger_gets_no_call_at_most_one_line_in_the_log_and_no_bytes(server: ServerProcess) -> None:
+    """One refused request in ten seconds leaves a line; which one, depends on what was refused before."""
+    before = server.log_text.count("\n")
     for path in ("/", "/metrics", "/validate/..", "/" + "x" * 5000):
         assert server.ask("POST", path, body=b"x" * 100_000, headers=JSON).status == 404
-    assert server.ask("POST", "/validate", body=b"x" * 100_000, headers=JSON).status == 400
+    for _ in range(20):
+        assert server.ask("POST", "/validate", body=b"x" * 100_000, headers=JSON).status == 400
 
-    assert len(server.log_text) == before
+    assert server.log_text.count("\n") <= before + 1
     assert server.metrics()["usher_review_bytes{}"] == 0
 
 
