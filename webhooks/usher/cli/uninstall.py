@@ -1,0 +1,78 @@
+"""`usher uninstall`: removes gpu-usher from a cluster, so that nothing waits for it afterwards."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from usher.cli import inputs
+
+if TYPE_CHECKING:
+    from usher.cluster.connection import Api
+    from usher.manifests.removal import Part
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher uninstall --dry-run        list what would go, in order
+  usher uninstall --yes            remove it without a question
+
+\b
+Exit codes:
+  0    it is gone, or was not there
+  2    an object could not be removed; the objects after it are still there
+  130  you said no"""
+)
+@inputs.cluster_options
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server.")
+@click.option("--dry-run", is_flag=True, help="Only list what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--with-quotas", is_flag=True, help="Also delete all GPUQuotas and their definition.")
+def uninstall(
+    kubeconfig: Path | None, context_name: str | None, namespace: str, *, dry_run: bool, yes: bool, with_quotas: bool
+) -> None:
+    """Remove the webhooks first, then the server, its roles and its namespaces.
+
+    GPUQuotas and their definition stay unless --with-quotas is given. Workloads are not touched.
+    """
+    from usher.cluster import connection, removing
+    from usher.manifests import removal
+    from usher.reports import wording
+
+    api = connection.connect(kubeconfig=kubeconfig, context=context_name)
+    parts = [*removal.parts(namespace), *([removal.definition()] if with_quotas else [])]
+    there = [part for part in parts if removing.is_there(api, part.path)]
+    click.echo(f"{wording.harmless(wording.printable(api.name))}: {len(there)} objects of gpu-usher")
+    for part in there:
+        click.echo(f"  {part.title}")
+    _tell_about_quotas(api, with_quotas=with_quotas)
+    if dry_run or not there:
+        return
+    if not yes:
+        click.confirm("Remove them?", abort=True)
+    for part in there:
+        _remove(api, part)
+
+
+def _remove(api: "Api", part: "Part") -> None:
+    from usher.cluster import removing
+    from usher.manifests import removal
+
+    label = (removal.PART_OF, "gpu-usher") if part.only_ours else None
+    click.echo(f"{removing.remove(api, part.path, label=label)}: {part.title}")
+
+
+def _tell_about_quotas(api: "Api", *, with_quotas: bool) -> None:
+    from usher.cluster import removing
+    from usher.manifests import removal
+
+    number = removing.count(api, removal.GPU_QUOTAS)
+    if number is None:
+        return
+    word = "GPUQuota" if number == 1 else "GPUQuotas"
+    click.echo(
+        f"--with-quotas deletes {number} {word}, and no quota holds afterwards"
+        if with_quotas
+        else f"{number} {word} and their definition stay; --with-quotas would delete them"
+    )

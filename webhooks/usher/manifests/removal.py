@@ -1,0 +1,73 @@
+"""What an installation consists of, in the order to remove it.
+
+The webhook configurations go first: from then on no request of the cluster waits for a server. Definitions are not part
+of it, because all GPUQuotas go with theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota.definitions import namespace_of_accounts
+from usher.kinds.kept_fields import KUEUE_CONFIGURATION
+from usher.manifests import gpu_quota, roles, webhooks
+
+PART_OF: Final = "app.kubernetes.io/part-of"
+"""The label of what manifests/base makes. A namespace without it belongs to someone else."""
+
+GPU_QUOTAS: Final = f"/apis/{definitions.GROUP}/{definitions.VERSION}/{gpu_quota.PLURAL}"
+"""The path of all GPUQuotas."""
+
+_ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
+_RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
+_CLUSTER_ROLES: Final = (roles.FACTS_NAME, roles.QUOTA_NAME, roles.CONFIG_MAPS_NAME, roles.AUDIT_NAME)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One object of an installation."""
+
+    title: str
+    path: str
+    only_ours: bool = False
+    """Whether it goes only if it has the label PART_OF, because others may have made it."""
+
+
+def parts(namespace: str) -> Sequence[Part]:
+    """All objects of the installation in a namespace, in the order to remove them."""
+    accounts = namespace_of_accounts(namespace)
+    kueue, _ = KUEUE_CONFIGURATION
+    return (
+        _part("ValidatingWebhookConfiguration", webhooks.NAME, _ADMISSION),
+        _part("MutatingWebhookConfiguration", webhooks.NAME, _ADMISSION),
+        # The pods answer reviews that are still under way: their preStop hook waits for ten seconds.
+        _part("Deployment", "gpu-usher", "/apis/apps/v1", namespace),
+        _part("PodDisruptionBudget", "gpu-usher", "/apis/policy/v1", namespace),
+        *(_part("Service", name, "/api/v1", namespace) for name in ("gpu-usher", "gpu-usher-metrics")),
+        *(_part("ClusterRoleBinding", name, _RBAC) for name in _CLUSTER_ROLES),
+        *(_part("ClusterRole", name, _RBAC) for name in _CLUSTER_ROLES),
+        _part("RoleBinding", roles.FACTS_NAME, _RBAC, kueue),
+        _part("Role", roles.FACTS_NAME, _RBAC, kueue),
+        _part("RoleBinding", roles.QUOTA_NAME, _RBAC, accounts),
+        _part("Role", roles.QUOTA_NAME, _RBAC, accounts),
+        _part("ConfigMap", "gpu-usher", "/api/v1", namespace),
+        _part("Secret", "gpu-usher-tls", "/api/v1", namespace),
+        _part("ServiceAccount", roles.ACCOUNT, "/api/v1", namespace),
+        *(
+            Part(title=f"Namespace {name}", path=f"/api/v1/namespaces/{name}", only_ours=True)
+            for name in (accounts, namespace)
+        ),
+    )
+
+
+def definition() -> Part:
+    """The definition of GPUQuota; to delete it deletes all GPUQuotas."""
+    name = f"{gpu_quota.PLURAL}.{definitions.GROUP}"
+    return _part("CustomResourceDefinition", name, "/apis/apiextensions.k8s.io/v1")
+
+
+def _part(kind: str, name: str, root: str, namespace: str = "") -> Part:
+    if namespace:
+        return Part(title=f"{kind} {namespace}/{name}", path=f"{root}/namespaces/{namespace}/{kind.lower()}s/{name}")
+    return Part(title=f"{kind} {name}", path=f"{root}/{kind.lower()}s/{name}")
