@@ -13,7 +13,7 @@ import pytest
 from usher.config import models
 from usher.kinds.registry import WORKLOADS
 from usher.manifests import fail_closed
-from usher.manifests.webhooks import Client, configurations
+from usher.manifests.webhooks import Calls, Client, configurations
 from usher.policy.checks import bundle
 
 SCRIPT: Final = Path(__file__).parents[1] / "scripts" / "conditions"
@@ -61,7 +61,8 @@ def configuration(config: models.Config | None = None) -> Object:
     """The validating configuration of a site where Pods with accelerators fail closed."""
     site = config or models.Config()
     failing = fail_closed.conditions(site, bundle.load().catalogue)
-    _, validating = configurations(client=Client(), config=site, failing=failing)
+    calls = Calls(validate_failure_policy="Fail")
+    _, validating = configurations(client=Client(), config=site, calls=calls, failing=failing)
     return validating
 
 

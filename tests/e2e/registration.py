@@ -42,16 +42,16 @@ def serving(directory: Path, *, port: int | None = None, config: Path = CONFIG) 
 
 @contextlib.contextmanager
 def registered(
-    cluster: Cluster, server: ServerProcess, *, validating: bool = True, failure_policy: str = "Ignore"
+    cluster: Cluster, server: ServerProcess, *, validating: bool = True, closed: Sequence[str] = ()
 ) -> Iterator[None]:
     """While the context lasts, the API server asks the server about every workload; it must run when that begins.
 
-    Without `validating` it is only asked what to change. With the failure policy Fail, objects with accelerators need
-    its answer.
+    Without `validating` it is only asked what to change. Objects with accelerators need the answer of the webhooks in
+    `closed`: "mutate", "validate".
     """
     printed = command.usher(
         *("manifests", "webhooks", "--url", server.url, "--ca-bundle", server.ca_file),
-        *("--validate-failure-policy", failure_policy),
+        *(f"--{webhook}-failure-policy=Fail" for webhook in closed),
     )
     assert printed.code == 0, printed.err
     configurations = list(yaml.safe_load_all(printed.out))

@@ -23,12 +23,12 @@ def tenant(cluster: Cluster) -> None:
     cluster.kubectl("create", "clusterrolebinding", "erin", "--clusterrole=cluster-admin", "--user=erin")
 
 
-@pytest.fixture
-def away(cluster: Cluster, tmp_path: Path) -> Iterator[None]:
-    """The webhooks of a server that has ended without a word."""
+@pytest.fixture(params=["validate", "mutate"])
+def away(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[None]:
+    """The webhooks of a server that was killed; objects with accelerators need the answer of one of them."""
     with contextlib.ExitStack() as stack:
         with serving(tmp_path) as server:
-            stack.enter_context(registered(cluster, server, failure_policy="Fail"))
+            stack.enter_context(registered(cluster, server, closed=[request.param]))
             server.running.process.send_signal(signal.SIGKILL)
             server.running.process.wait(timeout=10)
         yield
@@ -105,7 +105,7 @@ def test_pods_that_run_can_be_labelled_released_and_ended(cluster: Cluster, name
     """Controllers write Pods all the time; a finalizer that nothing can remove would keep a Pod for good."""
     with contextlib.ExitStack() as stack:
         with serving(tmp_path) as server:
-            stack.enter_context(registered(cluster, server, failure_policy="Fail"))
+            stack.enter_context(registered(cluster, server, closed=["validate", "mutate"]))
             create(cluster, gpu_pod(namespace, finalizer="example.com/held"))
             running_pods(cluster, namespace, count=1)
         pod = ("pod", "trainer", f"--namespace={namespace}", *TENANT)
@@ -141,7 +141,7 @@ def is_let_in(cluster: Cluster, namespace: str) -> bool:
 def test_while_it_answers_all_of_these_are_judged(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     """Administrators too; a webhook that fails open asks about them."""
     pod = builders.pod(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"}), name="x", namespace=namespace)
-    with serving(tmp_path) as server, registered(cluster, server, failure_policy="Fail"):
+    with serving(tmp_path) as server, registered(cluster, server, closed=["validate", "mutate"]):
         for who, webhook in ((TENANT, "accelerators"), ((), "validate")):
             with pytest.raises(KubectlError, match=rf'"{webhook}\.gpu-usher\.io" denied the request') as refused:
                 create(cluster, pod, who=who)

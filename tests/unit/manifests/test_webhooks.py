@@ -1,6 +1,6 @@
 """The webhook configurations name the kinds of the registry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -104,9 +104,32 @@ def test_of_the_seven_webhooks_only_the_one_that_guards_exemptions_fails_closed(
 
 
 def closed() -> paths.Object:
-    failing = fail_closed.conditions(models.Config(), bundle.load().catalogue)
-    _, validating = webhooks.configurations(client=webhooks.Client(), failing=failing)
+    calls = webhooks.Calls(validate_failure_policy="Fail")
+    _, validating = webhooks.configurations(client=webhooks.Client(), calls=calls, failing=failing())
     return validating
+
+
+def failing() -> Sequence[paths.Object]:
+    return fail_closed.conditions(models.Config(), bundle.load().catalogue)
+
+
+def test_mutations_fail_closed_for_the_same_objects() -> None:
+    calls = webhooks.Calls(mutate_failure_policy="Fail")
+    mutating, validating = webhooks.configurations(client=webhooks.Client(), calls=calls, failing=failing())
+
+    assert policies_of(mutating) == {"mutate": "Ignore", "mutate-accelerators": "Fail"}
+    assert policies_of(validating) == ALWAYS
+    others, own = (as_list(paths.resolve(mutating, f"/webhooks/{number}/matchConditions"))[1:] for number in range(2))
+    assert own == list(failing())
+    assert others == [fail_closed.otherwise(failing())]
+    assert paths.resolve(mutating, "/webhooks/1/rules") == paths.resolve(closed(), "/webhooks/5/rules")
+
+
+def test_nothing_fails_closed_without_conditions() -> None:
+    """It would refuse every object in the cluster."""
+    for calls in (webhooks.Calls(mutate_failure_policy="Fail"), webhooks.Calls(validate_failure_policy="Fail")):
+        with pytest.raises(ValueError, match="match conditions"):
+            webhooks.configurations(client=webhooks.Client(), calls=calls)
 
 
 def test_a_site_chooses_what_happens_without_us_to_objects_with_accelerators_alone() -> None:
@@ -201,13 +224,13 @@ def test_a_kind_that_no_api_server_serves_is_not_asked_about() -> None:
         assert "2" not in {version for rule in rules(configuration) for version in as_list(rule["apiVersions"])}
 
 
-def test_the_calls_of_workload_webhooks_have_a_policy_and_a_timeout_each() -> None:
-    calls = webhooks.Calls(mutate_failure_policy="Fail", mutate_timeout=2, validate_timeout=5)
+def test_the_calls_of_workload_webhooks_have_a_timeout_each() -> None:
+    calls = webhooks.Calls(mutate_timeout=2, validate_timeout=5)
 
     mutating, validating = webhooks.configurations(client=webhooks.Client(), calls=calls)
 
     def of(configuration: paths.Object, field: str, *numbers: int) -> list[paths.Json]:
         return [paths.resolve(configuration, f"/webhooks/{number}/{field}") for number in numbers]
 
-    assert of(mutating, "failurePolicy", 0) + of(mutating, "timeoutSeconds", 0) == ["Fail", 2]
+    assert of(mutating, "timeoutSeconds", 0) == [2]
     assert of(validating, "timeoutSeconds", 0, 1, 2, 3, 4) == [5, *[webhooks.VALIDATE_TIMEOUT] * 4]

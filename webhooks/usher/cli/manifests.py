@@ -35,8 +35,8 @@ def manifests() -> None:
     type=click.Choice(["Ignore", "Fail"]),
     default="Ignore",
     show_default=True,
-    help="Whether workloads come in without changes (Ignore) or not at all, ordinary pods included (Fail), while no "
-    "server answers.",
+    help="Whether objects with accelerators come in without changes (Ignore) or not at all (Fail) while no server "
+    "answers; everything else comes in.",
 )
 @click.option(
     "--mutate-timeout",
@@ -82,9 +82,11 @@ def webhooks(
         ca_bundle=ca_bundle.read_bytes() if ca_bundle else b"",
     )
     site = inputs.load_config(inputs.find_config(config))
-    failing = fail_closed.conditions(site, bundle.load().catalogue) if validate_failure_policy == "Fail" else ()
+    closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
+    failing = fail_closed.conditions(site, bundle.load().catalogue) if closed else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
+        validate_failure_policy=validate_failure_policy,
         mutate_timeout=mutate_timeout,
         validate_timeout=validate_timeout,
     )

@@ -6,7 +6,7 @@ always does. All leave out the namespaces that usher.yaml exempts. The only side
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -50,9 +50,13 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:
-    """How long the API server waits for the webhooks of workloads, and what it does without an answer."""
+    """How long the API server waits for the webhooks of workloads, and what it does without an answer.
+
+    With Fail it refuses what the conditions of `fail_closed` describe, and lets in everything else.
+    """
 
     mutate_failure_policy: FailurePolicy = "Ignore"
+    validate_failure_policy: FailurePolicy = "Ignore"
     mutate_timeout: int = MUTATE_TIMEOUT
     validate_timeout: int = VALIDATE_TIMEOUT
     """Seconds, from 1 to 30."""
@@ -80,29 +84,45 @@ def configurations(
     Args:
         client: how the API server reaches usher.
         config: usher.yaml, which names administrators, schedulers and exempt namespaces; defaults without one.
-        calls: timeouts and the failure policy of mutations; defaults without one.
-        failing: match conditions of objects that are refused while no server answers; empty to let everything in.
+        calls: timeouts and failure policies; defaults without one.
+        failing: match conditions of `fail_closed`; a failure policy Fail needs them.
+
+    Raises:
+        ValueError: without these conditions the policy Fail would refuse everything.
     """
-    site = _Site(client=client, config=config or models.Config(), calls=calls or Calls(), failing=failing)
+    calls = calls or Calls()
+    if not failing and "Fail" in (calls.mutate_failure_policy, calls.validate_failure_policy):
+        raise ValueError("the failure policy Fail needs match conditions")
+    site = _Site(client=client, config=config or models.Config(), calls=calls, failing=failing)
     validating = (
         _workloads(site),
         _other_objects(site),
         _namespaces(site),
         _exemptions(site),
         _bindings(site),
-        *([_accelerators(site)] if site.failing else []),
+        *([_accelerators(site)] if site.calls.validate_failure_policy == "Fail" else []),
         _usher_yaml(site),
     )
-    return [_configuration("Mutating", _mutation(site)), _configuration("Validating", *validating)]
+    return [_configuration("Mutating", *_mutations(site)), _configuration("Validating", *validating)]
 
 
-def _mutation(site: _Site) -> paths.Object:
-    """The webhook that changes workloads."""
+def _mutations(site: _Site) -> Iterator[paths.Object]:
+    """The webhook that changes workloads; where mutations fail closed, one for accelerators and one for the rest."""
+    if site.calls.mutate_failure_policy == "Ignore":
+        yield _mutation(site, "mutate")
+        return
+    yield _mutation(site, "mutate", fail_closed.otherwise(site.failing))
+    closed = _mutation(site, f"mutate-{fail_closed.OWN}", *site.failing)
+    yield {**closed, "failurePolicy": "Fail", "rules": _closed_rules()}
+
+
+def _mutation(site: _Site, name: str, *conditions: paths.Object) -> paths.Object:
+    """A webhook that changes workloads."""
     return {
-        **_webhook("mutate", site, timeout=site.calls.mutate_timeout, failure_policy=site.calls.mutate_failure_policy),
+        **_webhook("mutate", site, timeout=site.calls.mutate_timeout, failure_policy="Ignore", name=name),
         "reinvocationPolicy": "IfNeeded",
         # Pods are updated all the time, but rarely in their spec, which is nearly immutable.
-        **_conditions(site, {"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}),
+        **_conditions(site, {"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}, *conditions),
         "rules": [
             # On UPDATE an object may lose the values of mutations: `kubectl apply` replaces whole lists.
             *rules.of_kinds(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
@@ -114,9 +134,10 @@ def _mutation(site: _Site) -> paths.Object:
 
 def _workloads(site: _Site) -> paths.Object:
     """The webhook that judges workloads, and charges quotas for them."""
+    closed = site.calls.validate_failure_policy == "Fail"
     return {
         **_webhook("validate", site, timeout=site.calls.validate_timeout, failure_policy="Ignore"),
-        **_conditions(site, *([fail_closed.otherwise(site.failing)] if site.failing else [])),
+        **_conditions(site, *([fail_closed.otherwise(site.failing)] if closed else [])),
         "rules": [
             *rules.of_kinds(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
             # Debug containers have a subresource of their own, and fields that are forbidden elsewhere; a resize
@@ -135,12 +156,16 @@ def _accelerators(site: _Site) -> paths.Object:
     return {
         **_webhook("validate", site, timeout=site.calls.validate_timeout, failure_policy="Fail", name=fail_closed.OWN),
         **_conditions(site, *site.failing),
-        "rules": [
-            *rules.of_kinds(fail_closed.kinds(), operations=["CREATE", "UPDATE"]),
-            rules.rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
-        ],
+        "rules": _closed_rules(),
         "sideEffects": "NoneOnDryRun",
     }
+
+
+def _closed_rules() -> list[paths.Json]:
+    return [
+        *rules.of_kinds(fail_closed.kinds(), operations=["CREATE", "UPDATE"]),
+        rules.rule("", ["v1"], ["pods/ephemeralcontainers"], operations=["UPDATE"]),
+    ]
 
 
 def _other_objects(site: _Site) -> paths.Object:
