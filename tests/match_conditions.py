@@ -13,7 +13,8 @@ import pytest
 from usher.config import models
 from usher.kinds.registry import WORKLOADS
 from usher.manifests import fail_closed
-from usher.manifests.webhooks import Calls, Client, configurations
+from usher.manifests.calls import Calls, Client
+from usher.manifests.webhooks import configurations
 from usher.policy.checks import bundle
 
 SCRIPT: Final = Path(__file__).parents[1] / "scripts" / "conditions"

@@ -8,6 +8,7 @@ from usher import paths
 from usher.config import models
 from usher.kinds.registry import BY_KEY, OBJECTS, SCALES, WORKLOADS
 from usher.manifests import asking, fail_closed, webhooks
+from usher.manifests.calls import VALIDATE_TIMEOUT, Calls, Client
 from usher.policy.checks import bundle
 
 OF_THEIR_OWN = {"Namespace", "Binding"}
@@ -43,7 +44,7 @@ def as_list(value: paths.Json) -> list[paths.Json]:
 
 def test_both_webhooks_are_asked_about_every_kind_that_an_api_server_serves() -> None:
     served = {(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural}
-    mutating, validating = webhooks.configurations(client=webhooks.Client())
+    mutating, validating = webhooks.configurations(client=Client())
 
     assert asked_about(mutating) == served | {("", "pods/ephemeralcontainers")}
     objects = {
@@ -59,7 +60,7 @@ def test_both_webhooks_are_asked_about_every_kind_that_an_api_server_serves() ->
 
 
 def validating_webhook(name: str) -> paths.Object:
-    _, validating = webhooks.configurations(client=webhooks.Client())
+    _, validating = webhooks.configurations(client=Client())
     found = paths.resolve(validating, "/webhooks")
     assert isinstance(found, list)
     (webhook,) = [each for each in found if isinstance(each, dict) and each["name"] == f"{name}.gpu-usher.io"]
@@ -97,15 +98,15 @@ def policies_of(configuration: paths.Object) -> dict[str, paths.Json]:
 
 
 def test_of_the_seven_webhooks_only_the_one_that_guards_exemptions_fails_closed() -> None:
-    mutating, validating = webhooks.configurations(client=webhooks.Client())
+    mutating, validating = webhooks.configurations(client=Client())
 
     assert policies_of(mutating) == {"mutate": "Ignore"}
     assert policies_of(validating) == ALWAYS
 
 
 def closed() -> paths.Object:
-    calls = webhooks.Calls(validate_failure_policy="Fail")
-    _, validating = webhooks.configurations(client=webhooks.Client(), calls=calls, failing=failing())
+    calls = Calls(validate_failure_policy="Fail")
+    _, validating = webhooks.configurations(client=Client(), calls=calls, failing=failing())
     return validating
 
 
@@ -114,8 +115,8 @@ def failing() -> Sequence[paths.Object]:
 
 
 def test_mutations_fail_closed_for_the_same_objects() -> None:
-    calls = webhooks.Calls(mutate_failure_policy="Fail")
-    mutating, validating = webhooks.configurations(client=webhooks.Client(), calls=calls, failing=failing())
+    calls = Calls(mutate_failure_policy="Fail")
+    mutating, validating = webhooks.configurations(client=Client(), calls=calls, failing=failing())
 
     assert policies_of(mutating) == {"mutate": "Ignore", "mutate-accelerators": "Fail"}
     assert policies_of(validating) == ALWAYS
@@ -127,9 +128,9 @@ def test_mutations_fail_closed_for_the_same_objects() -> None:
 
 def test_nothing_fails_closed_without_conditions() -> None:
     """It would refuse every object in the cluster."""
-    for calls in (webhooks.Calls(mutate_failure_policy="Fail"), webhooks.Calls(validate_failure_policy="Fail")):
+    for calls in (Calls(mutate_failure_policy="Fail"), Calls(validate_failure_policy="Fail")):
         with pytest.raises(ValueError, match="match conditions"):
-            webhooks.configurations(client=webhooks.Client(), calls=calls)
+            webhooks.configurations(client=Client(), calls=calls)
 
 
 def test_a_site_chooses_what_happens_without_us_to_objects_with_accelerators_alone() -> None:
@@ -161,7 +162,7 @@ def test_the_variables_that_fail_closed_are_those_that_the_check_knows() -> None
 
 
 def selected(config: models.Config, *, namespace: str = "gpu-usher") -> list[paths.Json]:
-    mutating, _ = webhooks.configurations(client=webhooks.Client(namespace=namespace), config=config)
+    mutating, _ = webhooks.configurations(client=Client(namespace=namespace), config=config)
     return as_list(paths.resolve(mutating, "/webhooks/0/namespaceSelector/matchExpressions/0/values"))
 
 
@@ -181,7 +182,7 @@ def test_the_namespace_of_the_server_is_always_exempt() -> None:
 
 
 def test_of_all_config_maps_the_api_server_asks_only_about_the_one_with_usher_yaml() -> None:
-    _, validating = webhooks.configurations(client=webhooks.Client(namespace="gpus"))
+    _, validating = webhooks.configurations(client=Client(namespace="gpus"))
     guard = paths.resolve(validating, "/webhooks/5")
 
     assert paths.resolve(guard, "/namespaceSelector/matchExpressions") == [
@@ -212,25 +213,25 @@ def test_bindings_by_schedulers_are_not_asked_about() -> None:
 
 
 def test_namespaces_that_carry_the_label_are_left_out_by_both() -> None:
-    for configuration in webhooks.configurations(client=webhooks.Client()):
+    for configuration in webhooks.configurations(client=Client()):
         selector = paths.resolve(configuration, "/webhooks/0/namespaceSelector/matchExpressions/1")
         assert selector == {"key": "gpu-usher.io/exempt", "operator": "NotIn", "values": ["true"]}
 
 
 def test_a_kind_that_no_api_server_serves_is_not_asked_about() -> None:
     assert not all(kind.plural for kind in WORKLOADS.values())
-    for configuration in webhooks.configurations(client=webhooks.Client()):
+    for configuration in webhooks.configurations(client=Client()):
         assert all(rule["resources"] and all(as_list(rule["resources"])) for rule in rules(configuration))
         assert "2" not in {version for rule in rules(configuration) for version in as_list(rule["apiVersions"])}
 
 
 def test_the_calls_of_workload_webhooks_have_a_timeout_each() -> None:
-    calls = webhooks.Calls(mutate_timeout=2, validate_timeout=5)
+    calls = Calls(mutate_timeout=2, validate_timeout=5)
 
-    mutating, validating = webhooks.configurations(client=webhooks.Client(), calls=calls)
+    mutating, validating = webhooks.configurations(client=Client(), calls=calls)
 
     def of(configuration: paths.Object, field: str, *numbers: int) -> list[paths.Json]:
         return [paths.resolve(configuration, f"/webhooks/{number}/{field}") for number in numbers]
 
     assert of(mutating, "timeoutSeconds", 0) == [2]
-    assert of(validating, "timeoutSeconds", 0, 1, 2, 3, 4) == [5, *[webhooks.VALIDATE_TIMEOUT] * 4]
+    assert of(validating, "timeoutSeconds", 0, 1, 2, 3, 4) == [5, *[VALIDATE_TIMEOUT] * 4]

@@ -72,7 +72,8 @@ def webhooks(
     import yaml
 
     from usher.manifests import fail_closed
-    from usher.manifests.webhooks import Calls, Client, configurations
+    from usher.manifests.calls import Calls, Client
+    from usher.manifests.webhooks import configurations
     from usher.policy.checks import bundle
 
     client = Client(

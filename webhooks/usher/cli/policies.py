@@ -198,6 +198,17 @@ def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
         yield from (f"  {link.ref}  {link.description}".rstrip() for link in entry.links)
 
 
+@policies.command()
+def compile() -> None:  # noqa: A001 - the name of the command
+    """Compile the policies to machine code, for images.
+
+    A server then starts at once. It compiles them itself if another wasmtime or processor made the file.
+    """
+    from usher.policy import assembly
+
+    click.echo(assembly.compile_ahead())
+
+
 def _paragraphs(text: str) -> Iterator[str]:
     for number, paragraph in enumerate(text.split("\n\n")):
         if number:

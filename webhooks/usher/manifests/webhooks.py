@@ -8,7 +8,7 @@ always does. All leave out the namespaces that usher.yaml exempts. The only side
 import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from usher import paths
 from usher.config import models
@@ -16,14 +16,9 @@ from usher.config.models import DEFAULT_IDENTITIES, EXEMPTION_LABEL
 from usher.kinds.kind import Kind
 from usher.kinds.registry import OBJECTS, WORKLOADS
 from usher.manifests import fail_closed, requests, rules
+from usher.manifests.calls import VALIDATE_TIMEOUT, Calls, Client
 
 NAME: Final = "gpu-usher"
-FailurePolicy = Literal["Ignore", "Fail"]
-
-MUTATE_TIMEOUT: Final = 1
-VALIDATE_TIMEOUT: Final = 3
-"""Seconds, as for Gatekeeper; a healthy review takes less than a thousandth of that."""
-
 
 _NO_POD_OF_THE_SAME_SPEC: Final = (
     "request.operation != 'UPDATE' || request.resource.group != '' || request.resource.resource != 'pods' "
@@ -35,31 +30,6 @@ _EXEMPT: Final = (
     f"&& {{0}}.metadata.labels['{EXEMPTION_LABEL}'] == 'true'"
 )
 _NEWLY_EXEMPT: Final = f"{_EXEMPT.format('object')} && !(oldObject != null && {_EXEMPT.format('oldObject')})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """How the API server reaches usher: by a Service, or in development by a URL."""
-
-    service: str = "gpu-usher"
-    namespace: str = "gpu-usher"
-    url: str = ""
-    ca_bundle: bytes = b""
-    """PEM; empty where another controller fills it in (cert-manager)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calls:
-    """How long the API server waits for the webhooks of workloads, and what it does without an answer.
-
-    With Fail it refuses what the conditions of `fail_closed` describe, and lets in everything else.
-    """
-
-    mutate_failure_policy: FailurePolicy = "Ignore"
-    validate_failure_policy: FailurePolicy = "Ignore"
-    mutate_timeout: int = MUTATE_TIMEOUT
-    validate_timeout: int = VALIDATE_TIMEOUT
-    """Seconds, from 1 to 30."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from usher.config import load, models
 from usher.facts.store import Store
 from usher.policy import config_problems
 from usher.policy.checks import bundle, catalogue
+from usher.policy.engines import machine_code, wasm
 from usher.policy.engines.engine import CachedEngine
-from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator
 
 
@@ -32,7 +32,9 @@ def embedded(
     """
     policies = bundle.load(directory)
     _refuse(config, policies.catalogue, file)
-    engine = CachedEngine(WasmEngine(policies.module))
+    # What lies beside policies from elsewhere is not trusted.
+    ahead = None if directory else machine_code.file_beside(policies.directory, policies.module)
+    engine = CachedEngine(wasm.WasmEngine(policies.module, ahead=ahead))
     return Evaluator(engine=engine, entries=policies.catalogue, config=config, facts=facts)
 
 
@@ -83,3 +85,16 @@ def _refuse(config: models.Config, entries: catalogue.Catalogue, file: Path | No
     problems = config_problems.problems(config, entries)
     if problems:
         raise load.refusal(file, problems)
+
+
+def compile_ahead() -> Path:
+    """Compiles the packaged policies into machine code beside them, which `embedded` then starts from.
+
+    Raises:
+        BundleError: the policies are missing, or their files are of different builds.
+        InputError: the folder of the policies cannot be written.
+    """
+    policies = bundle.load()
+    file = machine_code.file_beside(policies.directory, policies.module)
+    machine_code.write(policies.module, file)
+    return file

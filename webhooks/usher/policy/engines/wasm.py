@@ -13,13 +13,14 @@ import os
 import threading
 import time
 import weakref
+from pathlib import Path
 from typing import Final
 
 import orjson
 import wasmtime
 
 from usher import errors, paths
-from usher.policy.engines import engine
+from usher.policy.engines import engine, machine_code
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.engines.wasm_runtime import Call, Clock
 
@@ -39,7 +40,10 @@ _TEXT_SIZES: Final = (4096, 2**20, 2**32)
 
 
 class WasmEngine:
-    """Loads a compiled policy once and evaluates it on one instance per thread, so any thread may call it."""
+    """Loads a compiled policy once and evaluates it on one instance per thread, so any thread may call it.
+
+    `ahead` is a file of `machine_code` for this module. It is trusted.
+    """
 
     name = "wasm"
     waits = False
@@ -50,10 +54,12 @@ class WasmEngine:
         *,
         deadline: float = engine.DEFAULT_DEADLINE,
         memory_limit: int = MEMORY_LIMIT,
+        ahead: Path | None = None,
     ) -> None:
-        self._engine = wasmtime.Engine(_configuration())
+        self._engine = wasmtime.Engine(machine_code.configuration())
         try:
-            self._module = wasmtime.Module(self._engine, module)
+            made = machine_code.read(self._engine, ahead) if ahead else None
+            self._module = made or wasmtime.Module(self._engine, module)
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
         self._module_size = len(module)
@@ -103,15 +109,6 @@ class WasmEngine:
     def _discard(self, instance: "_Instance") -> None:
         self._local.instance = None
         instance.close()
-
-
-def _configuration() -> wasmtime.Config:
-    config = wasmtime.Config()
-    config.epoch_interruption = True
-    # Compiling takes a tenth of a second. Where no directory can be written to cache it, it is done at every start.
-    with contextlib.suppress(wasmtime.WasmtimeError):
-        config.cache = True
-    return config
 
 
 class _Instance:

@@ -1,0 +1,60 @@
+"""The compiled policies as machine code, made ahead, so that a server starts without compiling them again.
+
+wasmtime trusts this file, so it is read from one place only: beside the packaged policies. A process that can write
+there could change the code of usher as well.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import wasmtime
+
+from usher import errors
+
+
+def configuration() -> wasmtime.Config:
+    """How the policies are compiled; machine code that was made with another configuration is not used."""
+    config = wasmtime.Config()
+    config.epoch_interruption = True
+    # Compiling takes a tenth of a second. Where no directory can be written to cache it, it is done at every start.
+    with contextlib.suppress(wasmtime.WasmtimeError):
+        config.cache = True
+    return config
+
+
+def file_beside(directory: Path, module: bytes) -> Path:
+    """The file for a WebAssembly module; another module has another file, so one that is out of date is never read."""
+    return directory / f"policy-{hashlib.sha256(module).hexdigest()[:32]}.cwasm"
+
+
+def read(engine: wasmtime.Engine, file: Path) -> wasmtime.Module | None:
+    """The module of a file, or None: the file is absent, or it is for another wasmtime, processor or configuration."""
+    if not file.is_file():
+        return None
+    try:
+        return wasmtime.Module.deserialize_file(engine, str(file))
+    except wasmtime.WasmtimeError:
+        return None
+
+
+def write(module: bytes, file: Path) -> None:
+    """Compiles a module, for every processor of this architecture, into a file, which is whole or not there.
+
+    Raises:
+        InputError: the file cannot be written.
+        WasmtimeError: the module is not WebAssembly.
+    """
+    # Without a target, the code would use what the processor of the machine that builds an image happens to have.
+    portable = configuration()
+    portable.target = f"{os.uname().machine}-unknown-linux-gnu"
+    code = wasmtime.Module(wasmtime.Engine(portable), module).serialize()
+    try:
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
+            temporary.write(code)
+        Path(temporary.name).chmod(0o644)
+        Path(temporary.name).rename(file)
+    except OSError as error:
+        raise errors.InputError(f"{file}: the compiled policies cannot be written: {error.strerror}") from None
