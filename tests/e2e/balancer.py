@@ -11,18 +11,37 @@ from e2e.processes import LOOPBACK
 _CHUNK = 64 * 1024
 
 
+class Endpoints:
+    """The ports of a Service. A test may change them while connections come; those that are open stay open."""
+
+    def __init__(self, *ports: int) -> None:
+        self._ports = list(ports)
+        self._turns = itertools.count()
+
+    def add(self, port: int) -> None:
+        self._ports = [*self._ports, port]
+
+    def remove(self, port: int) -> None:
+        self._ports = [each for each in self._ports if each != port]
+
+    def in_turn(self) -> list[int]:
+        """All ports, each time beginning with another."""
+        ports = self._ports
+        first = next(self._turns) % len(ports) if ports else 0
+        return [*ports[first:], *ports[:first]]
+
+
 @contextlib.contextmanager
-def balancing(ports: Sequence[int]) -> Iterator[int]:
-    """A port whose connections go to these ports in turn. It skips ports without a listener."""
+def balancing(endpoints: Endpoints) -> Iterator[int]:
+    """A port whose connections go to the endpoints in turn. It skips ports without a listener."""
     listener = socket.create_server((LOOPBACK, 0), backlog=256)
-    turns = itertools.cycle(range(len(ports)))
 
     def accept() -> None:
         # Closing the listener ends it.
         with contextlib.suppress(OSError):
             while True:
                 client, _ = listener.accept()
-                threading.Thread(target=_serve, args=(client, ports, next(turns)), daemon=True).start()
+                threading.Thread(target=_serve, args=(client, endpoints.in_turn()), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
     try:
@@ -31,8 +50,8 @@ def balancing(ports: Sequence[int]) -> Iterator[int]:
         listener.close()
 
 
-def _serve(client: socket.socket, ports: Sequence[int], first: int) -> None:
-    server = _connected([*ports[first:], *ports[:first]])
+def _serve(client: socket.socket, ports: Sequence[int]) -> None:
+    server = _connected(ports)
     if server is None:
         client.close()
         return

@@ -11,7 +11,7 @@ import yaml
 import builders
 import server_process
 from e2e import accounts
-from e2e.balancer import balancing
+from e2e.balancer import Endpoints, balancing
 from e2e.cluster import Cluster, Object, wait_until
 from e2e.processes import LOOPBACK
 from e2e.registration import remove
@@ -60,7 +60,7 @@ def replica(directory: Path, number: int, account: Path, *, config: Path = CONFI
 @contextlib.contextmanager
 def asked(cluster: Cluster, replicas: Sequence[ServerProcess]) -> Iterator[None]:
     """While the context lasts, the API server sends every review to one of the servers and needs its answer."""
-    with balancing([replica.port for replica in replicas]) as port:
+    with balancing(Endpoints(*(replica.port for replica in replicas))) as port:
         printed = command.usher(
             *("manifests", "webhooks", "--url", f"https://{LOOPBACK}:{port}"),
             *("--ca-bundle", replicas[0].ca_file, "--validate-failure-policy", "Fail"),

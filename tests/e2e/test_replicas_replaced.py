@@ -1,0 +1,165 @@
+"""Three replicas that come and go under load, while the API server needs an answer for every pod with accelerators.
+
+docs/domain/webhooks.md#connections: the API server sends a review again only after 429 or 5xx with Retry-After, so a
+connection that ends under a review is a failed creation.
+"""
+
+import contextlib
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import server_process
+from e2e import load
+from e2e.balancer import Endpoints, balancing
+from e2e.cluster import Cluster, wait_until
+from e2e.processes import LOOPBACK
+from e2e.registration import CONFIG, remove
+from integration import command
+from server_process import ServerProcess
+
+REPLICAS = 3
+PROPAGATION = 0.5
+"""Seconds until all nodes know of an endpoint that came or went; the Deployment's preStop waits ten for it."""
+
+
+class Replicas:
+    """Servers behind a Service, which a test replaces."""
+
+    def __init__(self, directory: Path, stack: contextlib.ExitStack) -> None:
+        self.endpoints = Endpoints()
+        self.running: list[ServerProcess] = []
+        self._directory = directory
+        self._stack = stack
+        self._started = 0
+
+    def add(self) -> None:
+        """One more, which gets reviews once it is ready."""
+        own = self._directory / str(self._started)
+        own.mkdir()
+        for name in ("ca.crt", "ca.key", "tls.crt", "tls.key") if self._started else ():
+            shutil.copy(self._directory / "0" / name, own / name)
+        self._started += 1
+        server = self._stack.enter_context(server_process.running(own, arguments=(f"--config={CONFIG}",)))
+        self.running.append(server)
+        self.endpoints.add(server.port)
+
+    def end_in_order(self) -> None:
+        """Ends the oldest as Kubernetes does: no new connections, then SIGTERM, and it ends by itself."""
+        server = self.running.pop(0)
+        self.endpoints.remove(server.port)
+        time.sleep(PROPAGATION)
+        server.running.process.send_signal(signal.SIGTERM)
+        assert server.running.process.wait(timeout=30) == 0
+
+    def end_at_once(self) -> None:
+        """Ends the oldest by SIGTERM while the Service still sends it connections."""
+        server = self.running.pop(0)
+        server.running.process.send_signal(signal.SIGTERM)
+        assert server.running.process.wait(timeout=30) == 0
+        self.endpoints.remove(server.port)
+
+    def kill(self) -> None:
+        """Ends the oldest as a node that loses its power does."""
+        server = self.running.pop(0)
+        server.running.process.kill()
+        server.running.process.wait(timeout=10)
+        time.sleep(PROPAGATION)
+        self.endpoints.remove(server.port)
+
+
+@pytest.fixture
+def replicas(cluster: Cluster, tmp_path: Path) -> Iterator[Replicas]:
+    with contextlib.ExitStack() as stack:
+        replicas = Replicas(tmp_path, stack)
+        for _ in range(REPLICAS):
+            replicas.add()
+        port = stack.enter_context(balancing(replicas.endpoints))
+        printed = command.usher(
+            *("manifests", "webhooks", "--url", f"https://{LOOPBACK}:{port}"),
+            *("--ca-bundle", replicas.running[0].ca_file),
+            *("--validate-failure-policy=Fail", "--mutate-failure-policy=Fail"),
+        )
+        assert printed.code == 0, printed.err
+        configurations = list(yaml.safe_load_all(printed.out))
+        cluster.kubectl("apply", "--filename=-", stdin=yaml.safe_dump_all(configurations))
+        stack.callback(remove, cluster, kinds=[each["kind"] for each in configurations])
+        wait_until(lambda: is_changed(cluster), description="the API server asks the webhooks")
+        yield replicas
+
+
+def is_changed(cluster: Cluster) -> bool:
+    probe = cluster.create(load.gpu_pod("probe", "default"), dry_run=True)
+    return "gpu-usher.io/mutations" in probe["metadata"].get("annotations", {})
+
+
+def show(text: str) -> None:
+    """Prints a figure, for those who let pytest print (-s)."""
+    print(f"\n{text}")  # noqa: T201 - printing is what it is for
+
+
+def replaced_one_by_one(replicas: Replicas) -> None:
+    for _ in range(REPLICAS):
+        replicas.add()
+        replicas.end_in_order()
+
+
+def scaled_down_and_up(replicas: Replicas) -> None:
+    replicas.end_in_order()
+    replicas.end_in_order()
+    replicas.add()
+    replicas.add()
+
+
+def ended_before_the_service_knows(replicas: Replicas) -> None:
+    replicas.end_at_once()
+    replicas.add()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("happens", [replaced_one_by_one, ended_before_the_service_knows])
+def test_no_creation_is_lost_or_unchanged(
+    cluster: Cluster, namespace: str, replicas: Replicas, happens: Callable[[Replicas], None]
+) -> None:
+    with load.Load(cluster, namespace=namespace, rate=40, make=load.gpu_pod).running() as outcomes:
+        time.sleep(1)
+        happens(replicas)
+        time.sleep(1)
+
+    assert outcomes.refused == {}
+    assert outcomes.failed == outcomes.unchanged == 0
+    assert outcomes.created > 100
+
+
+@pytest.mark.process
+def test_a_replica_that_is_killed_loses_no_more_than_it_was_answering(
+    cluster: Cluster, namespace: str, replicas: Replicas
+) -> None:
+    with load.Load(cluster, namespace=namespace, rate=40, make=load.gpu_pod).running() as outcomes:
+        time.sleep(1)
+        replicas.kill()
+        time.sleep(2)
+
+    assert outcomes.failed <= load.CONNECTIONS, outcomes.refused
+    assert outcomes.created > 50
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_ten_minutes_of_restarts_lose_no_creation(cluster: Cluster, namespace: str, replicas: Replicas) -> None:
+    """Promise P1, at the rate of 100 creations in a second or what this machine can do."""
+    with load.Load(cluster, namespace=namespace, rate=100, make=load.gpu_pod).running() as outcomes:
+        until = time.monotonic() + 600
+        while time.monotonic() < until:
+            replaced_one_by_one(replicas)
+            ended_before_the_service_knows(replicas)
+            scaled_down_and_up(replicas)
+
+    show(f"{outcomes.sent} creations, {outcomes.sent / 600:.0f} in a second, p99 {outcomes.slowest(0.99):.3f} s")
+    assert outcomes.refused == {}
+    assert outcomes.failed == outcomes.unchanged == 0

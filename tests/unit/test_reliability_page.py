@@ -1,0 +1,33 @@
+"""docs/reliability.md names tests that exist, and says of each slow one that it is slow."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+TESTS: Final = Path(__file__).parents[1]
+PAGE: Final = (TESTS.parent / "docs" / "reliability.md").read_text()
+ROWS: Final = re.findall(r"^\| ([A-Z]\d\d) \|", PAGE, flags=re.MULTILINE)
+REFERENCES: Final = sorted(set(re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", PAGE)))
+
+
+def functions(file: Path) -> set[str]:
+    return {node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)} | {
+        node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.AsyncFunctionDef)
+    }
+
+
+def test_each_row_of_the_list_is_there_once() -> None:
+    lengths = {"C": 18, "F": 32, "I": 18, "B": 21, "E": 12, "L": 11, "A": 7}
+
+    assert sorted(ROWS) == sorted(
+        f"{part}{number:02}" for part, last in lengths.items() for number in range(1, last + 1)
+    )
+
+
+@pytest.mark.parametrize(("file", "name"), REFERENCES)
+def test_each_named_test_exists(file: str, name: str) -> None:
+    assert (TESTS / file).is_file()
+    assert name == "" or name in functions(TESTS / file)
