@@ -87,7 +87,7 @@ def server(run: Buildah, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             *(f"--port={port}", f"--admin-port={admin_port}"),
             volumes=(f"{directory}:/etc/usher/tls:ro", f"{directory}:/etc/usher/config:ro"),
         ),
-        health=f"http://{processes.LOOPBACK}:{admin_port}/readyz",
+        health=f"https://{processes.LOOPBACK}:{admin_port}/readyz",
         log=directory / "usher.log",
         env=dict(os.environ),
     )

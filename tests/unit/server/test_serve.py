@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from usher.server import serve
+from usher.server import ports, serve
 
 EXPIRES = datetime(2026, 11, 21, 8, 30, tzinfo=UTC)
 
@@ -27,4 +27,4 @@ def test_a_server_is_ready_while_it_can_answer(*, started: bool, stopping: bool,
     [("127.0.0.1", "127.0.0.1:8443"), ("localhost", "localhost:8443"), ("::1", "[::1]:8443")],
 )
 def test_an_address_is_written_as_in_a_url(host: str, written: str) -> None:
-    assert str(serve.Address(host=host, port=8443)) == written
+    assert str(ports.Address(host=host, port=8443)) == written

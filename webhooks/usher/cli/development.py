@@ -8,7 +8,7 @@ import orjson
 
 from usher import paths
 from usher.certs import issue
-from usher.server.serve import Address
+from usher.server.ports import Address
 
 DIRECTORY: Final = Path(".usher/certs")
 _NAMES: Final = ("localhost", "127.0.0.1", "::1", "gpu-usher.gpu-usher.svc")

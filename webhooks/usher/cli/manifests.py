@@ -182,3 +182,14 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
         given[key] = Path(path)
     found = config_maps(inputs.load_config(inputs.find_config(config)), files=given, namespaces=namespaces)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+
+
+@manifests.command(name="metrics-role")
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
+def metrics_role(namespace: str) -> None:
+    """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
+    import yaml
+
+    from usher.manifests import roles
+
+    click.echo(yaml.safe_dump_all(roles.metrics_roles(namespace=namespace), sort_keys=False, width=120), nl=False)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from usher.authorities.knowledge import Knowledge
     from usher.policy.evaluator import Evaluator
     from usher.server.live_cluster import ClusterParts
+    from usher.server.metrics_access import MetricsAccess
 
 
 @click.command()
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
 @click.option(
     "--admin-port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="Probes and metrics (HTTP)."
 )
+@click.option(
+    "--metrics-access",
+    type=click.Choice(["open", "token"]),
+    default="open",
+    show_default=True,
+    help="Who may read the metrics: everybody, or with a token whose owner may `get` the URL /metrics in the cluster. "
+    "With token the admin port speaks TLS.",
+)
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
 @click.option(
     "--opa-url", default="http://127.0.0.1:8181", show_default=True, help="The OPA server, with --engine opa."
@@ -52,6 +61,7 @@ def serve(
     port: int,
     admin_host: str | None,
     admin_port: int,
+    metrics_access: str,
     engine: str,
     opa_url: str,
     reload_interval: float,
@@ -68,7 +78,8 @@ def serve(
     from usher.policy import assembly
     from usher.policy.checks import bundle
     from usher.server import logs
-    from usher.server.serve import Address, Settings, run
+    from usher.server.ports import Address
+    from usher.server.serve import Settings, run
 
     if dev:
         if certificate or key:
@@ -94,6 +105,7 @@ def serve(
         key=key,
         reload_interval=reload_interval,
         configuration=config_file,
+        metrics_access=_metrics_access(kubeconfig, context_name) if metrics_access == "token" else None,
     )
     logs.configure()
 
@@ -108,6 +120,18 @@ def serve(
         started=started,
         cluster=watched,
     )
+
+
+def _metrics_access(kubeconfig: Path | None, context: str | None) -> "MetricsAccess":
+    """Without a cluster to ask, the server decides all the same, and no client reads its metrics."""
+    from usher import errors
+    from usher.cluster import connection
+    from usher.server.metrics_access import MetricsAccess
+
+    try:
+        return MetricsAccess(connection.connect(kubeconfig=kubeconfig, context=context, hurried=True))
+    except errors.ClusterError:
+        return MetricsAccess(None)
 
 
 def _watched(

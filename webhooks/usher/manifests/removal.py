@@ -21,7 +21,10 @@ GPU_QUOTAS: Final = f"/apis/{definitions.GROUP}/{definitions.VERSION}/{gpu_quota
 
 _ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 _RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
-_CLUSTER_ROLES: Final = (roles.FACTS_NAME, roles.QUOTA_NAME, roles.CONFIG_MAPS_NAME, roles.AUDIT_NAME)
+_CLUSTER_ROLES: Final = (
+    *(roles.FACTS_NAME, roles.QUOTA_NAME, roles.CONFIG_MAPS_NAME, roles.AUDIT_NAME),
+    *(roles.METRICS_NAME, roles.METRICS_READER_NAME),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ ACCOUNT: Final = "gpu-usher"
 AUDIT_NAME: Final = "gpu-usher-audit"
 CONFIG_MAPS_NAME: Final = "gpu-usher-config-maps"
 FACTS_NAME: Final = "gpu-usher-facts"
+METRICS_NAME: Final = "gpu-usher-metrics"
+METRICS_READER_NAME: Final = "gpu-usher-metrics-reader"
 QUOTA_NAME: Final = "gpu-usher-quotas"
 
 CONFIG_MAPS: Final = ("", "configmaps")
@@ -128,3 +130,18 @@ def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     verbs: list[paths.Json] = ["get", "list", "create", "update", "delete"]
     kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
     return role_of_namespace(QUOTA_NAME, [kept], place=namespace_of_accounts(namespace), account_namespace=namespace)
+
+
+def metrics_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+    """A ClusterRole to ask whose token it is and what the owner may do, bound; and one to read the metrics, unbound."""
+    asked = [
+        *rules([("authentication.k8s.io", "tokenreviews")], verbs=["create"]),
+        *rules([("authorization.k8s.io", "subjectaccessreviews")], verbs=["create"]),
+    ]
+    reader: paths.Object = {
+        "apiVersion": _API_VERSION,
+        "kind": "ClusterRole",
+        "metadata": {"name": METRICS_READER_NAME},
+        "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
+    }
+    return (*role_of_cluster(METRICS_NAME, asked, namespace=namespace), reader)

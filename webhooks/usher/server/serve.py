@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import gc
 import signal
-import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -13,39 +12,25 @@ from pathlib import Path
 from typing import Final
 
 import structlog
-import uvicorn
 import uvloop
-from starlette.types import ASGIApp
 
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
 from usher.policy.evaluator import Evaluator, Request
+from usher.server import ports
 from usher.server.admin import admin_app
 from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
 from usher.server.metrics import Metrics
-from usher.server.protocol import BoundedProtocol
+from usher.server.metrics_access import MetricsAccess
+from usher.server.ports import Address, Server
 from usher.server.reloading import Current, Looked
 from usher.server.reviews import Reviews
 from usher.server.workers import measure_lag
 
-KEEP_ALIVE: Final = 120
-"""Seconds. The API server keeps idle connections for 90; it must close first (docs/domain/webhooks.md#connections)."""
-
 DRAIN: Final = 5
 """Seconds after SIGTERM in which answers still go out, each with the request to connect to another server."""
 
-GRACE: Final = 20
-"""Seconds that open requests get to end after that."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    host: str
-    port: int
-    """0 stands for any that is free."""
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+Started = Callable[[Address, Address], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +43,8 @@ class Settings:
     """Seconds between looks at certificate, key and usher.yaml."""
     configuration: Path | None = None
     """usher.yaml, if there is one."""
-
-
-class _Server(uvicorn.Server):
-    """Leaves signals to us: two servers share this process."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
+    metrics_access: MetricsAccess | None = None
+    """Who may read the metrics; None for everybody. With it, the admin port speaks TLS too."""
 
 
 def run(
@@ -73,7 +52,7 @@ def run(
     make: Callable[[], Evaluator],
     *,
     revision: str,
-    started: Callable[[Address, Address], None],
+    started: Started,
     cluster: ClusterParts | None = None,
 ) -> None:
     """Answers reviews until SIGTERM or SIGINT.
@@ -100,7 +79,7 @@ async def _serve(
     make: Callable[[], Evaluator],
     *,
     revision: str,
-    started: Callable[[Address, Address], None],
+    started: Started,
     cluster: ClusterParts | None,
 ) -> None:
     bound_arenas()
@@ -119,18 +98,19 @@ async def _serve(
     live = Cluster(cluster, lambda: current.evaluator, metrics)
     live.start(interval=settings.reload_interval)
     reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, admission=live.admission)
-    webhook = _server(reviews, reloader=reloader)
+    webhook = ports.server(reviews, reloader=reloader)
 
     async def missing() -> str:
         expires = reloader.leaf.not_valid_after_utc
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
         return reason or live.missing() or await _engine_missing(current.evaluator)
 
-    admin = _server(admin_app(metrics, ready=missing))
+    access = settings.metrics_access
+    admin = ports.server(admin_app(metrics, ready=missing, access=access), reloader=reloader if access else None)
     servers = (webhook, admin)
     _stop_on_signals(servers, stopping)
-    with _bound(settings.webhook) as webhook_socket, _bound(settings.admin) as admin_socket:
-        addresses = _address(webhook_socket), _address(admin_socket)
+    with ports.bound(settings.webhook) as webhook_socket, ports.bound(settings.admin) as admin_socket:
+        addresses = ports.address(webhook_socket), ports.address(admin_socket)
         background = [
             asyncio.create_task(reloader.watch(settings.reload_interval, report=_log_certificate)),
             asyncio.create_task(
@@ -143,7 +123,7 @@ async def _serve(
             await asyncio.gather(
                 webhook.serve(sockets=[webhook_socket]),
                 admin.serve(sockets=[admin_socket]),
-                _announce(servers, addresses, started),
+                _announce(servers, addresses, started, admin_scheme="https" if access else "http"),
             )
         finally:
             for task in background:
@@ -181,46 +161,7 @@ _PROBE: Final[paths.Object] = {
 }
 
 
-def _server(app: ASGIApp, *, reloader: Reloader | None = None) -> _Server:
-    config = uvicorn.Config(
-        app,
-        loop="none",  # the caller chooses the event loop
-        http=BoundedProtocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=GRACE,
-        ssl_context_factory=None if reloader is None else lambda _config, _default: reloader.context,
-    )
-    return _Server(config)
-
-
-@contextlib.contextmanager
-def _bound(address: Address) -> Iterator[socket.socket]:
-    """A listening socket; uvicorn's own binding would end the process without an error that names the port."""
-    try:
-        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        bound = socket.create_server((address.host, address.port), family=family, backlog=2048)
-    except OSError as error:
-        # Python adds the address to the system's words.
-        reason = str(error.strerror).partition(" (")[0]
-        raise errors.InputError(
-            f"port {address.port} on {address.host} cannot be opened: {reason}; choose another"
-        ) from None
-    with bound:
-        yield bound
-
-
-def _address(bound: socket.socket) -> Address:
-    host, port = bound.getsockname()[:2]
-    return Address(host=host, port=port)
-
-
-def _stop_on_signals(servers: tuple[_Server, _Server], stopping: asyncio.Event) -> None:
+def _stop_on_signals(servers: tuple[Server, Server], stopping: asyncio.Event) -> None:
     """SIGTERM: answer for a while yet, then end. SIGINT, or a second signal: end. One more: at once."""
 
     def stop(number: signal.Signals) -> None:
@@ -235,7 +176,7 @@ def _stop_on_signals(servers: tuple[_Server, _Server], stopping: asyncio.Event) 
         loop.add_signal_handler(number, stop, number)
 
 
-async def _end_after_drain(servers: tuple[_Server, _Server], stopping: asyncio.Event) -> None:
+async def _end_after_drain(servers: tuple[Server, Server], stopping: asyncio.Event) -> None:
     """Ends the servers once all clients of the first have gone elsewhere, after DRAIN seconds at the latest.
 
     A connection that we closed under a review on its way would fail it, for the API server does not send it again.
@@ -265,12 +206,10 @@ def _log_configuration(looked: Looked, *, metrics: Metrics) -> None:
 
 
 async def _announce(
-    servers: tuple[_Server, _Server],
-    addresses: tuple[Address, Address],
-    started: Callable[[Address, Address], None],
+    servers: tuple[Server, Server], addresses: tuple[Address, Address], started: Started, *, admin_scheme: str
 ) -> None:
     # uvicorn tells of its start in no other way.
     while not all(server.started for server in servers):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    structlog.get_logger().info("started", webhook=f"https://{addresses[0]}", admin=f"http://{addresses[1]}")
+    structlog.get_logger().info("started", webhook=f"https://{addresses[0]}", admin=f"{admin_scheme}://{addresses[1]}")
     started(*addresses)

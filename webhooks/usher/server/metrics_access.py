@@ -1,0 +1,114 @@
+"""Who may read the metrics: the API server says whose token it is (TokenReview), and what the owner may do.
+
+Only a client with the right to `get` the URL /metrics may read them. That is remembered for a minute, so that a scraper
+costs the API server little. Other answers are not, so that wrong tokens cannot push it out.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final, Protocol
+
+import structlog
+
+from usher import errors, paths
+from usher.cluster.api import Answer
+
+PATH: Final = "/metrics"
+
+_TOKENS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
+_RIGHTS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_LONGEST: Final = 16 * 1024
+"""Characters of a token; those of service accounts have about a thousand."""
+
+_REMEMBERED: Final = 64
+_SECONDS: Final = 60.0
+_AT_ONCE: Final = 2
+"""Questions to the API server at the same time: strangers with wrong tokens must not make more."""
+
+_LOG_AGAIN: Final = 60.0
+
+
+class Api(Protocol):
+    """An API server that reviews tokens and rights."""
+
+    def post(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a POST request, with any status. Raises ClusterError without one."""
+        ...
+
+
+class MetricsAccess:
+    """Asks the API server about the bearer tokens of those who read metrics."""
+
+    def __init__(self, api: Api | None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Takes an API server that answers within seconds, and a clock in seconds. Without one no client may read."""
+        self._api = api
+        self._clock = clock
+        self._allowed: dict[bytes, float] = {}
+        """Until when a token is good, by its digest. Tokens themselves are not kept."""
+        self._asking = asyncio.Semaphore(_AT_ONCE)
+        self._log_from = float("-inf")
+
+    async def status(self, authorization: str) -> HTTPStatus:
+        """200 for a client that may read the metrics; otherwise 401, 403, or 503 without an answer about it."""
+        scheme, _, token = authorization.partition(" ")
+        token = token.strip()
+        if scheme.lower() != "bearer" or not token or len(token) > _LONGEST or not token.isascii():
+            return HTTPStatus.UNAUTHORIZED
+        digest = hashlib.sha256(token.encode()).digest()
+        if self._clock() < self._allowed.get(digest, float("-inf")):
+            return HTTPStatus.OK
+        if self._asking.locked():
+            return HTTPStatus.SERVICE_UNAVAILABLE
+        async with self._asking:
+            try:
+                status = await asyncio.to_thread(self._ask, token)
+            except errors.ClusterError as error:
+                self._log(str(error))
+                return HTTPStatus.SERVICE_UNAVAILABLE
+        self._allowed.pop(digest, None)
+        if status is HTTPStatus.OK:
+            self._remember(digest)
+        return status
+
+    def _ask(self, token: str) -> HTTPStatus:
+        user = self._user(token)
+        if user is None:
+            return HTTPStatus.UNAUTHORIZED
+        access: paths.Object = {
+            "nonResourceAttributes": {"path": PATH, "verb": "get"},
+            **{key: user[given] for key, given in _OF_USER if given in user},
+        }
+        answer = self._post(_RIGHTS, {"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1"}, access)
+        return HTTPStatus.OK if answer.get("allowed") is True else HTTPStatus.FORBIDDEN
+
+    def _user(self, token: str) -> paths.Object | None:
+        kind: paths.Object = {"kind": "TokenReview", "apiVersion": "authentication.k8s.io/v1"}
+        answer = self._post(_TOKENS, kind, {"token": token})
+        user = answer.get("user")
+        return user if answer.get("authenticated") is True and isinstance(user, dict) else None
+
+    def _post(self, path: str, kind: paths.Object, spec: paths.Object) -> paths.Object:
+        if self._api is None:
+            raise errors.ClusterError("no cluster is configured")
+        answer = self._api.post(path, {**kind, "spec": spec})
+        status = answer.value.get("status")
+        if answer.status not in (HTTPStatus.OK, HTTPStatus.CREATED) or not isinstance(status, dict):
+            raise errors.ClusterError(f"{path} does not answer: {answer.message}")
+        return status
+
+    def _remember(self, digest: bytes) -> None:
+        while len(self._allowed) >= _REMEMBERED:
+            del self._allowed[next(iter(self._allowed))]
+        self._allowed[digest] = self._clock() + _SECONDS
+
+    def _log(self, reason: str) -> None:
+        """At most once in a minute: everybody can ask."""
+        if self._clock() >= self._log_from:
+            self._log_from = self._clock() + _LOG_AGAIN
+            structlog.get_logger().warning("metrics_access_unknown", reason=reason)
+
+
+_OF_USER: Final = (("user", "username"), ("uid", "uid"), ("groups", "groups"), ("extra", "extra"))

@@ -1,0 +1,77 @@
+"""The two ports: sockets that listen, and the HTTP servers behind them."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from usher import errors
+from usher.certs.serving import Reloader
+from usher.server.protocol import BoundedProtocol
+
+KEEP_ALIVE: Final = 120
+"""Seconds. The API server keeps idle connections for 90; it must close first (docs/domain/webhooks.md#connections)."""
+
+GRACE: Final = 20
+"""Seconds that open requests get to end after that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    host: str
+    port: int
+    """0 stands for any that is free."""
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Server(uvicorn.Server):
+    """Leaves signals to us: two servers share this process."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def server(app: ASGIApp, *, reloader: Reloader | None = None) -> Server:
+    config = uvicorn.Config(
+        app,
+        loop="none",  # the caller chooses the event loop
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GRACE,
+        ssl_context_factory=None if reloader is None else lambda _config, _default: reloader.context,
+    )
+    return Server(config)
+
+
+@contextlib.contextmanager
+def bound(place: Address) -> Iterator[socket.socket]:
+    """A listening socket; uvicorn's own binding would end the process without an error that names the port."""
+    try:
+        family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+        listening = socket.create_server((place.host, place.port), family=family, backlog=2048)
+    except OSError as error:
+        # Python adds the address to the system's words.
+        reason = str(error.strerror).partition(" (")[0]
+        raise errors.InputError(
+            f"port {place.port} on {place.host} cannot be opened: {reason}; choose another"
+        ) from None
+    with listening:
+        yield listening
+
+
+def address(listening: socket.socket) -> Address:
+    host, port = listening.getsockname()[:2]
+    return Address(host=host, port=port)
