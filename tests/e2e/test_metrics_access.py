@@ -37,7 +37,9 @@ def admin(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     directory = tmp_path_factory.mktemp("usher")
     for name in accounts.NAMESPACES:
         cluster.ensure_namespace(name)
-    accounts.granted(cluster, *(f"base/{name}.yaml" for name in ("rbac", "facts-role", "quota-role", "metrics-role")))
+    applied = accounts.granted(
+        cluster, *(f"base/{name}.yaml" for name in ("rbac", "facts-role", "quota-role", "metrics-role"))
+    )
     kubeconfig = accounts.kubeconfig(cluster, "metrics")
     command.usher("certs", "issue", "--dir", directory, "--name", processes.LOOPBACK)
     tls = ssl.create_default_context(cafile=directory / "ca.crt")
@@ -60,6 +62,13 @@ def admin(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     finally:
         server.process.send_signal(signal.SIGINT)
         processes.stop(server.process)
+        bindings = ["clusterrolebinding/gpu-usher-metrics-reader", "clusterrolebinding/e2e-scraper"]
+        of_readers = ["serviceaccount/curious", "serviceaccount/scraper"]
+        cluster.kubectl("delete", "--ignore-not-found", "--namespace=default", *bindings, *of_readers)
+        for each in reversed(applied):
+            # Objects in a namespace are deleted with it.
+            if "namespace" not in each["metadata"]:
+                cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
         for name in accounts.NAMESPACES:
             cluster.delete_namespace(name, wait=False)
         for name in accounts.NAMESPACES:

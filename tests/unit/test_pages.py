@@ -9,7 +9,13 @@ import pytest
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("domain/*.md"), DOCS / "checks/README.md"])
-BASES: Final = (ROOT, ROOT / "webhooks", ROOT / "webhooks/usher", ROOT / "webhooks/usher/authorities/gpu_quota")
+BASES: Final = (
+    ROOT,
+    ROOT / "tests",
+    ROOT / "webhooks",
+    ROOT / "webhooks/usher",
+    ROOT / "webhooks/usher/authorities/gpu_quota",
+)
 """The folders that paths on the pages start from; the last one for the modules that keep the accounts of quotas."""
 
 
