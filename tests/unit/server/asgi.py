@@ -1,11 +1,14 @@
 """Requests to an ASGI application, without a socket."""
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from starlette.types import ASGIApp, Message, Scope
+
+from usher.server.budgets import ARRIVED
 
 JSON = (b"content-type", b"application/json")
 
@@ -38,8 +41,9 @@ async def call(
     *,
     method: str = "POST",
     headers: Sequence[tuple[bytes, bytes]] = (JSON,),
+    waited: float = 0.0,
 ) -> Answer:
-    """The answer to one request. After the last message, the client is gone."""
+    """The answer to one request that arrived some seconds ago. After the last message, the client is gone."""
     waiting = iter(messages)
     sent: list[Message] = []
 
@@ -50,6 +54,7 @@ async def call(
         sent.append(message)
 
     scope: Scope = {
+        ARRIVED: time.monotonic() - waited,
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",

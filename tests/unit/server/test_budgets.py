@@ -6,10 +6,11 @@ import time
 
 import pytest
 
+import engines
 from builders import container, pod
 from reviews import body
 from unit.server.asgi import JSON, call, chunks
-from usher import errors
+from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.deadline import UNTIL
@@ -53,6 +54,27 @@ def test_a_review_that_waited_too_long_is_not_begun(waited: float, timeout: byte
     scope = {**POST, "query_string": b"timeout=" + timeout, ARRIVED: time.monotonic() - waited}
 
     assert Time(scope).waited_too_long is late
+
+
+@pytest.mark.parametrize(("waited", "status", "headers"), [(0.0, 500, []), (0.2, 503, [(b"retry-after", b"1")])])
+async def test_a_deadline_that_passes_because_others_came_first_is_too_much_and_not_a_fault(
+    waited: float, status: int, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """An API server tries again after 503."""
+
+    def fail(_: Entrypoint) -> paths.Object:
+        raise errors.DeadlineError("no time is left to evaluate the policies")
+
+    evaluator = engines.evaluator(engines.ScriptedEngine(fail))
+    metrics = Metrics(engine="scripted", revision="test")
+    current = Current(evaluator, file=None, make=lambda: evaluator)
+    app = Reviews(current=current, metrics=metrics, stopping=lambda: False)
+
+    answer = await call(app, "/validate", chunks(body(pod())), waited=waited)
+
+    assert answer.status == status
+    assert [each for each in answer.headers if each[0] == b"retry-after"] == headers
+    assert (b'result="overload"} 1.0' in metrics.exposition()) is (status == 503)
 
 
 def test_small_bodies_keep_a_reserve_that_large_ones_do_not_get() -> None:

@@ -18,6 +18,9 @@ MARGIN: Final = 0.3
 QUEUE: Final = 0.4
 """Seconds that a review may wait for others. It may have waited as long in its socket, which the server cannot see."""
 
+SHORTENED: Final = 0.1
+"""Seconds of waiting after which a review that runs out of time counts as too many reviews, and not as our fault."""
+
 _TIMEOUT: Final = re.compile(rb"(?:^|&)timeout=(\d{1,6}(?:\.\d{1,9})?)(ms|s|m)(?:&|$)")
 _SECONDS: Final = {b"ms": 0.001, b"s": 1.0, b"m": 60.0}
 
@@ -40,6 +43,12 @@ class Time:
         """Whether the review could not begin in time, so that its answer would probably be late."""
         waited: float = self.began - self.arrived
         return waited > min(QUEUE, (self.until - self.arrived) / 2)
+
+    @property
+    def was_shortened(self) -> bool:
+        """Whether other reviews took so much of the time that a deadline which passed says nothing of this one."""
+        waited: float = self.began - self.arrived + self.deciding - self.read
+        return waited > SHORTENED
 
     def phases(self, now: float) -> dict[str, float]:
         """Seconds by phase: waiting for other reviews, reading the body, deciding and answering."""

@@ -121,6 +121,14 @@ class Reviews:
         evaluator = self._current.evaluator
         # A task of its own runs each request, so this ends with the request.
         UNTIL.set(when.until)
+        try:
+            return await self._judged(review, body, evaluator, when)
+        except errors.DeadlineError:
+            if when.was_shortened:
+                raise BusyError from None
+            raise
+
+    async def _judged(self, review: Review, body: bytes, evaluator: Evaluator, when: Time) -> Answer:
         # YAML takes a hundred times as long as JSON.
         large = len(body) > LARGE or review is judge
         if self._admission is not None and review is validate:
