@@ -4,6 +4,7 @@ import contextlib
 import re
 import socket
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from e2e import processes
 from integration.served_reviews import BAD_JOB, GPU, head, received
 from reviews import body
 from server_process import BOUND, JSON, ServerProcess
+from usher import paths
 
 pytestmark = pytest.mark.process
 SECRET = "correct-horse-battery-staple"
@@ -77,9 +79,12 @@ def test_strangers_make_no_new_series(server: ServerProcess) -> None:
     assert set(server.metrics()) == before
 
 
+RESOURCE: paths.Object = {"group": "kubeflow.org", "version": "v1", "resource": "pytorchjobs"}
+
+
 def test_each_review_leaves_one_line_of_json(server: ServerProcess) -> None:
     uid = "one-line"
-    server.review("validate", body(BAD_JOB, uid=uid, dryRun=True))
+    server.review("validate", body(BAD_JOB, uid=uid, dryRun=True, resource=RESOURCE))
 
     line = server.decision(uid)
 
@@ -95,12 +100,55 @@ def test_each_review_leaves_one_line_of_json(server: ServerProcess) -> None:
         "uid": uid,
         "endpoint": "validate",
         "operation": "CREATE",
+        "apiGroup": "kubeflow.org",
+        "apiVersion": "v1",
         "kind": "PyTorchJob",
         "namespace": "ml-research",
         "name": "example",
         "allowed": False,
+        "user": "alice",
+        "groups": ["system:authenticated"],
+        "denials": [
+            "USH103 /spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1gpu"
+        ],
         "dryRun": True,
     }
+
+
+def test_a_decision_names_the_controller_that_the_object_claims(server: ServerProcess) -> None:
+    owner: paths.Object = {"kind": "ReplicaSet", "name": "api-1", "uid": "1", "controller": True}
+    value = replaced(pod(), "/metadata/ownerReferences", [{"kind": "Other", "name": "x"}, owner])
+    server.review("validate", body(value, uid="owned"))
+
+    assert server.decision("owned")["owner"] == "ReplicaSet/api-1"
+
+
+def test_long_lists_of_groups_are_cut(server: ServerProcess) -> None:
+    user = {"username": "x" * 5000, "groups": [f"group-{number}-{'y' * 5000}" for number in range(500)]}
+    server.review("validate", body(pod(), uid="many-groups", userInfo=user))
+
+    line = server.decision("many-groups")
+    assert len(line["user"]) == 253
+    assert [len(group) for group in line["groups"]] == [100] * 10
+
+
+def test_every_field_of_a_decision_is_explained(server: ServerProcess) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "decision-log.md").read_text()
+    explained = set(re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE))
+
+    assert {field for line in server.log("decision") for field in line} <= explained
+
+
+def test_every_event_is_explained() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "decision-log.md").read_text()
+    sources = [file.read_text() for file in (root / "webhooks" / "usher").rglob("*.py")]
+    events = {
+        event for text in sources for event in re.findall(r"""(?:get_logger\(\)|_LOGGER)\.\w+\(\s*"(\w+)""", text)
+    }
+
+    assert len(events) > 10
+    assert {event for event in events if f"`{event}`" not in page} == set()
 
 
 def test_no_part_of_an_object_is_in_the_log(server: ServerProcess) -> None:

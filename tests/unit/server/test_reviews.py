@@ -331,13 +331,14 @@ async def test_the_decision_log_names_the_object_and_never_shows_it(evaluator: E
     )
 
     for endpoint in ("/validate", "/mutate"):
-        request = body(value, operation="UPDATE", old_value=value, dryRun=True, subResource="status")
+        request = body(
+            value, operation="UPDATE", old_value=value, dryRun=True, subResource="status", resource={"version": "v1"}
+        )
         assert (await call(app, endpoint, chunks(request))).status == 200
 
     assert SECRET.encode() not in written.getvalue()
     validated, mutated = events(written)
-    seconds = validated.pop("milliseconds"), validated.pop("timestamp")
-    assert all(seconds)
+    assert all(validated.pop(field) for field in ("milliseconds", "timestamp"))
     assert validated.pop("phases").keys() == {"queued", "read", "decided"}
     assert validated == {
         "event": "decision",
@@ -345,10 +346,14 @@ async def test_the_decision_log_names_the_object_and_never_shows_it(evaluator: E
         "uid": UID,
         "endpoint": "validate",
         "operation": "UPDATE",
+        "apiGroup": "",
+        "apiVersion": "v1",
         "kind": "Pod",
         "namespace": "ml-research",
         "name": "example",
         "allowed": True,
+        "user": "alice",
+        "groups": ["system:authenticated"],
         "subResource": "status",
         "dryRun": True,
         "findings": {"visible-devices-set-by-hand": "warn"},

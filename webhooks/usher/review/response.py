@@ -64,6 +64,8 @@ class Answer:
     allowed: bool
     outcomes: dict[str, str] = field(default_factory=dict)
     """The outcome of each check that reported a finding, by the name of the check."""
+    denials: tuple[str, ...] = ()
+    """Code and place of each finding that denied, in the order of the message."""
     mutations: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()

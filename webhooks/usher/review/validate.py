@@ -162,6 +162,11 @@ def _answer(review: Review, decision: model.Decision) -> Answer:
         review=review,
         allowed=decision.allowed,
         outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
+        denials=tuple(
+            f"{judgement.code} {judgement.finding.path or '/'}"
+            for judgement in decision.judgements
+            if judgement.outcome is model.Outcome.DENY
+        ),
         missed=decision.missed,
         try_again=decision.try_again,
         unknowns=len(decision.unknowns),

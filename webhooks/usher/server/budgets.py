@@ -46,7 +46,7 @@ class Time:
 
     @property
     def was_shortened(self) -> bool:
-        """Whether other reviews took so much of the time that a deadline which passed says nothing of this one."""
+        """Whether the wait for other reviews was so long that a deadline which passed is not a fault of this one."""
         waited: float = self.began - self.arrived + self.deciding - self.read
         return waited > SHORTENED
 

@@ -12,17 +12,23 @@ from typing import BinaryIO, Final, TextIO
 import orjson
 import structlog
 
-from usher import errors
+from usher import errors, paths
 from usher.review.response import Answer, shown
 
 _LONGEST: Final = 253
 """Characters of a name that is logged: a Kubernetes name at its longest, and a bound for what strangers may send."""
 
+_SHORT: Final = 100
+"""Characters of the name of a group, and of a version."""
+
+_GROUPS: Final = 10
+"""Groups of a user that are logged."""
+
 _BETWEEN_REFUSALS: Final = 10.0
 """Seconds between two lines about refused requests of one endpoint and status; there are few statuses."""
 
 _MOST: Final = 20
-"""Conflicts, and frames of a traceback, that are logged."""
+"""Conflicts, denials and frames of a traceback that are logged, and owners that are looked at."""
 
 
 class _Output:
@@ -93,7 +99,9 @@ def configure(*, stream: TextIO | None = None) -> None:
 
 
 def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[str, float]) -> None:
-    """The decision log. It names the object and never shows it: pod specs hold secrets.
+    """The decision log, whose fields docs/decision-log.md explains.
+
+    It names the object and never shows it: pod specs hold secrets.
 
     Args:
         endpoint: its name.
@@ -106,6 +114,8 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
         "uid": shown(review.uid, _LONGEST),
         "endpoint": endpoint,
         "operation": review.operation.value,
+        "apiGroup": shown(review.resource.group, _LONGEST),
+        "apiVersion": shown(review.resource.version, _SHORT),
         "kind": shown(review.kind, _LONGEST),
         "namespace": shown(review.namespace, _LONGEST),
         "name": shown(review.name, _LONGEST),
@@ -113,21 +123,32 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
         "milliseconds": round(seconds * 1000, 3),
         "phases": {name: round(value * 1000, 3) for name, value in phases.items()},
     }
-    if review.sub_resource:
-        event["subResource"] = shown(review.sub_resource, _LONGEST)
-    if review.dry_run:
-        event["dryRun"] = True
-    if answer.outcomes:
-        event["findings"] = answer.outcomes
-    if answer.mutations:
-        event["mutations"] = answer.mutations
-    if answer.conflicts:
-        event["conflicts"] = [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]]
-    if answer.missed:
-        event["missedMutations"] = answer.missed
-    if answer.unknowns:
-        event["notEvaluated"] = answer.unknowns
+    if review.user is not None:
+        event["user"] = shown(review.user.name, _LONGEST)
+        event["groups"] = [shown(group, _SHORT) for group in review.user.groups[:_GROUPS]]
+    rest: dict[str, object] = {
+        "owner": _owner(review.value),
+        "subResource": shown(review.sub_resource, _LONGEST),
+        "dryRun": review.dry_run,
+        "findings": answer.outcomes,
+        "denials": [shown(denial, _LONGEST) for denial in answer.denials[:_MOST]],
+        "mutations": answer.mutations,
+        "conflicts": [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]],
+        "missedMutations": answer.missed,
+        "notEvaluated": answer.unknowns,
+    }
+    event.update({name: value for name, value in rest.items() if value})
     _LOGGER.info("decision", **event)
+
+
+def _owner(value: paths.Object | None) -> str:
+    """Kind and name of the controller that an object says it has; nothing proves that it is true."""
+    metadata = value.get("metadata") if value else None
+    references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    for reference in references[:_MOST] if isinstance(references, list) else ():
+        if isinstance(reference, dict) and reference.get("controller") is True:
+            return shown(f"{reference.get('kind')}/{reference.get('name')}", _LONGEST)
+    return ""
 
 
 class Refusals:
