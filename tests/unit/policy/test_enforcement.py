@@ -56,6 +56,27 @@ def outcome(
     return enforcement.outcome(finding(assumption), check(severity, strict_only), where=where, enforcement=settings)
 
 
+@pytest.mark.parametrize("severity", Severity)
+def test_observe_denies_and_warns_of_nothing_and_says_what_recommended_would_deny(severity: Severity) -> None:
+    would_deny = outcome(severity=severity)[0] is DENY
+
+    assert outcome(preset="observe", severity=severity) == (AUDIT, enforcement.OBSERVED if would_deny else "")
+
+
+def test_a_rule_enforces_a_check_while_others_are_observed() -> None:
+    assert outcome(rule("deny", "research"), preset="observe")[0] is DENY
+    assert outcome(rule("warn", "research"), preset="observe")[0] is WARN
+    assert outcome(rule("deny", "production"), preset="observe") == (AUDIT, enforcement.OBSERVED)
+
+
+def test_a_finding_that_could_only_warn_is_not_observed_as_a_denial() -> None:
+    assert outcome(preset="observe", assumption="stale facts") == (AUDIT, "")
+
+
+def test_a_check_of_the_strict_preset_is_not_observed() -> None:
+    assert outcome(preset="observe", strict_only="it depends on the site")[0] is OFF
+
+
 @pytest.mark.parametrize(("preset", "expected"), [("baseline", OFF), ("recommended", OFF), ("strict", DENY)])
 def test_a_check_of_the_strict_preset_is_off_in_other_presets(preset: str, expected: model.Outcome | None) -> None:
     assert outcome(preset=preset, strict_only="It depends on the site.") == (expected, "")

@@ -128,10 +128,11 @@ class ExceptionRule(Section):
 
 
 class Enforcement(Section):
-    preset: Literal["baseline", "recommended", "strict"] = Field(
+    preset: Literal["observe", "baseline", "recommended", "strict"] = Field(
         default="recommended",
         description="What findings do, by severity: baseline denies critical ones, recommended also high ones, strict "
-        "also medium ones. Only strict has the checks that depend on the site.",
+        "also medium ones. Only strict has the checks that depend on the site. observe denies and warns of nothing, "
+        "records which findings recommended would deny, and applies only mutations that mutations.rules names.",
     )
     rules: list[EnforcementRule] = Field(default=[], description="The last rule that matches a finding decides.")
     exceptions: list[ExceptionRule] = Field(

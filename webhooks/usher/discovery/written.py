@@ -138,7 +138,7 @@ def _classes(classes: Mapping[str, priority_read.Class], default: str) -> Iterat
 
 def _enforcement(found: Sequence[Declaration]) -> Iterator[str]:
     yield "enforcement:"
-    yield "  # baseline, recommended or strict: which severities are denied, and which only warn."
+    yield "  # observe, baseline, recommended or strict: which severities are denied, and which only warn."
     yield "  preset: recommended"
     if not pool_text.may_scale(found):
         return
@@ -196,6 +196,6 @@ routing: []
 #     - {{namespaces: ["research-*"], roles: [training], priorityClass: training}}
 
 enforcement:
-  # baseline, recommended or strict: which severities are denied, and which only warn.
+  # observe, baseline, recommended or strict: which severities are denied, and which only warn.
   preset: recommended
 """

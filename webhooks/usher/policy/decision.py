@@ -130,6 +130,8 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
         milder = "it was so before" if (finding.check, finding.message) in known else leniency(check)
         if outcome is model.Outcome.DENY and milder:
             outcome, because = model.Outcome.WARN, milder
+        elif because == enforcement.OBSERVED and milder:
+            because = milder
         judgements.append(
             model.Judgement(
                 finding=finding,

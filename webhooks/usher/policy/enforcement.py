@@ -28,7 +28,17 @@ REPAIRS_A_NODE: Final = "an administrator made this pod for one node"
 _OF_NODES: Final = frozenset({"isolation", "placement"})
 """Categories of checks that keep tenants away from nodes."""
 
+OBSERVE: Final = "observe"
+"""The preset of the first days: it denies nothing and changes nothing, and records what `recommended` would deny."""
+
+OBSERVED: Final = "the preset recommended denies this"
+"""Why a finding is noted under `observe`."""
+
+_GUARDS: Final = frozenset({"exemption-by-tenant"})
+"""Checks that protect usher itself, so that no tenant exempts its namespace before enforcement begins."""
+
 PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
+    OBSERVE: dict.fromkeys(catalogue.Severity, model.Outcome.AUDIT),
     "baseline": {
         catalogue.Severity.CRITICAL: model.Outcome.DENY,
         catalogue.Severity.HIGH: model.Outcome.WARN,
@@ -88,6 +98,9 @@ def outcome(
         return model.Outcome.AUDIT, f"exception {until}: {covering.reason}"
     if decided is model.Outcome.DENY and finding.assumption:
         return model.Outcome.WARN, finding.assumption
+    if enforcement.preset == OBSERVE and decided is model.Outcome.AUDIT and not because:
+        would = _outcome_of_preset(check, "recommended")
+        return decided, OBSERVED if would is model.Outcome.DENY and not finding.assumption else ""
     is_milder = preset is not OFF and (decided is OFF or _MILDNESS[decided] > _MILDNESS[preset])
     return decided, because if is_milder else ""
 
@@ -95,6 +108,8 @@ def outcome(
 def _outcome_of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | None:
     if check.strict_only and preset != "strict":
         return OFF
+    if check.name in _GUARDS and preset == OBSERVE:
+        preset = "recommended"
     return PRESETS[preset][check.severity or catalogue.Severity.LOW]
 
 

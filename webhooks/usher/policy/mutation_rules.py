@@ -8,6 +8,7 @@ from usher import model
 from usher.config import models, selection, words
 from usher.mutation.merge import MutationRefusal
 from usher.policy.checks.catalogue import Catalogue, Entry
+from usher.policy.enforcement import OBSERVE
 
 ANNOTATION: Final = "gpu-usher.io/skip-mutations"
 """Of an object or of a pod template: names of mutations with commas between them, or * for all."""
@@ -25,6 +26,7 @@ class MutationRules:
         self._rules = config.mutations.rules
         self._opt_outs = config.mutations.opt_outs
         self._mutations = entries.mutations
+        self._observes = config.enforcement.preset == OBSERVE
         self._words = {_ALL, *(word for entry in entries.mutations.values() for word in (entry.name, entry.code))}
         self._kept = lru_cache(maxsize=1024)(self._unwanted)
         self._may_opt_out = lru_cache(maxsize=1024)(self._refusable)
@@ -75,7 +77,7 @@ class MutationRules:
 
     def _decided(self, entry: Entry, namespace: str, role: str) -> MutationRefusal | None:
         """What the last rule that fits says; without one, the default of the mutation."""
-        action = "apply" if entry.on_by_default else "off"
+        action = "apply" if entry.on_by_default and not self._observes else "off"
         because = f"it is off unless mutations.rules of usher.yaml says apply for {entry.name}"
         for index, rule in enumerate(self._rules):
             fits = rule.mutation in (_ALL, entry.name, entry.code)

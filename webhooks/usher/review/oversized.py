@@ -7,6 +7,7 @@ are created, so the object is let in with a warning.
 from typing import Final
 
 from usher.config import selection
+from usher.policy.enforcement import OBSERVE
 from usher.policy.evaluator import Evaluator, Operation
 from usher.review import response, sizes
 from usher.review.parsing import Review
@@ -53,8 +54,9 @@ def _excess(review: Review) -> sizes.Excess | None:
 
 
 def _is_spared(review: Review, evaluator: Evaluator) -> bool:
-    """Whether a denial would reach an exempt namespace, a deletion, or an object that was as large before."""
-    if selection.matches(review.namespace, evaluator.config.exempt_namespaces):
+    """Whether usher only observes, or a denial would reach an exempt namespace, a deletion, or an old object."""
+    config = evaluator.config
+    if config.enforcement.preset == OBSERVE or selection.matches(review.namespace, config.exempt_namespaces):
         return True
     if review.operation is not Operation.UPDATE or review.value is None:
         return False

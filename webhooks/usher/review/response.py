@@ -66,6 +66,8 @@ class Answer:
     """The outcome of each check that reported a finding, by the name of the check."""
     denials: tuple[str, ...] = ()
     """Code and place of each finding that denied, in the order of the message."""
+    observed: dict[str, str] = field(default_factory=dict)
+    """Code and place of a finding of each check that only the preset `observe` keeps from denying, by its name."""
     mutations: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from usher import errors, model, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.ledger import Full
+from usher.policy.enforcement import OBSERVED
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.evaluator import Evaluator, Operation
 from usher.review import missed_mutations, oversized, response, scaling
@@ -162,15 +163,16 @@ def _answer(review: Review, decision: model.Decision) -> Answer:
         review=review,
         allowed=decision.allowed,
         outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
-        denials=tuple(
-            f"{judgement.code} {judgement.finding.path or '/'}"
-            for judgement in decision.judgements
-            if judgement.outcome is model.Outcome.DENY
-        ),
+        denials=tuple(_place(each) for each in decision.judgements if each.outcome is model.Outcome.DENY),
+        observed={each.name: _place(each) for each in decision.judgements if each.because == OBSERVED},
         missed=decision.missed,
         try_again=decision.try_again,
         unknowns=len(decision.unknowns),
     )
+
+
+def _place(judgement: model.Judgement) -> str:
+    return f"{judgement.code} {judgement.finding.path or '/'}"
 
 
 def _display_name(review: Review) -> str:

@@ -132,6 +132,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
         "dryRun": review.dry_run,
         "findings": answer.outcomes,
         "denials": [shown(denial, _LONGEST) for denial in answer.denials[:_MOST]],
+        "observed": [shown(place, _LONGEST) for place in list(answer.observed.values())[:_MOST]],
         "mutations": answer.mutations,
         "conflicts": [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]],
         "missedMutations": answer.missed,

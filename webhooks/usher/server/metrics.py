@@ -64,6 +64,12 @@ class Metrics:
             ["mutation", "kind"],
             registry=self.registry,
         )
+        self._observed = prometheus.Counter(
+            "usher_observed_denials",
+            "Objects that the preset observe let in and the preset recommended denies, by check.",
+            ["check"],
+            registry=self.registry,
+        )
         self._not_evaluated = prometheus.Counter(
             "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation.",
             registry=self.registry,
@@ -95,6 +101,8 @@ class Metrics:
         self._second(endpoint).observe(seconds)
         for check, outcome in answer.outcomes.items():
             self._findings.labels(check, outcome).inc()
+        for check in answer.observed:
+            self._observed.labels(check).inc()
         for mutation in answer.mutations:
             self._mutations.labels(mutation).inc()
         for mutation in answer.missed:
