@@ -28,7 +28,7 @@ _SUFFIXES = ("", ".go", ".json", ".md", ".py", ".rego", ".toml", ".yaml", ".yml"
 _LARGEST = 2_000_000
 """Bytes. Larger files are built, and hold no sentence that another file does not hold."""
 
-_SOMEWHERE_ELSE = ("gpu" + "-domain", "gpu" + "_domain", "reliability" + ".md", "../shared" + "/reference")
+_SOMEWHERE_ELSE = ("gpu" + "-domain", "gpu" + "_domain", "reference/reliability" + ".md", "../shared" + "/reference")
 """Notes that are not part of the repository, under every name they have had here."""
 
 _REFERENCE = re.compile(r"docs/domain/([\w-]+\.md)(?:#([\w-]+))?")

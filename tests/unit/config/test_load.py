@@ -45,7 +45,7 @@ def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
 
     assert problems == [
         (4, "pools[0].taintz", "unknown key; did you mean taints?"),
-        (6, "enforcement.preset", "expected baseline, recommended or strict, found 'hard'"),
+        (6, "enforcement.preset", "expected observe, baseline, recommended or strict, found 'hard'"),
     ]
 
 
@@ -84,7 +84,7 @@ def test_a_misspelt_word_gets_the_nearest_known_word(tmp_path: Path, text: str, 
         ("facts: {staleAfter: 5 minutes}", "expected a number with s, m or h, as in 90s or 5m, found '5 minutes'"),
         ("quotas: [{name: a, limits: []}]", "must not be empty"),
         ("gangs: []", "expected a mapping of keys to values, found a list"),
-        ('enforcement: {preset: "\\e[31m"}', "expected baseline, recommended or strict, found '\\x1b[31m'"),
+        ('enforcement: {preset: "\\e[31m"}', "expected observe, baseline, recommended or strict, found '\\x1b[31m'"),
         (
             "pools: [{name: a, nodeSelector: {a: b}, labels: {a: b}}]",
             "unknown key; did you mean nodeSelector?",

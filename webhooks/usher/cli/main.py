@@ -48,6 +48,9 @@ COMMANDS: Final = {
     "certs": Lazy(module="usher.cli.certs", name="certs", help="Make or show the server's certificate."),
     "config": Lazy(module="usher.cli.config", name="config", help="Check usher.yaml, or print its schema."),
     "manifests": Lazy(module="usher.cli.manifests", name="manifests", help="Print manifests for the cluster."),
+    "preflight": Lazy(
+        module="usher.cli.preflight", name="preflight", help="Say what enforcement would meet in a live cluster."
+    ),
     "uninstall": Lazy(module="usher.cli.uninstall", name="uninstall", help="Remove gpu-usher from a cluster."),
     "completion": Lazy(module="usher.cli.completion", name="completion", help="Print the completion of your shell."),
 }

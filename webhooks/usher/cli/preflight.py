@@ -1,0 +1,86 @@
+"""`usher preflight`: what a cluster needs before usher enforces anything in it."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from usher.cli import inputs
+
+if TYPE_CHECKING:
+    from usher.config import models
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher preflight --config usher.yaml
+  usher preflight --format json | jq '.denied[]'
+
+\b
+Exit codes:
+  0  nothing needs attention
+  1  a point needs attention
+  2  something could not be found out, or the cluster could not be read"""
+)
+@inputs.config_option
+@inputs.cluster_options
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server.")
+@inputs.format_option
+@click.pass_context
+def preflight(
+    context: click.Context,
+    *,
+    config: Path | None,
+    kubeconfig: Path | None,
+    context_name: str | None,
+    namespace: str,
+    format_name: str,
+) -> None:
+    """Look at a live cluster before usher enforces anything in it. It changes nothing.
+
+    It says what the preset of usher.yaml would deny of the workloads that are there, and whose they are; with the
+    preset observe, what recommended would deny. It looks at usher's server, webhooks and certificates, and at webhooks
+    of others whose timeouts add up, or that fail closed on what they need to come back.
+    """
+    from usher.cluster import connection, recording
+    from usher.policy import assembly
+    from usher.preflight import cluster, denials, judge, ours
+    from usher.preflight.point import State
+    from usher.reports import preflight as report
+    from usher.scan import cluster as workloads
+    from usher.scan import findings, runner
+
+    api = connection.connect(kubeconfig=kubeconfig, context=context_name)
+    looked = cluster.look(api, namespace=namespace)
+    asked = connection.connect(kubeconfig=kubeconfig, context=context_name, hurried=True)
+    refusal = cluster.refusal(asked, namespace=namespace)
+    file = inputs.find_config(config)
+    known = recording.store(list(recording.read(api)))
+    settings = runner.Settings(command=findings.Command.AUDIT, configuration=str(file or ""), origin=api.name)
+    enforced = _enforced(inputs.load_config(file))
+    evaluator = assembly.embedded(enforced, file=file, facts=known)
+    with contextlib.closing(evaluator.engine):
+        audited = runner.run(workloads.read(api), evaluator=evaluator, settings=settings)
+    denied = denials.of(audited)
+    found = [
+        *judge.points(looked, namespace=namespace, refusal=refusal, now=ours.today()),
+        *denials.points(audited, denied),
+    ]
+    preset = enforced.enforcement.preset
+    if format_name == "json":
+        click.echo(json.dumps(report.document(api.name, preset, found, denied), indent=2))
+    else:
+        click.echo("\n".join(report.lines(api.name, preset, found, denied)))
+    states = {each.state for each in found}
+    context.exit(2 if State.NOT_KNOWN in states else 1 if State.ATTENTION in states else 0)
+
+
+def _enforced(config: "models.Config") -> "models.Config":
+    """The configuration with `recommended` in place of `observe`, which would deny nothing."""
+    if config.enforcement.preset != "observe":
+        return config
+    enforcement = config.enforcement.model_copy(update={"preset": "recommended"})
+    return config.model_copy(update={"enforcement": enforcement})

@@ -1,0 +1,33 @@
+"""One point of a preflight: what was looked at, and what came of it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    GOOD = "good"
+    ATTENTION = "attention"
+    """Somebody should do something before enforcement."""
+    NOT_KNOWN = "not known"
+    """It could not be found out, which is neither good nor bad."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    topic: str
+    """A word of the list of topics: `api-server`, `webhooks`, `certificate`, `server`, `other-webhooks`, ..."""
+    state: State
+    text: str
+    remedy: str = ""
+
+
+def good(topic: str, text: str) -> Point:
+    return Point(topic=topic, state=State.GOOD, text=text)
+
+
+def attention(topic: str, text: str, remedy: str) -> Point:
+    return Point(topic=topic, state=State.ATTENTION, text=text, remedy=remedy)
+
+
+def not_known(topic: str, text: str, remedy: str = "") -> Point:
+    return Point(topic=topic, state=State.NOT_KNOWN, text=text, remedy=remedy)

@@ -1,0 +1,99 @@
+"""Webhooks as an API server has them registered, read from their configurations."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from usher import paths
+from usher.preflight import selectors
+
+DEFAULT_TIMEOUT: Final = 10
+"""Seconds, for a webhook that names no timeout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """One webhook of a configuration; `value` is its object."""
+
+    configuration: str
+    mutating: bool
+    value: paths.Object
+
+    @property
+    def name(self) -> str:
+        return str(self.value.get("name", ""))
+
+    @property
+    def title(self) -> str:
+        kind = "MutatingWebhookConfiguration" if self.mutating else "ValidatingWebhookConfiguration"
+        return f"{self.name} ({kind} {self.configuration})"
+
+    @property
+    def fails_closed(self) -> bool:
+        return self.value.get("failurePolicy", "Fail") == "Fail"
+
+    @property
+    def timeout(self) -> int:
+        """Seconds."""
+        value = self.value.get("timeoutSeconds", DEFAULT_TIMEOUT)
+        return value if isinstance(value, int) else DEFAULT_TIMEOUT
+
+    @property
+    def service(self) -> tuple[str, str] | None:
+        """Namespace and name of its Service; None for one that is called by a URL."""
+        client = self.value.get("clientConfig")
+        service = client.get("service") if isinstance(client, dict) else None
+        if not isinstance(service, dict):
+            return None
+        return str(service.get("namespace", "")), str(service.get("name", ""))
+
+    @property
+    def bundle(self) -> str:
+        """The CA certificates to trust it by: base64 of PEM, empty without any."""
+        client = self.value.get("clientConfig")
+        return str(client.get("caBundle") or "") if isinstance(client, dict) else ""
+
+    @property
+    def chooses(self) -> bool:
+        """Whether labels of objects or conditions also decide about what it is asked for."""
+        return bool(self.value.get("matchConditions")) or not _is_empty(self.value.get("objectSelector"))
+
+    def creates(self, group: str, resource: str) -> bool:
+        """Whether it is asked about the creation of a resource."""
+        return any(_fits(rule, group, resource) for rule in _list(self.value.get("rules")))
+
+    def selects(self, labels: Mapping[str, str]) -> bool | None:
+        """Whether it is asked about objects of a namespace with these labels; None where that cannot be read."""
+        return selectors.selects(self.value.get("namespaceSelector"), labels)
+
+
+def read(configurations: Iterable[paths.Object], *, mutating: bool) -> Iterator[Webhook]:
+    """All webhooks of some configurations."""
+    for configuration in configurations:
+        metadata = configuration.get("metadata")
+        name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+        for value in _list(configuration.get("webhooks")):
+            if isinstance(value, dict):
+                yield Webhook(configuration=name, mutating=mutating, value=value)
+
+
+def _fits(rule: paths.Json, group: str, resource: str) -> bool:
+    if not isinstance(rule, dict):
+        return False
+    return (
+        _names(rule.get("operations"), "CREATE")
+        and _names(rule.get("apiGroups"), group)
+        and (_names(rule.get("resources"), resource) or "*/*" in _list(rule.get("resources")))
+    )
+
+
+def _names(values: paths.Json, wanted: str) -> bool:
+    return not {"*", wanted}.isdisjoint(each for each in _list(values) if isinstance(each, str))
+
+
+def _list(value: paths.Json) -> list[paths.Json]:
+    return list(value) if isinstance(value, list) else []
+
+
+def _is_empty(selector: paths.Json) -> bool:
+    return not isinstance(selector, dict) or not any(selector.values())
