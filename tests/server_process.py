@@ -161,7 +161,12 @@ def ask(
 
 @contextlib.contextmanager
 def running(
-    directory: Path, *, config: paths.Object | None = None, arguments: tuple[str, ...] = (), awaited: bool = True
+    directory: Path,
+    *,
+    config: paths.Object | None = None,
+    arguments: tuple[str, ...] = (),
+    awaited: bool = True,
+    from_files: bool = True,
 ) -> Iterator[ServerProcess]:
     """A server that is ready, and has ended when the context is left.
 
@@ -170,6 +175,7 @@ def running(
         config: its usher.yaml.
         arguments: further ones of `usher serve`.
         awaited: whether to wait until it is ready; else only until it answers at all.
+        from_files: whether it serves the certificate in the directory; else `arguments` say which.
 
     Raises:
         ProcessError: it did not get ready; the message holds the end of its log.
@@ -180,11 +186,12 @@ def running(
         (directory / "usher.yaml").write_bytes(orjson.dumps(config))
         arguments = (f"--config={directory / 'usher.yaml'}", *arguments)
     port, admin_port = processes.free_ports(2)
+    files = (f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}") if from_files else ()
     process = processes.start(
         "usher",
         [
             *(sys.executable, "-m", "usher", "serve", f"--host={processes.LOOPBACK}"),
-            *(f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}"),
+            *files,
             *(f"--port={port}", f"--admin-port={admin_port}"),
             *arguments,
         ],

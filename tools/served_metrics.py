@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from prometheus_client.metrics import MetricWrapperBase
 
-from usher.certs.serving import Reloader
+from usher.certs.serving import Source
 from usher.cluster.live import LiveFacts
 from usher.facts.store import Store
 from usher.server.metrics import Metrics
@@ -41,6 +41,7 @@ class _NoCertificate:
     """A certificate that was never loaded: the metrics are read for their names alone."""
 
     leaf = SimpleNamespace(not_valid_after_utc=datetime.fromtimestamp(0, UTC))
+    authority = None
     problem = None
 
 
@@ -59,7 +60,7 @@ _INFO_LABELS: Final[Mapping[str, tuple[str, ...]]] = {"usher_build": ("version",
 def own() -> Iterator[Served]:
     """In alphabetical order, without those of the Prometheus client."""
     metrics = Metrics(engine="wasm", revision="0")
-    metrics.watch_certificate(cast(Reloader, _NoCertificate()))
+    metrics.watch_certificate(cast(Source, _NoCertificate()))
     metrics.watch_facts(cast(LiveFacts, _NoFacts()))
     metrics.of_quotas()
     registry: Any = metrics.registry

@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from e2e.processes import LOOPBACK
 
@@ -32,8 +32,11 @@ class Endpoints:
 
 
 @contextlib.contextmanager
-def balancing(endpoints: Endpoints) -> Iterator[int]:
-    """A port whose connections go to the endpoints in turn. It skips ports without a listener."""
+def balancing(endpoints: Endpoints, *, opened: Callable[[], object] = lambda: None) -> Iterator[int]:
+    """A port whose connections go to the endpoints in turn. It skips ports without a listener.
+
+    `opened` is called for each connection.
+    """
     listener = socket.create_server((LOOPBACK, 0), backlog=256)
 
     def accept() -> None:
@@ -41,6 +44,7 @@ def balancing(endpoints: Endpoints) -> Iterator[int]:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = listener.accept()
+                opened()
                 threading.Thread(target=_serve, args=(client, endpoints.in_turn()), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()

@@ -27,6 +27,7 @@ BASE = ROOT / "manifests" / "base"
 CRDS = ROOT / "manifests" / "crds"
 WEBHOOKS = ROOT / "manifests" / "webhooks"
 CERT_MANAGER = ROOT / "manifests" / "overlays" / "cert-manager"
+FILES = ROOT / "manifests" / "overlays" / "files"
 NAMESPACE = "gpu-usher"
 
 
@@ -95,19 +96,26 @@ def test_the_base_is_taken_in_order_and_its_deployment_becomes_available(site: C
         "namespace/gpu-usher-quotas",
         "serviceaccount/gpu-usher",
         "role.rbac.authorization.k8s.io/gpu-usher-quotas",
+        "role.rbac.authorization.k8s.io/gpu-usher-certificates",
         "clusterrole.rbac.authorization.k8s.io/gpu-usher-audit",
+        "clusterrole.rbac.authorization.k8s.io/gpu-usher-certificates",
         "clusterrole.rbac.authorization.k8s.io/gpu-usher-facts",
         "clusterrole.rbac.authorization.k8s.io/gpu-usher-metrics",
         "clusterrole.rbac.authorization.k8s.io/gpu-usher-metrics-reader",
         "clusterrole.rbac.authorization.k8s.io/gpu-usher-quotas",
         "rolebinding.rbac.authorization.k8s.io/gpu-usher-quotas",
+        "rolebinding.rbac.authorization.k8s.io/gpu-usher-certificates",
+        "clusterrolebinding.rbac.authorization.k8s.io/gpu-usher-certificates",
         "clusterrolebinding.rbac.authorization.k8s.io/gpu-usher-facts",
         "clusterrolebinding.rbac.authorization.k8s.io/gpu-usher-metrics",
         "clusterrolebinding.rbac.authorization.k8s.io/gpu-usher-quotas",
         "configmap/gpu-usher",
+        "secret/gpu-usher-certificates",
         "service/gpu-usher",
         "deployment.apps/gpu-usher",
         "poddisruptionbudget.policy/gpu-usher",
+        "validatingadmissionpolicy.admissionregistration.k8s.io/gpu-usher-ca-bundle",
+        "validatingadmissionpolicybinding.admissionregistration.k8s.io/gpu-usher-ca-bundle",
     ]
     assert [line.split()[0] for line in tried.splitlines()] == [line.split()[0] for line in applied.splitlines()]
 
@@ -140,29 +148,59 @@ def test_the_commands_of_the_readme_install_it(site: Cluster, tmp_path: Path) ->
         timeout=60,
     )
 
-    trusted = (tmp_path / "ca" / "ca.crt").read_bytes()
-    secret = site.get("Secret", "gpu-usher-tls", namespace=NAMESPACE)
-    assert secret["type"] == "kubernetes.io/tls"
-    assert base64.b64decode(secret["data"]["ca.crt"]) == trusted
-    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
-        configuration = site.get(kind, "gpu-usher", api_version="admissionregistration.k8s.io/v1")
-        assert base64.b64decode(configuration["webhooks"][0]["clientConfig"]["caBundle"]) == trusted
     site.kubectl("rollout", "status", "deployment/gpu-usher", f"--namespace={NAMESPACE}", "--timeout=30s")
+    # kwok runs no container, so a server beside the cluster does what the pods would do.
+    with started(arguments_of_pods(site, tmp_path), log=tmp_path / "usher.log") as port:
+        trusted = wait_until(lambda: bundles(site), description="the server filled caBundle in")
+        assert serves(port, trusted)
 
-    site.kubectl("apply", "--kustomize", str(BASE))
-    configuration = site.get(kind, "gpu-usher", api_version="admissionregistration.k8s.io/v1")
-    assert configuration["webhooks"][0]["clientConfig"]["caBundle"], "applied again, the base takes nothing away"
+    for directory in (BASE, WEBHOOKS):
+        site.kubectl("apply", "--kustomize", str(directory))
+    assert bundles(site) == trusted, "applied again, they take nothing away"
+    assert site.get("Secret", "gpu-usher-certificates", namespace=NAMESPACE)["data"].keys() >= {"tls.crt", "ca.key"}
 
 
-def test_the_server_starts_with_what_its_pods_are_given(cluster: Cluster, tmp_path: Path) -> None:
-    """The arguments of the Deployment, with the Secret and the ConfigMap where it mounts them."""
-    objects = {each["kind"]: each for each in rendered(cluster, BASE)}
+def arguments_of_pods(cluster: Cluster, directory: Path, *, overlay: Path = BASE) -> list[str]:
+    """The arguments of the Deployment, with its files below a directory and its account's kubeconfig."""
+    objects = {each["kind"]: each for each in rendered(cluster, overlay)}
+    (container,) = objects["Deployment"]["spec"]["template"]["spec"]["containers"]
+    place = directory / "etc" / "usher" / "config"
+    place.mkdir(parents=True)
+    for name, content in objects["ConfigMap"]["data"].items():
+        (place / name).write_text(content)
+    arguments = [argument.replace("=/etc/", f"={directory}/etc/") for argument in container["args"]]
+    if "--certificates=self-managed" in arguments:
+        arguments.append(f"--kubeconfig={accounts.kubeconfig(cluster, 'pods')}")
+    return arguments
+
+
+def bundles(cluster: Cluster) -> str:
+    """What all our webhooks trust, in PEM; empty while they differ."""
+    found = {
+        webhook["clientConfig"].get("caBundle", "")
+        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+        for webhook in cluster.get(kind, "gpu-usher", api_version="admissionregistration.k8s.io/v1")["webhooks"]
+    }
+    return base64.b64decode(found.pop()).decode() if len(found) == 1 else ""
+
+
+def serves(port: int, trusted: str) -> bool:
+    """Whether a server on this port is the Service for clients that trust these CAs."""
+    context = ssl.create_default_context(cadata=trusted)
+    with (
+        socket.create_connection((LOOPBACK, port)) as plain,
+        context.wrap_socket(plain, server_hostname="gpu-usher.gpu-usher.svc") as encrypted,
+    ):
+        return encrypted.version() == "TLSv1.3"
+
+
+def test_the_server_starts_with_the_files_that_pods_of_the_overlay_are_given(cluster: Cluster, tmp_path: Path) -> None:
+    """The Secret of `usher certs issue`, where the Deployment mounts it."""
+    objects = {each["kind"]: each for each in rendered(cluster, FILES)}
     issued = yaml.safe_load(command.usher("certs", "issue", "--secret=gpu-usher-tls").out)
     secret = {key: base64.b64decode(value) for key, value in issued["data"].items()}
-    settings = {key: value.encode() for key, value in objects["ConfigMap"]["data"].items()}
     pod = objects["Deployment"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-
     mounted = {
         mount["mountPath"]: volume
         for mount in container["volumeMounts"]
@@ -171,20 +209,27 @@ def test_the_server_starts_with_what_its_pods_are_given(cluster: Cluster, tmp_pa
     }
     assert mounted["/etc/usher/tls"]["secret"]["secretName"] == issued["metadata"]["name"]
     assert mounted["/etc/usher/config"]["configMap"]["name"] == objects["ConfigMap"]["metadata"]["name"]
-    for path, files in {"/etc/usher/tls": secret, "/etc/usher/config": settings}.items():
-        place = tmp_path / path.removeprefix("/")
-        place.mkdir(parents=True)
-        for name, content in files.items():
-            (place / name).write_bytes(content)
-    arguments = [argument.replace("=/etc/", f"={tmp_path}/etc/") for argument in container["args"]]
+    (tmp_path / "etc" / "usher" / "tls").mkdir(parents=True)
+    for name, content in secret.items():
+        (tmp_path / "etc" / "usher" / "tls" / name).write_bytes(content)
 
-    context = ssl.create_default_context(cadata=secret["ca.crt"].decode())
-    with (
-        started(arguments, log=tmp_path / "usher.log") as port,
-        socket.create_connection((LOOPBACK, port)) as plain,
-        context.wrap_socket(plain, server_hostname="gpu-usher.gpu-usher.svc") as encrypted,
-    ):
-        assert encrypted.version() == "TLSv1.3"
+    arguments = arguments_of_pods(cluster, tmp_path, overlay=FILES)
+    with started(arguments, log=tmp_path / "usher.log") as port:
+        assert serves(port, secret["ca.crt"].decode())
+
+
+def test_with_files_the_server_may_patch_no_webhook_and_read_no_secret(cluster: Cluster) -> None:
+    left_out = set(names(rendered(cluster, BASE))) - set(names(rendered(cluster, FILES)))
+
+    assert sorted(left_out) == [
+        "ClusterRole gpu-usher-certificates",
+        "ClusterRoleBinding gpu-usher-certificates",
+        "Role gpu-usher-certificates",
+        "RoleBinding gpu-usher-certificates",
+        "Secret gpu-usher-certificates",
+        "ValidatingAdmissionPolicy gpu-usher-ca-bundle",
+        "ValidatingAdmissionPolicyBinding gpu-usher-ca-bundle",
+    ]
 
 
 def test_the_overlay_with_cert_manager_is_taken(site: Cluster) -> None:
@@ -195,7 +240,7 @@ def test_the_overlay_with_cert_manager_is_taken(site: Cluster) -> None:
 
     assert sorted(names(objects)) == sorted(
         [
-            *names(rendered(site, BASE)),
+            *names(rendered(site, FILES)),
             *names(rendered(site, WEBHOOKS)),
             "Certificate gpu-usher-ca",
             "Certificate gpu-usher-tls",

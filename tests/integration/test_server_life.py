@@ -185,7 +185,7 @@ def test_a_configuration_that_is_wrong_is_named(tmp_path: Path) -> None:
 def test_without_certificate_and_key_the_usage_is_shown(tmp_path: Path, arguments: list[str]) -> None:
     run = serve(tmp_path, *arguments)
     assert run.code == 2
-    assert "give --certificate and --key, or --dev to try it on this machine" in run.err
+    assert "give --certificate and --key, or --certificates self-managed with a cluster" in run.err
 
 
 def test_a_certificate_of_ones_own_and_that_of_dev_exclude_each_other(tmp_path: Path) -> None:

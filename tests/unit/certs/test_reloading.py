@@ -216,7 +216,7 @@ async def test_the_watch_reports_reloads_and_each_problem_once(directory: Path) 
     reports: asyncio.Queue[Checked] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     reloader = reloader_of(directory)
-    watch = loop.create_task(reloader.watch(0.001, report=reports.put_nowait))
+    watch = loop.create_task(serving.watch(reloader, 0.001, report=reports.put_nowait))
 
     write_pair(directory, second, key=False)
     problem = await asyncio.wait_for(reports.get(), BOUND)

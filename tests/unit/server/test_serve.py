@@ -1,9 +1,13 @@
 """Decisions around the servers: when they are ready, and how their addresses are written."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from usher.certs.serving import Source
+from usher.errors import ClusterError
 from usher.server import ports, serve
 
 EXPIRES = datetime(2026, 11, 21, 8, 30, tzinfo=UTC)
@@ -19,7 +23,23 @@ EXPIRES = datetime(2026, 11, 21, 8, 30, tzinfo=UTC)
     ],
 )
 def test_a_server_is_ready_while_it_can_answer(*, started: bool, stopping: bool, left: timedelta, missing: str) -> None:
-    assert serve._missing(started=started, stopping=stopping, expires=EXPIRES, now=EXPIRES - left) == missing
+    leaf = SimpleNamespace(not_valid_after_utc=EXPIRES)
+    source = cast(Source, SimpleNamespace(leaf=leaf, problem=None))
+
+    assert serve._missing(started=started, stopping=stopping, source=source, now=EXPIRES - left) == missing
+
+
+@pytest.mark.parametrize(
+    ("problem", "missing"),
+    [
+        (None, "there is no certificate yet: usher is making it"),
+        (ClusterError("no answer"), "there is no certificate yet: no answer"),
+    ],
+)
+def test_a_server_without_its_first_certificate_is_not_ready(problem: ClusterError | None, missing: str) -> None:
+    source = cast(Source, SimpleNamespace(leaf=None, problem=problem))
+
+    assert serve._missing(started=True, stopping=False, source=source, now=EXPIRES) == missing
 
 
 @pytest.mark.parametrize(

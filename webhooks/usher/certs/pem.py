@@ -1,7 +1,6 @@
 """Reads certificates and keys from PEM files; errors name the file and the remedy."""
 
-import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,11 +18,12 @@ _SIGNING_KEYS = (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey, ed25519.Ed25519P
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A serving certificate and its key on disk, which belong together."""
+    """A serving certificate and its key, which belong together."""
 
     leaf: x509.Certificate
-    digest: bytes
-    """SHA-256 over both files."""
+    certificate_pem: bytes
+    """The leaf, and CAs after it if the file has some."""
+    key_pem: bytes = field(repr=False)
 
 
 def read(path: Path) -> bytes:
@@ -42,7 +42,7 @@ def read(path: Path) -> bytes:
         raise CertificateError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def certificates(content: bytes, *, source: Path) -> list[x509.Certificate]:
+def certificates(content: bytes, *, source: Path | str) -> list[x509.Certificate]:
     """All certificates of a PEM file, in its order; at least one.
 
     Raises:
@@ -58,7 +58,7 @@ def certificates(content: bytes, *, source: Path) -> list[x509.Certificate]:
     return found
 
 
-def private_key(content: bytes, *, source: Path) -> CertificateIssuerPrivateKeyTypes:
+def private_key(content: bytes, *, source: Path | str) -> CertificateIssuerPrivateKeyTypes:
     """The private key of a PEM file: EC, RSA, Ed25519 or Ed448.
 
     Raises:
@@ -107,8 +107,7 @@ def read_pair(certificate_file: Path, key_file: Path) -> Pair:
             f"{certificate_file}: the certificate has no subject alternative name, and the API server looks at "
             "nothing else; issue it for <service>.<namespace>.svc"
         )
-    digest = hashlib.sha256(hashlib.sha256(certificate_pem).digest() + hashlib.sha256(key_pem).digest()).digest()
-    return Pair(leaf=leaf, digest=digest)
+    return Pair(leaf=leaf, certificate_pem=certificate_pem, key_pem=key_pem)
 
 
 def check_dates(certificate: x509.Certificate, *, source: Path, now: datetime) -> None:

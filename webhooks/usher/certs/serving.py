@@ -1,12 +1,8 @@
-"""TLS contexts for the webhook server, and their reload while connections are open.
+"""A serving certificate from two files, and its reload while connections are open.
 
-A live `SSLContext` is never touched: loading a pair that does not match would leave it unable to serve. Instead the
-server listens with a front context without a certificate, whose `sni_callback` puts the current context in its place
-at each handshake (OpenSSL calls it for clients without SNI too). A new pair is read, checked and made into a context of
-its own, and only then becomes the current one; open connections keep the context that they began with.
-
-With uvicorn 0.47 or later: `Config(..., ssl_context_factory=lambda config, default: reloader.context)`. No library:
-uvicorn reads a certificate once, at its start.
+A new pair is read, checked and made into a context of its own, and only then becomes the current one (`contexts`). With
+uvicorn 0.47 or later: `Config(..., ssl_context_factory=lambda config, default: source.context)`. No library: uvicorn
+reads a certificate once, at its start.
 """
 
 import asyncio
@@ -15,14 +11,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from cryptography import x509
 
 from usher.certs import pem
-from usher.errors import CertificateError
+from usher.certs.contexts import Clients, Front, context_of
+from usher.errors import CertificateError, UsherError
 
 RELOAD_INTERVAL = 10.0
 """Seconds between checks of the files. Mounted Secrets give no reliable file events."""
+
+_SOON = 1.0
+"""Seconds between checks while a certificate is awaited."""
 
 
 def server_context(
@@ -37,32 +38,75 @@ def server_context(
     Raises:
         CertificateError: a file is missing or unreadable, the key is another's, or the leaf is not valid at `now`.
     """
-    return _load(certificate_file, key_file, minimum=minimum, now=now or datetime.now(UTC)).context
+    pair, source = _read(certificate_file, key_file, now=now or datetime.now(UTC))
+    return context_of(pair, minimum=minimum, source=source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The result of a check of the files."""
+    """The result of a check of the certificate in service."""
 
     reloaded: bool
     """A new pair is served from now on."""
-    problem: CertificateError | None
-    """Why the files cannot be served; the earlier pair still is."""
+    problem: UsherError | None
+    """Why the newest pair cannot be served, or not be kept right; the earlier one still is in service."""
+
+
+class Source(Protocol):
+    """What keeps a certificate in service. `check` may run in any thread, but in one at a time."""
+
+    context: ssl.SSLContext
+    """For the listener of the webhook port."""
+    admin_context: ssl.SSLContext
+    """For the listener of the admin port."""
+    problem: UsherError | None
+    """What the last check found wrong."""
+
+    @property
+    def leaf(self) -> x509.Certificate | None:
+        """The certificate that new connections see; None before the first."""
+        ...
+
+    @property
+    def authority(self) -> x509.Certificate | None:
+        """The CA that signs the next leaf, if that is known."""
+        ...
+
+    @property
+    def settled(self) -> bool:
+        """Whether the newest certificate is in service."""
+        ...
+
+    def check(self) -> Checked:
+        """Looks whether another pair should be served, and serves it."""
+        ...
+
+
+async def watch(source: Source, interval: float = RELOAD_INTERVAL, *, report: Callable[[Checked], None]) -> None:
+    """Checks every `interval` seconds until cancelled, and more often while a new certificate is not in service yet.
+
+    `report` gets each reload, each new problem (once, while its message stays the same) and its end.
+    """
+    pause = interval if source.leaf is not None else 0.0
+    while True:
+        await asyncio.sleep(pause)
+        before = source.problem
+        # A file system that hangs must not hold up the answers.
+        checked = await asyncio.to_thread(source.check)
+        if checked.reloaded or str(checked.problem) != str(before):
+            report(checked)
+        pause = interval if source.settled else min(interval, _SOON)
 
 
 class Reloader:
-    """Keeps serving the newest good pair of two files.
-
-    `context` is for the listener. `leaf` is the certificate in service, `problem` what the last check found wrong:
-    both for readiness and metrics. Contexts are swapped by one assignment, so `check` may run in any thread, but in one
-    at a time.
-    """
+    """Keeps serving the newest good pair of two files, and asks clients for a certificate of the CAs in a third."""
 
     def __init__(
         self,
         certificate_file: Path,
         key_file: Path,
         *,
+        client_file: Path | None = None,
         minimum: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -73,86 +117,55 @@ class Reloader:
         """
         self._certificate_file = certificate_file
         self._key_file = key_file
-        self._minimum = minimum
+        self._client_file = client_file
         self._clock = clock
-        self._serving = _load(certificate_file, key_file, minimum=minimum, now=clock())
-        self.problem: CertificateError | None = None
-        self.context = _bare_context(minimum)
-        self.context.sni_callback = self._choose
+        self._front = Front(minimum=minimum, asks_clients=client_file is not None)
+        self._clients, self._pair = self._load()
+        self.context, self.admin_context = self._front.context, self._front.admin_context
+        self.problem: UsherError | None = None
 
     @property
     def leaf(self) -> x509.Certificate:
         """The certificate that new connections see."""
-        return self._serving.pair.leaf
+        return self._pair.leaf
+
+    @property
+    def authority(self) -> None:
+        """The CA is someone else's."""
+        return
+
+    @property
+    def settled(self) -> bool:
+        """Files are either in service or a problem."""
+        return True
 
     def check(self) -> Checked:
-        """Looks at both files; what differs from the pair in service is checked, and served if it is good.
+        """Looks at the files. A pair that differs from the pair in service is checked, and served if it is good.
 
         A pair that stays the same is a problem too once it has expired.
         """
-        before = self._serving
+        before = self._pair, self._clients
         try:
-            now = self._clock()
-            certificate_file, key_file = _resolve(self._certificate_file, self._key_file)
-            pair = pem.read_pair(certificate_file, key_file)
-            if pair.digest == before.pair.digest:
-                pem.check_dates(pair.leaf, source=certificate_file, now=now)
-            else:
-                self._serving = _load(self._certificate_file, self._key_file, minimum=self._minimum, now=now)
+            clients, pair = self._load(before)
         except CertificateError as problem:
             self.problem = problem
         else:
-            self.problem = None
-        return Checked(reloaded=self._serving is not before, problem=self.problem)
+            self._pair, self._clients, self.problem = pair, clients, None
+        return Checked(reloaded=(self._pair, self._clients) != before, problem=self.problem)
 
-    async def watch(self, interval: float = RELOAD_INTERVAL, *, report: Callable[[Checked], None]) -> None:
-        """Checks every `interval` seconds until cancelled.
-
-        `report` gets each reload, each new problem (once, while its message stays the same) and its end.
-        """
-        while True:
-            await asyncio.sleep(interval)
-            before = self.problem
-            # A file system that hangs must not hold up the answers.
-            checked = await asyncio.to_thread(self.check)
-            if checked.reloaded or str(checked.problem) != str(before):
-                report(checked)
-
-    def _choose(self, connection: ssl.SSLSocket | ssl.SSLObject, _name: str | None, _front: ssl.SSLContext) -> None:
-        connection.context = self._serving.context
+    def _load(self, before: object = None) -> tuple[Clients | None, pem.Pair]:
+        pair, source = _read(self._certificate_file, self._key_file, now=self._clock())
+        clients = Clients.read(self._client_file) if self._client_file is not None else None
+        if (pair, clients) != before:
+            self._front.show(pair, clients=clients, source=source)
+        return clients, pair
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Serving:
-    context: ssl.SSLContext
-    pair: pem.Pair
-
-
-def _load(certificate_file: Path, key_file: Path, *, minimum: ssl.TLSVersion, now: datetime) -> _Serving:
+def _read(certificate_file: Path, key_file: Path, *, now: datetime) -> tuple[pem.Pair, str]:
     certificate_file, key_file = _resolve(certificate_file, key_file)
     pair = pem.read_pair(certificate_file, key_file)
     pem.check_dates(pair.leaf, source=certificate_file, now=now)
-    context = _bare_context(minimum)
-    try:
-        # OpenSSL reads the files again. Should they change in between, it compares key and certificate itself, and
-        # the digest of what was read before makes the next check load once more.
-        context.load_cert_chain(certificate_file, key_file)
-    except OSError as error:
-        raise CertificateError(
-            f"{certificate_file}, {key_file}: OpenSSL refuses this pair: {error.strerror or error}; use ECDSA P-256 "
-            "or RSA with 2048 bits or more"
-        ) from error
-    return _Serving(context=context, pair=pair)
-
-
-def _bare_context(minimum: ssl.TLSVersion) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = minimum
-    context.set_alpn_protocols(["http/1.1"])
-    # A resumed session never sees the new certificate. The API server does not resume: its Go client keeps no tickets.
-    context.options |= ssl.OP_NO_TICKET
-    context.num_tickets = 0
-    return context
+    return pair, f"{certificate_file}, {key_file}"
 
 
 def _resolve(certificate_file: Path, key_file: Path) -> tuple[Path, Path]:

@@ -137,6 +137,18 @@ def quota_role(namespace: str) -> None:
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
+@manifests.command(name="certificate-role")
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
+def certificate_role(namespace: str) -> None:
+    """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
+    import yaml
+
+    from usher.manifests import roles
+
+    documents = roles.certificate_roles(namespace=namespace)
+    click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+
+
 @manifests.command(name="facts-role")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
 @click.option("--kueue", is_flag=True, help="Print instead the Role for Kueue's own configuration.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import inputs
+from usher.cli import certificates, inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--certificate", type=click.Path(path_type=Path), help="Serving certificate (PEM).")
-@click.option("--key", type=click.Path(path_type=Path), help="Its private key (PEM).")
+@certificates.options
 @click.option("--dev", is_flag=True, help="Make a local CA and certificate in .usher/certs, and print requests to try.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="usher.yaml. Default: safe defaults.")
 @inputs.facts_option
@@ -49,8 +48,14 @@ if TYPE_CHECKING:
 )
 @click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between checks of the files.")
 def serve(
+    certificates_mode: str | None,
     certificate: Path | None,
     key: Path | None,
+    certificate_secret: str,
+    certificate_names: tuple[str, ...],
+    webhook_configurations: str,
+    client_ca: Path | None,
+    client_names: tuple[str, ...],
     dev: bool,
     config_file: Path | None,
     facts: tuple[str, ...],
@@ -70,7 +75,8 @@ def serve(
 
     \b
     usher serve --dev                                  try it on this machine
-    usher serve --certificate tls.crt --key tls.key    in a cluster
+    usher serve                                        in a cluster, with a certificate that it makes and renews
+    usher serve --certificate tls.crt --key tls.key    with files that something else renews
     """
     import structlog
 
@@ -85,11 +91,28 @@ def serve(
         if certificate or key:
             raise click.UsageError("--dev makes its own certificate; leave out --certificate and --key")
         certificate, key = development.certificate()
-    if certificate is None or key is None:
-        raise click.UsageError("give --certificate and --key, or --dev to try it on this machine")
+    source = certificates.source(
+        certificates.Options(
+            mode="files" if dev else certificates_mode,
+            certificate=certificate,
+            key=key,
+            secret=certificate_secret,
+            configurations=webhook_configurations,
+            names=certificate_names,
+            client_ca=client_ca,
+            kubeconfig=kubeconfig,
+            context=context_name,
+        )
+    )
     host = host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
 
-    watched = _watched(facts, live=live, kubeconfig=kubeconfig, context=context_name)
+    watched = _watched(
+        facts,
+        live=live,
+        kubeconfig=kubeconfig,
+        context=context_name,
+        certified=certificates_mode == "self-managed",
+    )
     known = watched.facts.store if watched is not None else None
 
     def make() -> "Evaluator":
@@ -101,8 +124,8 @@ def serve(
     settings = Settings(
         webhook=Address(host=host, port=port),
         admin=Address(host=admin_host or host, port=admin_port),
-        certificate=certificate,
-        key=key,
+        certificate=source,
+        clients=frozenset(client_names if client_ca is not None else ()),
         reload_interval=reload_interval,
         configuration=config_file,
         metrics_access=_metrics_access(kubeconfig, context_name) if metrics_access == "token" else None,
@@ -135,7 +158,7 @@ def _metrics_access(kubeconfig: Path | None, context: str | None) -> "MetricsAcc
 
 
 def _watched(
-    files: tuple[str, ...], *, live: bool | None, kubeconfig: Path | None, context: str | None
+    files: tuple[str, ...], *, live: bool | None, kubeconfig: Path | None, context: str | None, certified: bool
 ) -> "ClusterParts | None":
     """The cluster to watch; None where no cluster is watched.
 
@@ -143,8 +166,8 @@ def _watched(
         ClusterError: there is no configuration of a cluster that can be used.
     """
     named = kubeconfig is not None or context is not None
-    if named and not live:
-        raise click.UsageError("--kubeconfig and --context need --live")
+    if named and not live and not certified:
+        raise click.UsageError("--kubeconfig and --context need --live or --certificates self-managed")
     if live and files:
         raise click.UsageError("--live and --facts are two sources of the same facts; choose one")
     if live is False or files:

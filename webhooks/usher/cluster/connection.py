@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -110,9 +110,26 @@ class Api:
         """
         return self._send("DELETE", path, value)
 
-    def _send(self, method: str, path: str, value: paths.Object) -> Answer:
+    def patch(self, path: str, operations: Sequence[paths.Object]) -> Answer:
+        """The answer to a PATCH with operations of RFC 6902, whatever its status; 422 where one of its tests fails.
+
+        Raises:
+            ClusterError: as for `get`. The server may have stored the object all the same.
+        """
+        return self._send("PATCH", path, [*operations], content="application/json-patch+json")
+
+    def apply(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a server-side apply of an object, whatever its status; it creates what is missing.
+
+        Raises:
+            ClusterError: as for `get`. The server may have stored the object all the same.
+        """
+        # JSON is YAML.
+        return self._send("PATCH", f"{path}?fieldManager=gpu-usher", value, content="application/apply-patch+yaml")
+
+    def _send(self, method: str, path: str, value: paths.Json, *, content: str = JSON) -> Answer:
         body = orjson.dumps(value)
-        return self._asked(path, lambda: self._request(method, path, query={}, accept=JSON, body=body))
+        return self._asked(path, lambda: self._request(method, path, query={}, accept=JSON, body=body, content=content))
 
     @contextlib.contextmanager
     def stream(self, path: str, *, query: Mapping[str, str], silence: float, accept: str = JSON) -> Iterator[Stream]:
@@ -170,6 +187,7 @@ class Api:
         query: Mapping[str, str],
         accept: str,
         body: bytes | None = None,
+        content: str = "",
         timeout: urllib3.Timeout | None = None,
     ) -> urllib3.BaseHTTPResponse:
         url = f"{self._configuration.host}{path}" + (f"?{urlencode(query)}" if query else "")
@@ -178,7 +196,7 @@ class Api:
                 method,
                 url,
                 body=body,
-                headers=self._headers(accept, sends=body is not None),
+                headers=self._headers(accept, content=content),
                 timeout=timeout or self._timeout,
                 retries=_SEND_ONCE if body is not None else None,
                 preload_content=timeout is None,
@@ -191,10 +209,10 @@ class Api:
             raise errors.ClusterError(f"{self.name}: the credentials cannot be used: {error}") from None
         return response
 
-    def _headers(self, accept: str, *, sends: bool) -> dict[str, str]:
+    def _headers(self, accept: str, *, content: str) -> dict[str, str]:
         headers = {"Accept": accept, "User-Agent": f"gpu-usher/{__version__}"}
-        if sends:
-            headers["Content-Type"] = JSON
+        if content:
+            headers["Content-Type"] = content
         with self._lock:
             # Runs the user's credential plugin and renews a token that has expired.
             bearer = self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")

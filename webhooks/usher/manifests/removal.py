@@ -23,8 +23,11 @@ _ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 _RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
 _CLUSTER_ROLES: Final = (
     *(roles.FACTS_NAME, roles.QUOTA_NAME, roles.CONFIG_MAPS_NAME, roles.AUDIT_NAME),
-    *(roles.METRICS_NAME, roles.METRICS_READER_NAME),
+    *(roles.METRICS_NAME, roles.METRICS_READER_NAME, roles.CERTIFICATES_NAME),
 )
+
+_GUARD: Final = "gpu-usher-ca-bundle"
+"""The policy that lets the server change nothing but caBundle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +57,13 @@ def parts(namespace: str) -> Sequence[Part]:
         _part("Role", roles.FACTS_NAME, _RBAC, kueue),
         _part("RoleBinding", roles.QUOTA_NAME, _RBAC, accounts),
         _part("Role", roles.QUOTA_NAME, _RBAC, accounts),
+        # Without this role a pod that still runs cannot make the Secret again.
+        _part("RoleBinding", roles.CERTIFICATES_NAME, _RBAC, namespace),
+        _part("Role", roles.CERTIFICATES_NAME, _RBAC, namespace),
+        _part("ValidatingAdmissionPolicyBinding", _GUARD, _ADMISSION, plural="validatingadmissionpolicybindings"),
+        _part("ValidatingAdmissionPolicy", _GUARD, _ADMISSION, plural="validatingadmissionpolicies"),
         _part("ConfigMap", "gpu-usher", "/api/v1", namespace),
-        _part("Secret", "gpu-usher-tls", "/api/v1", namespace),
+        *(_part("Secret", name, "/api/v1", namespace) for name in ("gpu-usher-tls", roles.CERTIFICATES_NAME)),
         _part("ServiceAccount", roles.ACCOUNT, "/api/v1", namespace),
         *(
             Part(title=f"Namespace {name}", path=f"/api/v1/namespaces/{name}", only_ours=True)
@@ -70,7 +78,7 @@ def definition() -> Part:
     return _part("CustomResourceDefinition", name, "/apis/apiextensions.k8s.io/v1")
 
 
-def _part(kind: str, name: str, root: str, namespace: str = "") -> Part:
+def _part(kind: str, name: str, root: str, namespace: str = "", *, plural: str = "") -> Part:
     if namespace:
         return Part(title=f"{kind} {namespace}/{name}", path=f"{root}/namespaces/{namespace}/{kind.lower()}s/{name}")
-    return Part(title=f"{kind} {name}", path=f"{root}/{kind.lower()}s/{name}")
+    return Part(title=f"{kind} {name}", path=f"{root}/{plural or f'{kind.lower()}s'}/{name}")

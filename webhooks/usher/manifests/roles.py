@@ -1,4 +1,4 @@
-"""RBAC roles of the server and of `usher audit`, derived from the registries. No role reads Secrets."""
+"""RBAC roles of the server and of `usher audit`, derived from the registries. Of Secrets, only its own is read."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -17,6 +17,12 @@ FACTS_NAME: Final = "gpu-usher-facts"
 METRICS_NAME: Final = "gpu-usher-metrics"
 METRICS_READER_NAME: Final = "gpu-usher-metrics-reader"
 QUOTA_NAME: Final = "gpu-usher-quotas"
+
+CERTIFICATES_NAME: Final = "gpu-usher-certificates"
+"""Also the name of the Secret."""
+
+WEBHOOKS: Final = "gpu-usher"
+"""Name of our webhook configurations."""
 
 CONFIG_MAPS: Final = ("", "configmaps")
 """The kind whose contents the server may not read."""
@@ -145,3 +151,28 @@ def metrics_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
         "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
     }
     return (*role_of_cluster(METRICS_NAME, asked, namespace=namespace), reader)
+
+
+def certificate_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+    """The right to keep a self-managed certificate: one Secret, and patches of our own webhook configurations.
+
+    `create` has a name as well, so it allows only server-side apply, where the request names the object: RBAC refuses a
+    POST. manifests/base limits the patches to caBundle, because RBAC cannot.
+    """
+    verbs: list[paths.Json] = ["get", "create", "update", "patch"]
+    kept: paths.Object = {
+        "apiGroups": [""],
+        "resources": ["secrets"],
+        "resourceNames": [CERTIFICATES_NAME],
+        "verbs": verbs,
+    }
+    patched: paths.Object = {
+        "apiGroups": ["admissionregistration.k8s.io"],
+        "resources": ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+        "resourceNames": [WEBHOOKS],
+        "verbs": ["get", "patch"],
+    }
+    return (
+        *role_of_namespace(CERTIFICATES_NAME, [kept], place=namespace, account_namespace=namespace),
+        *role_of_cluster(CERTIFICATES_NAME, [patched], namespace=namespace),
+    )

@@ -9,10 +9,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from usher import __version__
-from usher.certs.serving import Reloader
+from usher.certs.serving import Source
 from usher.cluster.live import LiveFacts
 from usher.kinds import registry
 from usher.review.response import Answer
+from usher.server.certificate_metrics import OfCertificate
 from usher.server.quota_metrics import OfQuotas, QuotaMetrics
 
 # From well below a healthy review to the longest that an API server waits.
@@ -125,22 +126,9 @@ class Metrics:
         self._review(endpoint, "error").inc()
         self._second(endpoint).observe(seconds)
 
-    def watch_certificate(self, reloader: Reloader) -> None:
+    def watch_certificate(self, source: Source) -> None:
         """Adds metrics of the certificate in service, which Prometheus reads as it is then."""
-        expires = prometheus.Gauge(
-            "usher_certificate_expires_timestamp_seconds", "When the certificate in service expires.",
-            registry=self.registry,
-        )  # fmt: skip
-
-        def seconds() -> float:
-            return reloader.leaf.not_valid_after_utc.timestamp()
-
-        expires.set_function(seconds)
-        good = prometheus.Gauge(
-            "usher_certificate_good", "1 while the files of the certificate are good; 0 while an older one is kept.",
-            registry=self.registry,
-        )  # fmt: skip
-        good.set_function(lambda: reloader.problem is None)
+        self.registry.register(OfCertificate(source))
 
     def watch_facts(self, facts: LiveFacts) -> None:
         """Adds metrics of the facts of the cluster and of quotas."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,8 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from usher import errors
-from usher.certs.serving import Reloader
-from usher.server.protocol import BoundedProtocol
+from usher.server.protocol import protocol_for
 
 KEEP_ALIVE: Final = 120
 """Seconds. The API server keeps idle connections for 90; it must close first (docs/domain/webhooks.md#connections)."""
@@ -38,11 +38,18 @@ class Server(uvicorn.Server):
         yield
 
 
-def server(app: ASGIApp, *, reloader: Reloader | None = None) -> Server:
+def server(app: ASGIApp, *, context: ssl.SSLContext | None = None, clients: frozenset[str] = frozenset()) -> Server:
+    """An HTTP server; over TLS with a context.
+
+    Args:
+        app: what answers.
+        context: for the listener; it may change the certificate at any time.
+        clients: common names; the certificate of a client must have one of them; empty if any client may call.
+    """
     config = uvicorn.Config(
         app,
         loop="none",  # the caller chooses the event loop
-        http=BoundedProtocol,
+        http=protocol_for(clients),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -51,7 +58,7 @@ def server(app: ASGIApp, *, reloader: Reloader | None = None) -> Server:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
-        ssl_context_factory=None if reloader is None else lambda _config, _default: reloader.context,
+        ssl_context_factory=None if context is None else lambda _config, _default: context,
     )
     return Server(config)
 

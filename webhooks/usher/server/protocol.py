@@ -4,6 +4,7 @@ import asyncio
 import time
 from typing import Final
 
+import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from usher.server.budgets import ARRIVED
@@ -18,8 +19,15 @@ MAX_REQUEST: Final = 16 * 2**20
 """Bytes of a whole request with head, framing and trailers. The limit of a review body is half of it."""
 
 
+_LONGEST_NAME: Final = 64
+"""Characters of a client's name in the log."""
+
 LINGER: Final = 1.0
 """Seconds that a client has to close its TLS connection when the server ends."""
+
+
+_QUIET: Final = 10.0
+"""Seconds between two lines about refused clients."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -30,6 +38,8 @@ class BoundedProtocol(HttpToolsProtocol):
     """
 
     arrival = ARRIVAL
+    clients: frozenset[str] = frozenset()
+    """Common names: the certificate of a client must have one of them; empty if any client may call."""
 
     _arriving = False
     """Whether a request has arrived in part."""
@@ -39,6 +49,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         super().connection_made(transport)
+        if self.clients and (name := _common_name(transport)) not in self.clients:
+            _log_refusal(name)
+            transport.abort()
+            return
         self._await_request()
 
     def data_received(self, data: bytes) -> None:
@@ -92,3 +106,29 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+def protocol_for(clients: frozenset[str]) -> type[asyncio.Protocol]:
+    """The protocol for clients whose certificates have one of these common names; any client if there is no name."""
+    return type("BoundedProtocol", (BoundedProtocol,), {"clients": clients})
+
+
+def _common_name(transport: asyncio.Transport) -> str:
+    """The common name of the client's certificate, which the handshake has verified; empty if it is not one."""
+    connection = transport.get_extra_info("ssl_object")
+    subject = (connection.getpeercert() or {}).get("subject", ()) if connection is not None else ()
+    names = [value for part in subject for key, value in part if key == "commonName"]
+    return names[0] if len(names) == 1 else ""
+
+
+class _Refusals:
+    logged = -_QUIET
+
+
+def _log_refusal(name: str) -> None:
+    now = time.monotonic()
+    if now - _Refusals.logged >= _QUIET:
+        _Refusals.logged = now
+        structlog.get_logger().warning(
+            "client_refused", client=name[:_LONGEST_NAME], reason="--client-name does not allow this common name"
+        )

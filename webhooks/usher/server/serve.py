@@ -15,7 +15,7 @@ import structlog
 import uvloop
 
 from usher import errors, paths
-from usher.certs.serving import RELOAD_INTERVAL, Checked, Reloader
+from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.policy.evaluator import Evaluator, Request
 from usher.server import ports
 from usher.server.admin import admin_app
@@ -37,8 +37,10 @@ Started = Callable[[Address, Address], None]
 class Settings:
     webhook: Address
     admin: Address
-    certificate: Path
-    key: Path
+    certificate: Callable[[], Source]
+    """Makes what keeps a certificate in service."""
+    clients: frozenset[str] = frozenset()
+    """Common names: the certificate of a client must have one of them; empty if any client may call."""
     reload_interval: float = RELOAD_INTERVAL
     """Seconds between looks at certificate, key and usher.yaml."""
     configuration: Path | None = None
@@ -92,27 +94,28 @@ async def _serve(
     gc.collect()
     gc.freeze()
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
-    reloader = Reloader(settings.certificate, settings.key)
-    metrics.watch_certificate(reloader)
+    source = settings.certificate()
+    metrics.watch_certificate(source)
     stopping = asyncio.Event()
     live = Cluster(cluster, lambda: current.evaluator, metrics)
     live.start(interval=settings.reload_interval)
     reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, admission=live.admission)
-    webhook = ports.server(reviews, reloader=reloader)
+    webhook = ports.server(reviews, context=source.context, clients=settings.clients)
 
     async def missing() -> str:
-        expires = reloader.leaf.not_valid_after_utc
-        reason = _missing(started=webhook.started, stopping=stopping.is_set(), expires=expires, now=datetime.now(UTC))
+        reason = _missing(started=webhook.started, stopping=stopping.is_set(), source=source, now=datetime.now(UTC))
         return reason or live.missing() or await _engine_missing(current.evaluator)
 
     access = settings.metrics_access
-    admin = ports.server(admin_app(metrics, ready=missing, access=access), reloader=reloader if access else None)
+    admin = ports.server(
+        admin_app(metrics, ready=missing, access=access), context=source.admin_context if access else None
+    )
     servers = (webhook, admin)
     _stop_on_signals(servers, stopping)
     with ports.bound(settings.webhook) as webhook_socket, ports.bound(settings.admin) as admin_socket:
         addresses = ports.address(webhook_socket), ports.address(admin_socket)
         background = [
-            asyncio.create_task(reloader.watch(settings.reload_interval, report=_log_certificate)),
+            asyncio.create_task(watch(source, settings.reload_interval, report=_log_certificate)),
             asyncio.create_task(
                 current.watch(settings.reload_interval, report=partial(_log_configuration, metrics=metrics))
             ),
@@ -133,13 +136,16 @@ async def _serve(
             live.stop()
 
 
-def _missing(*, started: bool, stopping: bool, expires: datetime, now: datetime) -> str:
+def _missing(*, started: bool, stopping: bool, source: Source, now: datetime) -> str:
     """What keeps the server from being ready."""
     if stopping:
         return "the server is stopping"
     if not started:
         return "the webhook port is not open"
+    if source.leaf is None:
+        return f"there is no certificate yet: {source.problem or 'usher is making it'}"
     # A new pair that is bad leaves the old one in service; only an expired one makes us useless.
+    expires = source.leaf.not_valid_after_utc
     return f"the certificate expired on {expires:%Y-%m-%d %H:%M} UTC" if expires <= now else ""
 
 

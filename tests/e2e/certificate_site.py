@@ -1,0 +1,175 @@
+"""Servers that keep their own certificate before the real API server, with the rights of manifests/base and no others.
+
+The webhooks are of the test's own: they ask about ConfigMaps in one namespace and fail closed, so that every call that
+fails is seen.
+"""
+
+import base64
+import contextlib
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from cryptography import x509
+
+import server_process
+from e2e import accounts
+from e2e.balancer import Endpoints, balancing
+from e2e.cluster import ApiError, Cluster, Object
+from e2e.processes import LOOPBACK
+from server_process import ServerProcess
+from usher.certs import rotation
+from usher.certs.managed import ManagedCertificate, Place
+from usher.certs.rotation import Kept
+from usher.certs.secret import SecretName
+from usher.cluster import connection
+
+NAME = "certified"
+"""Of the webhook configurations."""
+
+SECRET = "gpu-usher-certificates"
+REGISTRATION = "admissionregistration.k8s.io/v1"
+KINDS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+PLACE = Place(
+    secret=SecretName(namespace=accounts.NAMESPACE, name=SECRET), configurations=NAME, names=[LOOPBACK, "localhost"]
+)
+BURST = 50
+"""Calls at a time. An API server keeps 25 connections to a host, so half of a burst comes on new ones."""
+
+
+@dataclass(kw_only=True)
+class Site:
+    cluster: Cluster
+    account: Path
+    """The kubeconfig of the server's account."""
+    namespace: str
+    """The namespace whose ConfigMaps the webhooks judge."""
+    opened: int = field(default=0)
+    """Connections that the API server has opened to the servers."""
+
+    def managed(self) -> ManagedCertificate:
+        """A replica without a server: it only keeps the certificate."""
+        return ManagedCertificate(connection.connect(kubeconfig=self.account, hurried=True), PLACE)
+
+    def kept(self) -> Kept:
+        """What the Secret holds."""
+        data = self.cluster.get("Secret", SECRET, namespace=accounts.NAMESPACE)["data"]
+        kept = rotation.read({part: base64.b64decode(value) for part, value in data.items()}, source="Secret")
+        assert kept is not None
+        return kept
+
+    def keep(self, kept: Kept) -> None:
+        """Replaces what the Secret holds, as time would."""
+        data = {part: base64.b64encode(value).decode() for part, value in kept.data().items()}
+        secret = self.cluster.get("Secret", SECRET, namespace=accounts.NAMESPACE)
+        self.cluster.replace({**secret, "data": data})
+
+    def trusted(self) -> list[x509.Certificate]:
+        """The CAs of all bundles, which must be equal; empty while they are not or one is empty."""
+        found = {
+            webhook["clientConfig"].get("caBundle", "")
+            for kind in KINDS
+            for webhook in self.cluster.get(kind, NAME, api_version=REGISTRATION)["webhooks"]
+        }
+        bundles = [base64.b64decode(each) for each in found]
+        return x509.load_pem_x509_certificates(bundles[0]) if len(bundles) == 1 and bundles[0] else []
+
+    def failures(self, calls: int) -> list[str]:
+        """What failed of so many creations, BURST at a time; each calls both webhooks, and nothing is stored."""
+
+        def create(number: int) -> str:
+            value: Object = {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": f"call-{number}", "namespace": self.namespace},
+            }
+            try:
+                self.cluster.create(value, dry_run=True)
+            except ApiError as error:
+                return error.message
+            return ""
+
+        with ThreadPoolExecutor(BURST) as pool:
+            return [failure for failure in pool.map(create, range(calls)) if failure]
+
+
+@contextlib.contextmanager
+def site(cluster: Cluster) -> Iterator[Site]:
+    """The account and its roles, an empty Secret, and a namespace; afterwards all of it is gone."""
+    for name in accounts.NAMESPACES:
+        cluster.ensure_namespace(name)
+    asked = cluster.create_namespace(prefix="certified-")
+    applied = accounts.granted(cluster, "base/rbac.yaml", "base/certificate-secret.yaml")
+    for each in yaml.safe_load_all((accounts.MANIFESTS / "base" / "certificate-role.yaml").read_text()):
+        if each["kind"] == "ClusterRole":
+            (rule,) = each["rules"]
+            assert rule["resourceNames"] == ["gpu-usher"]
+            rule["resourceNames"] = [NAME]
+        cluster.apply(each)
+        applied.append(each)
+    try:
+        yield Site(cluster=cluster, account=accounts.kubeconfig(cluster, "certified"), namespace=asked)
+    finally:
+        for each in applied:
+            if "namespace" not in each["metadata"]:
+                cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
+        cluster.delete_namespace(asked, wait=False)
+        for name in accounts.NAMESPACES:
+            cluster.delete_namespace(name)
+
+
+@contextlib.contextmanager
+def replica(site: Site, directory: Path) -> Iterator[ServerProcess]:
+    """A server that is ready."""
+    directory.mkdir()
+    arguments = (
+        *("--certificates=self-managed", f"--kubeconfig={site.account}", "--reload-interval=2"),
+        *(f"--certificate-secret={accounts.NAMESPACE}/{SECRET}", f"--webhook-configurations={NAME}"),
+        *(f"--certificate-name={name}" for name in PLACE.names),
+    )
+    with server_process.running(directory, arguments=arguments, from_files=False) as server:
+        try:
+            yield server
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                server.running.process.send_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def registered(site: Site, replicas: Sequence[ServerProcess] = ()) -> Iterator[None]:
+    """While the context lasts, the API server asks the replicas about ConfigMaps and needs their answer."""
+
+    def opened() -> None:
+        site.opened += 1
+
+    with balancing(Endpoints(*(each.port for each in replicas)), opened=opened) as port:
+        for kind, path in zip(KINDS, ("validate", "mutate"), strict=True):
+            site.cluster.create(_configuration(kind, f"https://{LOOPBACK}:{port}/{path}", namespace=site.namespace))
+        try:
+            yield
+        finally:
+            for kind in KINDS:
+                site.cluster.delete(kind, NAME, api_version=REGISTRATION)
+
+
+def _configuration(kind: str, url: str, *, namespace: str) -> Object:
+    webhook: dict[str, Any] = {
+        "name": "certified.gpu-usher.io",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+        "timeoutSeconds": 20,
+        "clientConfig": {"url": url},
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE"]}],
+    }
+    return {"apiVersion": REGISTRATION, "kind": kind, "metadata": {"name": NAME}, "webhooks": [webhook]}
+
+
+def now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,189 @@
+"""A server keeps its own certificate: no call of the API server fails while it is made, renewed, damaged or deleted."""
+
+import base64
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from cryptography import x509
+
+from e2e import accounts, certificate_site
+from e2e.certificate_site import KINDS, NAME, PLACE, SECRET, Site, now, registered, replica
+from e2e.cluster import Cluster, wait_until
+from server_process import ServerProcess
+from usher.certs import pem
+from usher.certs.authority import CertificateAuthority, new_authority, new_leaf
+from usher.certs.rotation import OVERLAP, Kept
+
+PAST = OVERLAP + timedelta(hours=1)
+CALLS = 600
+"""At least so many during a test of a rotation; scripts/bench rotation makes more."""
+
+
+@pytest.fixture(scope="module")
+def site(cluster: Cluster) -> Iterator[Site]:
+    with certificate_site.site(cluster) as made:
+        yield made
+
+
+@pytest.fixture
+def replicas(site: Site, tmp_path: Path) -> Iterator[list[ServerProcess]]:
+    """Two servers that the API server asks, which found a CA and a leaf that are both due."""
+    site.keep(with_leaf(of_authority(timedelta(days=250)), timedelta(days=61)))
+    with replica(site, tmp_path / "0") as first, replica(site, tmp_path / "1") as second:
+        both = [first, second]
+        with registered(site, both):
+            wait_until(site.trusted, description="the servers filled caBundle in")
+            wait_until(lambda: not site.failures(1), description="the API server asks them")
+            yield both
+
+
+def of_authority(ago: timedelta, *, before: tuple[x509.Certificate, ...] = ()) -> Kept:
+    """What is kept of a CA that was made some time ago, with a leaf of the same age."""
+    authority = new_authority(now=now() - ago)
+    leaf, key = new_leaf(authority, names=PLACE.names, now=now() - ago)
+    return Kept(authorities=(authority.certificate, *before), authority_key=authority.key, leaf=leaf, leaf_key=key)
+
+
+def with_leaf(kept: Kept, ago: timedelta) -> Kept:
+    """The same with a leaf that was made some time ago."""
+    authority = CertificateAuthority(certificate=kept.signer, key=kept.authority_key)
+    leaf, key = new_leaf(authority, names=PLACE.names, now=now() - ago)
+    return replace(kept, leaf=leaf, leaf_key=key)
+
+
+def with_authority_added(kept: Kept, ago: timedelta) -> Kept:
+    """The same as if the CA that signs had been added some time ago: no leaf of it was made yet."""
+    authority = new_authority(now=now() - ago)
+    return replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
+
+
+def serving(site: Site, replicas: list[ServerProcess]) -> bool:
+    """Whether each server serves the leaf of the Secret, by the metric of its end."""
+    expires = site.kept().leaf.not_valid_after_utc.timestamp()
+    return all(each.metrics()["usher_certificate_expires_timestamp_seconds{}"] == expires for each in replicas)
+
+
+class Traffic:
+    """Calls from one context to the end of it, at least CALLS."""
+
+    def __init__(self, site: Site) -> None:
+        self._site, self._end = site, threading.Event()
+        self._thread = threading.Thread(target=self._call)
+        self._opened = site.opened
+        self.calls = 0
+        self.failures: list[str] = []
+
+    def _call(self) -> None:
+        while self.calls < CALLS or not self._end.is_set():
+            self.failures += self._site.failures(certificate_site.BURST)
+            self.calls += certificate_site.BURST
+
+    @property
+    def opened(self) -> int:
+        """Connections of the API server since the start."""
+        return self._site.opened - self._opened
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+
+def test_no_call_fails_while_ca_and_leaf_are_renewed(site: Site, replicas: list[ServerProcess]) -> None:
+    """Time is the Secret's: the test writes what it would hold a day later, and the servers do what is due."""
+    with Traffic(site) as traffic:
+        staged = site.kept()
+        old = staged.issuer
+        assert staged.signer != old, "the CA was due by its own date"
+        assert site.trusted() == [staged.signer, old]
+
+        site.keep(with_authority_added(staged, timedelta(days=70)))
+        wait_until(lambda: site.kept().issuer == site.kept().signer, description="the leaf is of the new CA")
+        wait_until(lambda: serving(site, replicas), description="both servers serve it")
+        assert site.trusted() == [site.kept().signer, old], "the old CA leaves last"
+
+        site.keep(with_leaf(site.kept(), PAST))
+        wait_until(lambda: site.trusted() == [site.kept().signer], description="the old CA left caBundle")
+
+        aged = with_leaf(site.kept(), timedelta(days=61))
+        site.keep(aged)
+        wait_until(lambda: site.kept().leaf != aged.leaf, description="the leaf is renewed")
+        wait_until(lambda: serving(site, replicas), description="both servers serve it")
+    assert traffic.failures == []
+    assert traffic.calls >= CALLS
+    assert traffic.opened * 4 >= traffic.calls, "many calls came on new connections"
+
+
+@pytest.mark.parametrize("bundle", ["", "LS0tCg=="])
+def test_a_bundle_that_someone_changes_is_restored(site: Site, replicas: list[ServerProcess], bundle: str) -> None:
+    assert replicas
+    before = site.trusted()
+    patch = [{"op": "replace", "path": "/webhooks/0/clientConfig/caBundle", "value": bundle}]
+    if bundle:
+        # The API server itself refuses what is no certificate, so this is the CA of another.
+        authority = of_authority(timedelta())
+        patch[0]["value"] = base64.b64encode(authority.bundle).decode()
+    for kind in KINDS:
+        site.cluster.kubectl("patch", kind, NAME, "--type=json", f"--patch={json.dumps(patch)}")
+
+    wait_until(lambda: site.trusted() == before, description="caBundle is restored", timeout=60)
+    wait_until(lambda: not site.failures(1), description="calls succeed")
+
+
+def test_a_secret_that_someone_deletes_or_damages_is_made_again_without_a_failed_call(
+    site: Site, replicas: list[ServerProcess]
+) -> None:
+    before = site.kept()
+    with Traffic(site) as traffic:
+        site.cluster.delete("Secret", SECRET, namespace=accounts.NAMESPACE)
+        wait_until(
+            lambda: site.cluster.exists("Secret", SECRET, namespace=accounts.NAMESPACE), description="it is back"
+        )
+        wait_until(lambda: "data" in _secret(site), description="it has data")
+        assert site.kept().signer not in before.authorities
+        assert any(pem.issued_by(before.leaf, each) for each in site.trusted()), "leaves in service stay trusted"
+        wait_until(lambda: serving(site, replicas), description="both servers serve the new leaf")
+
+        second = site.kept()
+        secret = _secret(site)
+        site.cluster.replace({**secret, "data": {**secret["data"], "tls.key": "Z2FyYmFnZQ=="}})
+        wait_until(lambda: _secret(site)["data"]["tls.key"] != "Z2FyYmFnZQ==", description="the damage is mended")
+        assert site.kept().signer not in second.authorities
+        wait_until(lambda: serving(site, replicas), description="both servers serve the new leaf")
+    assert traffic.failures == []
+    for each in replicas:
+        assert "PRIVATE KEY" not in each.log_text
+
+
+def _secret(site: Site) -> dict[str, Any]:
+    return site.cluster.get("Secret", SECRET, namespace=accounts.NAMESPACE)
+
+
+def test_of_two_replicas_that_start_together_one_makes_the_ca_in_twenty_runs(site: Site) -> None:
+    with registered(site):
+        for _ in range(20):
+            secret = _secret(site)
+            secret.pop("data", None)
+            site.cluster.replace(secret)
+            replicas = [site.managed(), site.managed()]
+            threads = [threading.Thread(target=each.check) for each in replicas]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+            assert [each.check().problem for each in replicas] == [None, None]
+            version = _secret(site)["metadata"]
+            assert [each.leaf for each in replicas] == 2 * [site.kept().leaf]
+            assert site.trusted() == [site.kept().signer]
+            assert [each.check().reloaded for each in replicas] == [False, False]
+            assert _secret(site)["metadata"] == version

@@ -1,0 +1,180 @@
+"""What the Secret of a self-managed certificate keeps, and what follows from it at a time. Pure: no cluster, no clock.
+
+Everything is derived from the certificates alone, so all replicas come to the same conclusion. A change of the CA takes
+three steps, with at least OVERLAP between them: caBundle gets the new CA beside the old one; the leaf is replaced by
+one of the new CA; the old CA leaves caBundle.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
+
+from usher.certs import pem
+from usher.certs.authority import (
+    CLOCK_SKEW,
+    CertificateAuthority,
+    canonical_names,
+    new_authority,
+    new_leaf,
+    private_key_pem,
+    renewal_time,
+)
+from usher.certs.contents import AUTHORITY_CERTIFICATE, AUTHORITY_KEY, CERTIFICATE, KEY
+from usher.errors import CertificateError
+
+OVERLAP: Final = timedelta(hours=24)
+"""How long a new CA is trusted before a leaf of it is shown, and an old one after that."""
+
+URGENT: Final = timedelta(days=7)
+"""A leaf with less time left is replaced even while the CA changes."""
+
+_MOST_AUTHORITIES: Final = 4
+_LONGEST: Final = 64 * 1024
+"""Bytes of one part of the Secret; ours have less than 4 KiB."""
+
+_PARTS: Final = (AUTHORITY_CERTIFICATE, AUTHORITY_KEY, CERTIFICATE, KEY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A CA that signs, the leaf in service with its key, and all CAs to trust: the one that signs is the first."""
+
+    authorities: tuple[x509.Certificate, ...]
+    authority_key: CertificateIssuerPrivateKeyTypes = field(repr=False)
+    leaf: x509.Certificate
+    leaf_key: CertificateIssuerPrivateKeyTypes = field(repr=False)
+
+    @property
+    def signer(self) -> x509.Certificate:
+        """The CA that signs the next leaf."""
+        return self.authorities[0]
+
+    @property
+    def issuer(self) -> x509.Certificate:
+        """The CA that signed the leaf."""
+        return next(each for each in self.authorities if pem.issued_by(self.leaf, each))
+
+    @property
+    def bundle(self) -> bytes:
+        """The CAs to trust, in PEM: the value of caBundle."""
+        return b"".join(map(_pem, self.authorities))
+
+    def data(self) -> Mapping[str, bytes]:
+        """The parts of the Secret."""
+        return {
+            AUTHORITY_CERTIFICATE: self.bundle,
+            AUTHORITY_KEY: private_key_pem(self.authority_key),
+            CERTIFICATE: _pem(self.leaf),
+            KEY: private_key_pem(self.leaf_key),
+        }
+
+
+def read(data: Mapping[str, bytes], *, source: str) -> Kept | None:
+    """What a Secret keeps; None if it is empty.
+
+    Raises:
+        CertificateError: a part is missing, too large or unreadable, or the parts do not belong together.
+    """
+    if not any(data.get(part) for part in _PARTS):
+        return None
+    for part in _PARTS:
+        if not 0 < len(data.get(part, b"")) <= _LONGEST:
+            raise CertificateError(f"{source}: {part} is empty or has more than {_LONGEST} bytes")
+    authorities = tuple(pem.certificates(data[AUTHORITY_CERTIFICATE], source=f"{source}: {AUTHORITY_CERTIFICATE}"))
+    kept = Kept(
+        authorities=authorities,
+        authority_key=pem.private_key(data[AUTHORITY_KEY], source=f"{source}: {AUTHORITY_KEY}"),
+        leaf=pem.certificates(data[CERTIFICATE], source=f"{source}: {CERTIFICATE}")[0],
+        leaf_key=pem.private_key(data[KEY], source=f"{source}: {KEY}"),
+    )
+    if len(authorities) > _MOST_AUTHORITIES or not all(map(_signs, authorities)):
+        raise CertificateError(f"{source}: {AUTHORITY_CERTIFICATE} holds something other than a few CAs")
+    if not pem.belongs(kept.authority_key, certificate=kept.signer):
+        raise CertificateError(f"{source}: {AUTHORITY_KEY} does not belong to the first CA of {AUTHORITY_CERTIFICATE}")
+    if not pem.belongs(kept.leaf_key, certificate=kept.leaf):
+        raise CertificateError(f"{source}: {KEY} does not belong to {CERTIFICATE}")
+    if not any(pem.issued_by(kept.leaf, each) for each in authorities):
+        raise CertificateError(f"{source}: no CA of {AUTHORITY_CERTIFICATE} signed {CERTIFICATE}")
+    return kept
+
+
+def advanced(
+    kept: Kept | None, *, names: Sequence[str], now: datetime, trusted: bool, before: Sequence[x509.Certificate] = ()
+) -> Kept:
+    """What the Secret should keep at `now`; the same object if nothing is due.
+
+    Args:
+        kept: what it keeps; None if that is lost.
+        names: DNS names and IP addresses that the leaf must have.
+        now: the time.
+        trusted: whether every caBundle holds the CA that signs.
+        before: CAs that this server trusted until what was kept got lost. Leaves of them may still be in service.
+
+    Raises:
+        CertificateError: a name is unusable, or the CA that signs is not valid yet, so the clock is wrong.
+    """
+    if kept is None or now >= kept.signer.not_valid_after_utc:
+        return _made_anew(names, now=now, before=kept.authorities if kept is not None else before)
+    staged = _with_new_authority(kept, now=now)
+    renewed = _with_new_leaf(staged, names=names, now=now, trusted=trusted and staged is kept)
+    return _without_old_authorities(renewed, now=now)
+
+
+def _made_anew(names: Sequence[str], *, now: datetime, before: Sequence[x509.Certificate]) -> Kept:
+    authority = new_authority(now=now)
+    leaf, key = new_leaf(authority, names=names, now=now)
+    earlier = [each for each in before if now < each.not_valid_after_utc][: _MOST_AUTHORITIES - 1]
+    return Kept(authorities=(authority.certificate, *earlier), authority_key=authority.key, leaf=leaf, leaf_key=key)
+
+
+def _with_new_authority(kept: Kept, *, now: datetime) -> Kept:
+    if now < renewal_time(kept.signer):
+        return kept
+    authority = new_authority(now=now)
+    # The leaf stays; of the others no leaf is in service any more.
+    return replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
+
+
+def _with_new_leaf(kept: Kept, *, names: Sequence[str], now: datetime, trusted: bool) -> Kept:
+    if not _leaf_is_due(kept, names=names, now=now, trusted=trusted):
+        return kept
+    authority = CertificateAuthority(certificate=kept.signer, key=kept.authority_key)
+    leaf, key = new_leaf(authority, names=names, now=now)
+    return replace(kept, leaf=leaf, leaf_key=key)
+
+
+def _leaf_is_due(kept: Kept, *, names: Sequence[str], now: datetime, trusted: bool) -> bool:
+    if set(canonical_names(names)) != set(pem.subject_names(kept.leaf)):
+        return True
+    if kept.leaf.not_valid_after_utc - now < URGENT:
+        return True
+    if pem.issued_by(kept.leaf, kept.signer):
+        return now >= renewal_time(kept.leaf)
+    return trusted and now >= _made(kept.signer) + OVERLAP
+
+
+def _without_old_authorities(kept: Kept, *, now: datetime) -> Kept:
+    settled = pem.issued_by(kept.leaf, kept.signer) and now >= _made(kept.leaf) + OVERLAP
+    needed = (kept.signer,) if settled else kept.authorities
+    left = tuple(each for each in needed if now < each.not_valid_after_utc)
+    return kept if left == kept.authorities else replace(kept, authorities=left)
+
+
+def _made(certificate: x509.Certificate) -> datetime:
+    return certificate.not_valid_before_utc + CLOCK_SKEW
+
+
+def _signs(certificate: x509.Certificate) -> bool:
+    try:
+        return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    except x509.ExtensionNotFound:
+        return False
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)

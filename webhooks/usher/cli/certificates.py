@@ -1,0 +1,148 @@
+"""Where `usher serve` takes its certificate from: the options, and the source that follows from them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from usher.certs.contexts import Clients
+    from usher.certs.serving import Source
+
+SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
+CONFIGURATIONS: Final = "gpu-usher"
+SERVICE: Final = "gpu-usher"
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The values of the options below, and how to reach the cluster."""
+
+    mode: str | None
+    certificate: Path | None
+    key: Path | None
+    secret: str
+    configurations: str
+    names: Sequence[str]
+    client_ca: Path | None
+    kubeconfig: Path | None
+    context: str | None
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--certificates",
+        "certificates_mode",
+        type=click.Choice(["self-managed", "files"]),
+        default=None,
+        help="Keep a CA and a certificate in a Secret, or read files [default: self-managed in a pod with a service "
+        "account, unless --certificate is given].",
+    ),
+    click.option("--certificate", type=click.Path(path_type=Path), help="Serving certificate (PEM)."),
+    click.option("--key", type=click.Path(path_type=Path), help="Its private key (PEM)."),
+    click.option(
+        "--certificate-secret",
+        metavar="[NAMESPACE/]NAME",
+        default=SECRET,
+        show_default=True,
+        help="Secret of self-managed certificates, in the namespace of the server.",
+    ),
+    click.option(
+        "--certificate-name",
+        "certificate_names",
+        metavar="NAME",
+        multiple=True,
+        help="DNS name or IP address for the self-managed certificate, repeatable [default: those of the Service "
+        "gpu-usher].",
+    ),
+    click.option(
+        "--webhook-configurations",
+        metavar="NAME",
+        default=CONFIGURATIONS,
+        show_default=True,
+        help="Webhook configurations whose caBundle is kept right.",
+    ),
+    click.option(
+        "--client-ca",
+        type=click.Path(path_type=Path),
+        help="Refuse clients without a certificate of a CA in this file (PEM).",
+    ),
+    click.option(
+        "--client-name",
+        "client_names",
+        metavar="NAME",
+        multiple=True,
+        default=("kube-apiserver",),
+        show_default=True,
+        help="Common name that the certificate of a client must have, repeatable; with --client-ca.",
+    ),
+)
+
+
+def options(command: _F) -> _F:
+    """Adds the options of certificates to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def source(chosen: Options) -> "Callable[[], Source]":
+    """What makes the source of the certificate.
+
+    Raises:
+        UsageError: the options contradict each other, or do not say where the certificate comes from.
+    """
+    from usher.cluster import kubeconfig as kubeconfigs
+
+    mode = chosen.mode
+    if chosen.certificate or chosen.key:
+        if mode == "self-managed":
+            raise click.UsageError("--certificates self-managed makes its own; leave out --certificate and --key")
+        mode = "files"
+    if mode is None and kubeconfigs.has_account():
+        mode = "self-managed"
+    if mode == "self-managed":
+        return lambda: _managed(chosen)
+    certificate, key = chosen.certificate, chosen.key
+    if certificate is None or key is None:
+        raise click.UsageError(
+            "give --certificate and --key, or --certificates self-managed with a cluster, or --dev to try it on this "
+            "machine"
+        )
+    return lambda: _files(certificate, key, client_ca=chosen.client_ca)
+
+
+def _files(certificate: Path, key: Path, *, client_ca: Path | None) -> "Source":
+    from usher.certs.serving import Reloader
+
+    return Reloader(certificate, key, client_file=client_ca)
+
+
+def _managed(chosen: Options) -> "Source":
+    import structlog
+
+    from usher.certs.authority import service_names
+    from usher.certs.managed import ManagedCertificate, Place
+    from usher.certs.secret import SecretName
+    from usher.cluster import connection
+    from usher.cluster import kubeconfig as kubeconfigs
+
+    before, _, name = chosen.secret.rpartition("/")
+    secret = SecretName(namespace=before or kubeconfigs.own_namespace(), name=name)
+    names = chosen.names or service_names(SERVICE, namespace=secret.namespace)
+    return ManagedCertificate(
+        connection.connect(kubeconfig=chosen.kubeconfig, context=chosen.context, hurried=True),
+        Place(secret=secret, configurations=chosen.configurations, names=names),
+        clients=lambda: _clients(chosen.client_ca),
+        report=lambda event, reason: structlog.get_logger().info(event, reason=reason),
+    )
+
+
+def _clients(file: Path | None) -> "Clients | None":
+    from usher.certs.contexts import Clients
+
+    return Clients.read(file) if file is not None else None
