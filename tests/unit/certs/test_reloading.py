@@ -284,3 +284,15 @@ async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     writer.write(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
     assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), BOUND)).startswith(b"HTTP/1.1 204")
     return int(writer.get_extra_info("ssl_object").getpeercert()["serialNumber"], 16)
+
+
+def test_a_new_pair_for_other_names_is_refused_and_the_old_one_stays(tmp_path: Path) -> None:
+    first = written(tmp_path)
+    reloader = Reloader(tmp_path / "tls.crt", tmp_path / "tls.key", names=["localhost"])
+    written(tmp_path, authority=first.authority, names=("elsewhere.example",))
+
+    checked = reloader.check()
+
+    assert not checked.reloaded
+    assert "the certificate is not for localhost" in str(checked.problem)
+    assert reloader.leaf == first.leaf

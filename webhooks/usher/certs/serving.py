@@ -7,7 +7,7 @@ reads a certificate once, at its start.
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Protocol
 from cryptography import x509
 
 from usher.certs import pem
+from usher.certs.authority import canonical_names
 from usher.certs.contexts import Clients, Front, context_of
 from usher.errors import CertificateError, UsherError
 
@@ -101,16 +102,25 @@ async def watch(source: Source, interval: float = RELOAD_INTERVAL, *, report: Ca
 class Reloader:
     """Keeps serving the newest good pair of two files, and asks clients for a certificate of the CAs in a third."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the pair have their defaults
         self,
         certificate_file: Path,
         key_file: Path,
         *,
         client_file: Path | None = None,
+        names: Sequence[str] = (),
         minimum: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Loads the pair for the first time.
+
+        Args:
+            certificate_file: the leaf, and CAs after it.
+            key_file: its key.
+            client_file: CAs that sign the certificates of clients; None if any client may call.
+            names: DNS names and IP addresses that a certificate must have to be served.
+            minimum: the oldest TLS version to accept.
+            clock: the time.
 
         Raises:
             CertificateError: as for `server_context`; a server does not start with a pair that it cannot serve.
@@ -118,6 +128,7 @@ class Reloader:
         self._certificate_file = certificate_file
         self._key_file = key_file
         self._client_file = client_file
+        self._names = canonical_names(names) if names else []
         self._clock = clock
         self._front = Front(minimum=minimum, asks_clients=client_file is not None)
         self._clients, self._pair = self._load()
@@ -155,6 +166,12 @@ class Reloader:
 
     def _load(self, before: object = None) -> tuple[Clients | None, pem.Pair]:
         pair, source = _read(self._certificate_file, self._key_file, now=self._clock())
+        lacking = [name for name in self._names if name not in pem.subject_names(pair.leaf)]
+        if lacking:
+            raise CertificateError(
+                f"{source}: the certificate is not for {', '.join(lacking)}, so API servers would not accept it; issue "
+                "it with all names of --certificate-name"
+            )
         clients = Clients.read(self._client_file) if self._client_file is not None else None
         if (pair, clients) != before:
             self._front.show(pair, clients=clients, source=source)

@@ -56,8 +56,8 @@ _OPTIONS: Final = (
         "certificate_names",
         metavar="NAME",
         multiple=True,
-        help="DNS name or IP address for the self-managed certificate, repeatable [default: those of the Service "
-        "gpu-usher].",
+        help="DNS name or IP address that the certificate must have, repeatable [default: with self-managed those of "
+        "the Service gpu-usher].",
     ),
     click.option(
         "--webhook-configurations",
@@ -113,13 +113,13 @@ def source(chosen: Options) -> "Callable[[], Source]":
             "give --certificate and --key, or --certificates self-managed with a cluster, or --dev to try it on this "
             "machine"
         )
-    return lambda: _files(certificate, key, client_ca=chosen.client_ca)
+    return lambda: _files(certificate, key, chosen)
 
 
-def _files(certificate: Path, key: Path, *, client_ca: Path | None) -> "Source":
+def _files(certificate: Path, key: Path, chosen: Options) -> "Source":
     from usher.certs.serving import Reloader
 
-    return Reloader(certificate, key, client_file=client_ca)
+    return Reloader(certificate, key, client_file=chosen.client_ca, names=chosen.names)
 
 
 def _managed(chosen: Options) -> "Source":
