@@ -38,8 +38,8 @@ KINDS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 PLACE = Place(
     secret=SecretName(namespace=accounts.NAMESPACE, name=SECRET), configurations=NAME, names=[LOOPBACK, "localhost"]
 )
-BURST = 50
-"""Calls at a time. An API server keeps 25 connections to a host, so half of a burst comes on new ones."""
+BURST = 100
+"""Calls at a time. An API server keeps 25 idle connections to a host, so most of a burst comes on new ones."""
 
 
 @dataclass(kw_only=True)
