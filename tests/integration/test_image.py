@@ -79,11 +79,14 @@ def server(run: Buildah, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     (directory / "tls.key").chmod(0o644)  # a Secret is mounted for the user; a folder of the test is not
     (directory / "usher.yaml").write_text("{}\n")
     spec = DEPLOYMENT["spec"]["template"]["spec"]["containers"][0]
+    # There is no cluster here that would keep a certificate.
+    arguments = [each for each in spec["args"] if each != "--certificates=self-managed"]
+    arguments += ["--certificate=/etc/usher/tls/tls.crt", "--key=/etc/usher/tls/tls.key"]
     port, admin_port = processes.free_ports(2)
     running = processes.start(
         "usher",
         run(
-            *("python3", "-m", "usher", *spec["args"], f"--host={processes.LOOPBACK}"),
+            *("python3", "-m", "usher", *arguments, f"--host={processes.LOOPBACK}"),
             *(f"--port={port}", f"--admin-port={admin_port}"),
             volumes=(f"{directory}:/etc/usher/tls:ro", f"{directory}:/etc/usher/config:ro"),
         ),
