@@ -7,7 +7,7 @@ by the API server, and with it the limit, where an unknown key of a map can be r
 from typing import Final
 
 from usher import paths
-from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota import ledger, parts
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, VERSION
 from usher.config import quotas
 
@@ -244,6 +244,47 @@ def _status() -> paths.Object:
                 },
             },
             "conditions": _conditions(),
+            **_parts(charged),
+        },
+    }
+
+
+def _parts(charged: paths.Object) -> paths.Object:
+    """The fields of an account whose entries are in several objects."""
+    return {
+        "partsFrom": {
+            "type": "integer",
+            "format": "int64",
+            "description": "From when on the account may have parts; in seconds since 1970.",
+        },
+        "parts": {
+            "type": "array",
+            "description": "The ConfigMaps with the charges of a large account, in their order.",
+            "maxItems": parts.MOST_PARTS,
+            "x-kubernetes-list-type": "atomic",
+            "items": {
+                "type": "object",
+                "required": ["name", "changes"],
+                "properties": {
+                    "name": {"type": "string", "maxLength": 253},
+                    "changes": {"type": "integer", "minimum": 0},
+                },
+            },
+        },
+        "removed": {
+            "type": "array",
+            "description": "Charges of parts that do not count any more.",
+            "maxItems": ledger.MOST_ENTRIES,
+            "x-kubernetes-list-type": "atomic",
+            "items": {"type": "string", "maxLength": 1024},
+        },
+        "sums": {
+            "type": "object",
+            "description": "The amounts of all charges.",
+            "properties": {
+                "amounts": charged,
+                "classes": {"type": "object", "additionalProperties": charged},
+            },
         },
     }
 

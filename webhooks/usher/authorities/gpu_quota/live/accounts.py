@@ -17,15 +17,10 @@ from typing import Any, Final, Generic, TypeVar
 from usher import errors
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.live.account_store import (
-    Account,
-    AccountStore,
-    Api,
-    ConfigMapStore,
-    StatusStore,
-    Stored,
-)
+from usher.authorities.gpu_quota.live.account_heads import Account
+from usher.authorities.gpu_quota.live.account_store import AccountStore, ConfigMapStore, StatusStore, Stored
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
+from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.knowledge import Knowledge
 
 MOST_TOGETHER: Final = 64
@@ -148,15 +143,31 @@ class Accounts:
     """The accounts of all quotas, for one process; each other replica has its own."""
 
     def __init__(
-        self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, meter: Meter = NO_METER
+        self,
+        api: Api,
+        knowledge: Callable[[], Knowledge],
+        *,
+        namespace: str,
+        meter: Meter = NO_METER,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        """Takes the API server, a function that gives the knowledge in service, gpu-usher's namespace, and a meter."""
+        """Takes the parts that it works with.
+
+        Args:
+            api: the API server.
+            knowledge: gives the knowledge in service.
+            namespace: the namespace of accounts.
+            meter: counts conflicts.
+            clock: seconds since 1970.
+        """
         self._api = api
         self._knowledge = knowledge
         self._namespace = namespace
         self._meter = meter
+        self._clock = clock
+        # A GPUQuota may share its name with a quota of usher.yaml, so the keys have the kind.
         self._writers: dict[str, AccountWriter[Account]] = {}
-        """Writers by kind and name of the quota: a GPUQuota may share its name with a quota of usher.yaml."""
+        self._stores: dict[str, AccountStore[Account]] = {}
 
     def writer(self, quota: Quota) -> AccountWriter[Account]:
         """The writer of the account of a quota."""
@@ -164,16 +175,21 @@ class Accounts:
 
     def store(self, quota: Quota) -> AccountStore[Account]:
         """The store of the account of a quota."""
+        return self._stores.setdefault(str(quota), self._store(quota))
+
+    def _store(self, quota: Quota) -> AccountStore[Account]:
+        namespace, meter, clock = self._namespace, self._meter, self._clock
         if not quota.declared:
-            return StatusStore(self._api, quota.name, meter=self._meter)
-        return ConfigMapStore(
-            self._api, lambda: self._declared(quota.name), namespace=self._namespace, meter=self._meter
-        )
+            return StatusStore(self._api, quota.name, namespace=namespace, meter=meter, clock=clock)
+        name = quota.name
+        return ConfigMapStore(self._api, lambda: self._declared(name), namespace=namespace, meter=meter, clock=clock)
 
     def forget_others(self, quotas: Iterable[Quota]) -> None:
-        """Keeps only the writers of these quotas."""
-        for name in self._writers.keys() - set(map(str, quotas)):
+        """Keeps only the writers and stores of these quotas."""
+        kept = set(map(str, quotas))
+        for name in self._stores.keys() - kept:
             self._writers.pop(name, None)
+            self._stores.pop(name, None)
 
     def _declared(self, name: str) -> Quota:
         """The current declaration of a quota of usher.yaml."""

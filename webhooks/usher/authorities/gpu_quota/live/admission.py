@@ -21,11 +21,12 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Full, Refused
 from usher.authorities.gpu_quota.live import confirmation, object_metadata
-from usher.authorities.gpu_quota.live.account_store import Account, Api
+from usher.authorities.gpu_quota.live.account_heads import Account
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter, Result
 from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
+from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.gpu_quota.live.owners import Owners
 from usher.authorities.knowledge import Knowledge
 from usher.cluster import objects

@@ -16,14 +16,12 @@ import structlog
 
 from usher import errors
 from usher.authorities.gpu_quota import assignment, reconciliation
-from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
-from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.live import metering
-from usher.authorities.gpu_quota.live.account_store import Account
+from usher.authorities.gpu_quota.live.account_heads import Account
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.confirmation import Confirmation
 from usher.authorities.gpu_quota.live.held import Held
@@ -34,7 +32,6 @@ from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
 from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Release, Settle
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import Lists
-from usher.reading.lookup import Absence, Reference
 
 INTERVAL: Final = 1.0
 """Seconds between looks at changes; a look without changes costs nothing."""
@@ -137,9 +134,7 @@ class Reconciler:
         self._logged = problems
 
     def _reconcile(self, quota: Quota, held: Sequence[Held], charges: ObjectCharges) -> int:
-        found = self._ledger(quota, charges.known)
-        if found is None:
-            return 0
+        found = self._accounts.store(quota).read().state.ledger
         is_charged = charged_in(found)
         roots = self._holdings.roots(is_charged, among=held)
         planned = reconciliation.actions(found, roots, quota.limits, int(self._clock()))
@@ -152,18 +147,6 @@ class Reconciler:
         for action in applied:
             self._meter.reconciled(_COUNTED[type(action)])
         return len(applied)
-
-    def _ledger(self, quota: Quota, known: Knowledge) -> Ledger | None:
-        """The charges of a quota: of a GPUQuota from watches, of a quota of usher.yaml by a read."""
-        if quota.declared:
-            return self._accounts.store(quota).read().state.ledger
-        value = known.facts.find(
-            Reference(group=gpu_quota_definitions.GROUP, kind=gpu_quota_definitions.KIND, name=quota.name)
-        )
-        if isinstance(value, Absence):
-            return None
-        decoded = gpu_quota_status.decode(value.get("status"))
-        return decoded.ledger if decoded.writable else None
 
     def _confirmed(
         self, planned: Sequence[Action], quota: Quota, charges: ObjectCharges, is_charged: IsCharged
