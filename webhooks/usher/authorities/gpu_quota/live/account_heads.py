@@ -38,6 +38,10 @@ class Account:
     parts_from: int | None = None
     """From when on the account may have parts, in seconds since 1970; None where the store does not keep this."""
 
+    def charged(self, ledger: Ledger) -> "Account":
+        """The account with other charges."""
+        return replace(self, ledger=ledger)
+
 
 class Heads:
     """Makes accounts of heads, and heads of accounts."""

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from usher import errors, paths
@@ -213,7 +213,7 @@ def _charged(account: Account, charge: _Charge, ending: ByClasses, *, force: boo
     before, after = (ledger.find(each, charge.entry) for each in (account.ledger, found.ledger))
     covered = after is None or (before is not None and before.amounts == after.amounts)
     result = Result.COVERED if covered else Result.FORCED if force else Result.GRANTED
-    return replace(account, ledger=found.ledger), (result, None)
+    return account.charged(found.ledger), (result, None)
 
 
 def _too_late() -> errors.ClusterError:

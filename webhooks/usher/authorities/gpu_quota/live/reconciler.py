@@ -7,9 +7,9 @@ charge has changed since.
 
 import random
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -43,7 +43,13 @@ _WITHIN: Final = 2.0
 """Seconds within which a correction must be written."""
 
 _MOST: Final = 200
-"""The most actions in one look: each may cost a read."""
+"""The most actions in one look that cost a read each."""
+
+_MOST_SETTLED: Final = 2_000
+"""The most other actions in one look. In a burst as many workloads may appear between two looks."""
+
+_SHARE: Final = 10
+"""After a look, usher waits for so many times as long as it took: looks at large accounts must not delay reviews."""
 
 _COUNTED: Final = {Settle: metering.Action.SETTLED, Release: metering.Action.RELEASED, Adopt: metering.Action.ADOPTED}
 
@@ -87,18 +93,19 @@ class Reconciler:
 
     def run(self, stopped: Callable[[], bool], *, ready: Callable[[], bool]) -> None:
         """Corrects accounts until stopped. It begins after all objects have been listed."""
-        seen, looked = (-1, -1), 0.0
+        seen, looked, took = (-1, -1), 0.0, 0.0
         while not stopped():
-            self._woken.wait(INTERVAL)
+            self._woken.wait(min(max(INTERVAL, _SHARE * took), AT_LEAST))
             self._woken.clear()
             now, state = self._clock(), (self._holdings.revision, self._knowledge().facts.revision)
             if not ready() or (state == seen and 0 <= now - looked < AT_LEAST):
                 continue
-            seen, looked = state, now
+            seen, looked, began = state, now, time.thread_time()
             try:
                 self.reconcile()
             except Exception as error:  # noqa: BLE001 - without this thread no charge would be corrected
                 structlog.get_logger().error("quotas_not_reconciled", error=type(error).__name__)
+            took = time.thread_time() - began
 
     def wake(self) -> None:
         """Ends the wait of `run`."""
@@ -139,7 +146,7 @@ class Reconciler:
         roots = self._holdings.roots(is_charged, among=held)
         planned = reconciliation.actions(found, roots, quota.limits, int(self._clock()))
         self._shuffle(planned)
-        confirmed = list(self._confirmed(planned[:_MOST], quota, charges, is_charged))
+        confirmed = list(self._confirmed(_most(planned), quota, charges, is_charged))
         if not confirmed:
             return 0
         writer = self._accounts.writer(quota)
@@ -166,6 +173,13 @@ class Reconciler:
                 yield from self._confirmation.confirmed(action, is_charged)
 
 
+def _most(planned: Sequence[Action]) -> list[Action]:
+    """As many actions as one look makes."""
+    free = [action for action in planned if isinstance(action, Settle) and not action.lowers]
+    others = [action for action in planned if not isinstance(action, Settle) or action.lowers]
+    return [*free[:_MOST_SETTLED], *others[:_MOST]]
+
+
 def charged_in(found: Ledger) -> IsCharged:
     """Whether a ledger has an entry for an object."""
     return lambda holding: bool(reconciliation.entries_of(holding, found))
@@ -181,4 +195,4 @@ def _applied(account: Account, actions: Sequence[Action]) -> tuple[Account, list
         if after != found:
             changed.append(action)
         found = after
-    return replace(account, ledger=found), changed
+    return account.charged(found), changed
