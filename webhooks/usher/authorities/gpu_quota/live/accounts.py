@@ -30,8 +30,17 @@ ATTEMPTS: Final = 40
 """How many conflicts in a row make a writer give up; even a hundred replicas stay below."""
 
 _SHORTEST_WAIT: Final = 0.002
+_FIRST_WAIT: Final = 0.01
 _LONGEST_WAIT: Final = 0.2
-"""The longest wait after a conflict, in seconds. Waits are random, so that replicas do not collide again."""
+"""The longest waits after the first conflict and after many, in seconds. Waits are random, so that replicas do not
+collide again."""
+
+_CONTENDED: Final = 1.0
+"""Seconds after a conflict in which a writer leaves time for others after each write. A writer that has just written
+needs no read, so it would come first again and again; changes that wait meanwhile are written together."""
+
+_PAUSE: Final = 3.0
+"""That time, as a multiple of the time that the write took."""
 
 _State = TypeVar("_State")
 _Result = TypeVar("_Result")
@@ -66,6 +75,7 @@ class AccountWriter(Generic[_State]):
         self._waiting: queue.SimpleQueue[_Waiting[_State]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._writing = False
+        self._contended_until = float("-inf")
         self._last: Stored[_State] | None = None
         """The last written state. It is usually still current, so that a change needs no read."""
 
@@ -109,7 +119,7 @@ class AccountWriter(Generic[_State]):
         return together
 
     def _write(self, together: Sequence[_Waiting[_State]]) -> None:
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             together = [each for each in together if not self._is_late(each)]
             if not together:
                 return
@@ -123,12 +133,18 @@ class AccountWriter(Generic[_State]):
                 # A result without a write may be a refusal, and a refusal must use a fresh read.
                 self._last = None
                 continue
+            began = self._clock()
             written = self._store.write(Stored(state=state, version=stored.version))
             self._last = written
+            now = self._clock()
             if written is not None:
                 _answer(together, outcomes)
+                if now < self._contended_until:
+                    self._wait(min(_PAUSE * (now - began), _LONGEST_WAIT) * (0.5 + self._chance()))
                 return
-            self._wait(_SHORTEST_WAIT + (_LONGEST_WAIT - _SHORTEST_WAIT) * self._chance() ** 2)
+            self._contended_until = now + _CONTENDED
+            longest = min(_FIRST_WAIT * 2 ** (attempt // 4), _LONGEST_WAIT)
+            self._wait(_SHORTEST_WAIT + (longest - _SHORTEST_WAIT) * self._chance())
         for each in together:
             _fail(each, errors.ClusterError(f"other replicas wrote the quota first, {ATTEMPTS} times in a row"))
 
