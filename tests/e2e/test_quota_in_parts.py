@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from e2e import accounts, quota_site
-from e2e.cluster import Cluster, Object, wait_until
+from e2e.cluster import ApiError, Cluster, Object, wait_until
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.live.account_heads import Account
@@ -69,6 +69,6 @@ def test_three_writers_fill_a_large_account_exactly_and_it_leaves_nothing_behind
         UnusedParts(api, namespace=accounts.OF_QUOTAS).delete()
         named = {each["name"] for each in status["parts"]}
         assert named <= {each["metadata"]["name"] for each in parts(cluster)}
-        with pytest.raises(Exception, match="immutable"):
-            cluster.replace({**parts(cluster)[0], "data": {}})
+        with pytest.raises(ApiError, match="immutable"):
+            cluster.replace({"apiVersion": "v1", "kind": "ConfigMap", **parts(cluster)[0], "data": {}})
     wait_until(lambda: not parts(cluster), description="the parts go with the quota", timeout=60)
