@@ -147,7 +147,7 @@ def report(directory: Path) -> Iterator[str]:
         status = cluster.get("GPUQuota", QUOTA, api_version="gpu-usher.io/v1alpha1")["status"]
     over = sum(each > ENTRIES + ROOM for each in samples)
     yield (
-        f"{ENTRIES:,} entries in one GPUQuota, {REPLICAS} replicas, {RATE} Jobs in a second for {SECONDS} s, of which "
+        f"{ENTRIES:,} entries in one GPUQuota, {REPLICAS} replicas, {RATE} Jobs in a second for {SECONDS} s; "
         f"{ROOM:,} fit. Without a webhook and a pace, the API server creates {most.rate:.0f} in a second."
     )
     yield ""

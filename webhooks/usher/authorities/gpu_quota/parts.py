@@ -91,7 +91,7 @@ def decode(text: paths.Json) -> Content:
     """What a part changes.
 
     Raises:
-        MalformedError: it is no part, or of a later version. Single unreadable entries are kept as they are.
+        MalformedError: it is not a part, or of a later version. Single unreadable entries are kept as they are.
     """
     try:
         value: paths.Json = orjson.loads(text) if isinstance(text, str) else None
@@ -99,7 +99,7 @@ def decode(text: paths.Json) -> Content:
         raise MalformedError("it is not JSON") from None
     charges = value.get("charges") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(charges, list) or value.get("version") != _VERSION:
-        raise MalformedError(f"it is no part of version {_VERSION}")
+        raise MalformedError(f"it is not a part of version {_VERSION}")
     changes: dict[str, Entry | None] = dict.fromkeys(decode_removed(value.get("removed")))
     unread = []
     for each in charges:
@@ -112,7 +112,7 @@ def decode(text: paths.Json) -> Content:
 
 
 def first_to_merge(parts: Sequence[Part], *, changes: int, live: int) -> int:
-    """The index of the first part that is written again with the changes of the head; `len(parts)` for none.
+    """The index of the first part that is written again with the changes of the head; `len(parts)` if no part is.
 
     Parts of like size are merged, so that an entry is written again only as often as the account doubles. Everything is
     merged once most of what parts hold does not count any more.

@@ -22,7 +22,7 @@ VERSION: Final = 1
 """The version of the format of an account in one object."""
 
 VERSION_WITH_PARTS: Final = 2
-"""The version with parts. An earlier gpu-usher refuses to read or write it, so it cannot lose what is in parts."""
+"""The version with parts. An earlier gpu-usher refuses to read or write it, so it cannot lose entries of parts."""
 
 FIELDS: Final = ("version", "used", "charges", "removed", "parts", "partsFrom", "sums")
 """The fields of an account, beside the conditions."""

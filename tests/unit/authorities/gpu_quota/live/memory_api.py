@@ -267,14 +267,6 @@ def _parsed(path: str) -> Place:
     return root, rest[0], "", rest[1]
 
 
-class Unwatched(MemoryApi):
-    """Another connection to the same server, whose requests are neither counted nor troubled."""
-
-    def __init__(self, api: MemoryApi) -> None:
-        super().__init__()
-        self.objects = api.objects
-
-
 class Replica:
     """One process that charges: its facts, what it has seen of what exists, and how it decides."""
 
@@ -368,8 +360,10 @@ def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str 
 
 
 def account(api: MemoryApi, quota: str = "research") -> Ledger:
-    """The charges of a GPUQuota, with those of its parts, as somebody reads them who has never read any."""
-    return StatusStore(Unwatched(api), quota, namespace=NAMESPACE).read().state.ledger
+    """The charges of a GPUQuota, with those of its parts, read by requests that are neither counted nor troubled."""
+    reader = copy.copy(api)
+    reader.requests, reader.lists, reader.trouble = [], Counter(), lambda _method, _path: None
+    return StatusStore(reader, quota, namespace=NAMESPACE).read().state.ledger
 
 
 def charges(api: MemoryApi, quota: str = "research") -> dict[str, int]:

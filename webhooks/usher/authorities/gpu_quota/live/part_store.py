@@ -41,7 +41,7 @@ _PAUSE: Final = 15.0
 
 
 class MissingPartError(errors.ClusterError):
-    """A part is not there: a later version of the head may not name it any more."""
+    """A part does not exist: a later version of the head may not name it any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

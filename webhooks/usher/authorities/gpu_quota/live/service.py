@@ -179,7 +179,7 @@ class ChargingService:
         structlog.get_logger().info("quotas_watched", quotas=len(basis.quotas) if basis is not None else 0)
 
     def care(self) -> None:
-        """Writes conditions and deletes what is not used, when facts have changed and every `AT_LEAST` seconds."""
+        """Writes conditions and deletes unused objects, when facts have changed and every `AT_LEAST` seconds."""
         revision, now = self._knowledge().facts.revision, self._clock()
         before, at = self._cared
         if revision != before or not 0 <= now - at < AT_LEAST:

@@ -103,7 +103,7 @@ class UnusedParts:
 
 
 def _owner(part: paths.Object) -> _Owner | None:
-    """The object with the head; None where somebody else made the ConfigMap."""
+    """The object with the head; None for ConfigMaps that are not parts."""
     found = paths.resolve(part, "/metadata/ownerReferences/0") if _has_owner(part) else None
     if not isinstance(found, dict) or not object_metadata.text(part, "name").startswith(part_store.NAME):
         return None
