@@ -39,10 +39,8 @@ _CONTENDED: Final = 1.0
 """Seconds after a conflict in which a writer leaves time for others after each write. A writer that has just written
 needs no read, so it would come first again and again; changes that wait meanwhile are written together."""
 
-_PAUSE: Final = 1.5
+_PAUSE: Final = 3.0
 """That time, as a multiple of the time that the write took."""
-
-_LONGEST_PAUSE: Final = 0.05
 
 _State = TypeVar("_State")
 _Result = TypeVar("_Result")
@@ -142,7 +140,7 @@ class AccountWriter(Generic[_State]):
             if written is not None:
                 _answer(together, outcomes)
                 if now < self._contended_until:
-                    self._wait(min(_PAUSE * (now - began), _LONGEST_PAUSE) * (0.5 + self._chance()))
+                    self._wait(min(_PAUSE * (now - began), _LONGEST_WAIT) * (0.5 + self._chance()))
                 return
             self._contended_until = now + _CONTENDED
             longest = min(_FIRST_WAIT * 2 ** (attempt // 4), _LONGEST_WAIT)
