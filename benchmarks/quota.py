@@ -26,7 +26,7 @@ import processes
 import sections
 import server_process
 from e2e import accounts, api_server_alone
-from e2e.balancer import balancing
+from e2e.balancer import Endpoints, balancing
 from e2e.cluster import Cluster, Object, wait_until
 from e2e.processes import LOOPBACK
 from integration import command
@@ -239,7 +239,7 @@ def asked(cluster: Cluster, directory: Path, file: Path) -> Iterator[list[Server
             description="all replicas know the workloads",
             timeout=120,
         )
-        port = stack.enter_context(balancing([replica.port for replica in replicas]))
+        port = stack.enter_context(balancing(Endpoints(*(replica.port for replica in replicas))))
         printed = command.usher(
             *("manifests", "webhooks", "--url", f"https://{LOOPBACK}:{port}"),
             *("--ca-bundle", replicas[0].ca_file, "--validate-failure-policy", "Fail"),
