@@ -106,7 +106,19 @@ KINDS = [
         key="gpuQuota",
         shape=GpuQuota,
         facts=Facts(
-            keep=keeping("/spec", "/status"), momentary=frozenset({"charges", "conditions", "used", "version"})
+            keep=keeping("/spec", "/status"),
+            momentary=frozenset(
+                {
+                    "charges",
+                    "conditions",
+                    "used",
+                    "version",
+                    "removed",
+                    "parts",
+                    "partsFrom",
+                    "sums",
+                }
+            ),
         ),
     ),
 ]

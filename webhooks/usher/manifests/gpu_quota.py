@@ -7,9 +7,9 @@ by the API server, and with it the limit, where an unknown key of a map can be r
 from typing import Final
 
 from usher import paths
-from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, VERSION
 from usher.config import quotas
+from usher.manifests import gpu_quota_status
 
 PLURAL: Final = "gpuquotas"
 
@@ -71,7 +71,7 @@ def _schema() -> paths.Object:
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
             "spec": _spec(),
-            "status": _status(),
+            "status": gpu_quota_status.schema(),
         },
     }
 
@@ -204,68 +204,6 @@ def _assumption() -> paths.Object:
                 "the board decides slices and memory; leave out either the board or both of these",
             )
         ],
-    }
-
-
-def _status() -> paths.Object:
-    charged: paths.Object = {
-        "type": "object",
-        "maxProperties": quotas.MOST_UNITS,
-        "additionalProperties": {"x-kubernetes-int-or-string": True},
-    }
-    return {
-        "type": "object",
-        "description": "Written by gpu-usher; docs/quota.md explains it.",
-        "properties": {
-            "version": {"type": "integer", "minimum": 1, "description": "The version of the format of charges."},
-            "used": {
-                "type": "array",
-                "description": "The amounts in use of each limit, in their order.",
-                "maxItems": quotas.MOST_LIMITS,
-                "x-kubernetes-list-type": "atomic",
-                "items": charged,
-            },
-            "charges": {
-                "type": "array",
-                "description": "The charged objects and their amounts.",
-                "maxItems": ledger.MOST_ENTRIES,
-                "x-kubernetes-list-type": "atomic",
-                "items": {
-                    "type": "object",
-                    "required": ["object"],
-                    "properties": {
-                        "object": {"type": "string", "maxLength": 1024, "description": "Kind.group/namespace/name"},
-                        "uid": {"type": "string", "maxLength": 128},
-                        "amounts": charged,
-                        "classes": {"type": "object", "maxProperties": 256, "additionalProperties": charged},
-                        "until": {"type": "integer", "format": "int64", "minimum": 0},
-                        "forced": {"type": "boolean"},
-                    },
-                },
-            },
-            "conditions": _conditions(),
-        },
-    }
-
-
-def _conditions() -> paths.Object:
-    return {
-        "type": "array",
-        "maxItems": 16,
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["type"],
-        "items": {
-            "type": "object",
-            "required": ["type", "status", "lastTransitionTime", "reason", "message"],
-            "properties": {
-                "type": {"type": "string", "maxLength": 316},
-                "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
-                "observedGeneration": {"type": "integer", "format": "int64", "minimum": 0},
-                "lastTransitionTime": {"type": "string", "format": "date-time"},
-                "reason": {"type": "string", "minLength": 1, "maxLength": 1024},
-                "message": {"type": "string", "maxLength": 32768},
-            },
-        },
     }
 
 

@@ -128,10 +128,12 @@ def quota_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
 
 
 def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A Role for the ConfigMaps that keep the accounts of the quotas of usher.yaml, in a namespace of their own.
+    """A Role for the ConfigMaps that keep accounts of quotas, in a namespace of their own.
+
+    They are the accounts of the quotas of usher.yaml, and the parts of all large accounts.
 
     RBAC cannot restrict `create` to names. In the server's own namespace it would be the right to write usher.yaml.
-    `list` and `delete` are for accounts of quotas that usher.yaml no longer declares.
+    `list` and `delete` are for accounts of quotas that usher.yaml no longer declares, and for unused parts.
     """
     verbs: list[paths.Json] = ["get", "list", "create", "update", "delete"]
     kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}

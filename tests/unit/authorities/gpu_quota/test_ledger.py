@@ -197,7 +197,7 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES.filter(lambda each: bool(each.amounts)), max_size=6))
 def test_a_written_ledger_is_read_back_unchanged(several: list[Entry]) -> None:
     found = {each.key: each for each in several}
-    made = Ledger(entries=found, size=sum(map(ledger.bytes_of, found.values())))
+    made = ledger.of_entries(found)
 
     decoded = gpu_quota_status.decode(orjson.loads(orjson.dumps(gpu_quota_status.encode(made, LIMITS))))
 
@@ -283,7 +283,7 @@ def test_of_very_many_entries_that_cannot_be_read_the_first_are_named_and_the_re
 
 
 def test_what_a_later_release_wrote_is_not_to_be_written_over() -> None:
-    decoded = gpu_quota_status.decode({"version": 2, "charges": [GOOD]})
+    decoded = gpu_quota_status.decode({"version": 3, "charges": [GOOD]})
 
     assert not decoded.writable
     assert decoded.problems[0][0] == "/status/version"

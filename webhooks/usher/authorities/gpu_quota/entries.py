@@ -70,17 +70,24 @@ def encode(entry: Entry) -> paths.Object:
     result: paths.Object = {"object": entry.name_key}
     if entry.uid:
         result["uid"] = entry.uid
-    if _NO_CLASS in entry.amounts:
-        result["amounts"] = encode_amounts(entry.amounts[_NO_CLASS])
-    classes: paths.Object = {
-        ",".join(names): encode_amounts(of_units) for names, of_units in entry.amounts.items() if names != _NO_CLASS
-    }
-    if classes:
-        result["classes"] = classes
+    result |= encode_sums(entry.amounts)
     if entry.reserved_until is not None:
         result["until"] = entry.reserved_until
     if entry.forced:
         result["forced"] = True
+    return result
+
+
+def encode_sums(by_classes: ByClasses) -> paths.Object:
+    """`amounts` and `classes`, each only if it has amounts."""
+    result: paths.Object = {}
+    if _NO_CLASS in by_classes:
+        result["amounts"] = encode_amounts(by_classes[_NO_CLASS])
+    classes: paths.Object = {
+        ",".join(names): encode_amounts(of_units) for names, of_units in by_classes.items() if names != _NO_CLASS
+    }
+    if classes:
+        result["classes"] = classes
     return result
 
 
@@ -113,27 +120,38 @@ def decode(value: paths.Json) -> Entry:
         raise MalformedError("forced is neither true nor false")
     if not (name or uid):
         raise MalformedError("it has neither a name nor a uid")
-    found: dict[Classes, Amounts] = {}
-    if "amounts" in value:
-        found[_NO_CLASS] = decode_amounts(value["amounts"])
-    classes = value.get("classes", {})
-    if not isinstance(classes, dict):
-        raise MalformedError("classes is not an object")
-    for key, of_units in classes.items():
-        found[tuple(sorted(set(key.split(","))))] = decode_amounts(of_units)
     return Entry(
         group=group,
         kind=kind,
         namespace=namespace,
         name=name,
         uid=uid,
-        amounts=tidy(found),
+        amounts=decode_sums(value),
         reserved_until=until,
         forced=forced,
     )
 
 
-def decode_amounts(value: paths.Json) -> Amounts:
+def decode_sums(value: paths.Json, *, most: int = gpu_quota_amounts.MOST) -> ByClasses:
+    """The amounts of an object with `amounts` and `classes`, sorted and without zeros.
+
+    Raises:
+        MalformedError: the value has another form.
+    """
+    if not isinstance(value, dict):
+        raise MalformedError("it is not an object")
+    found: dict[Classes, Amounts] = {}
+    if "amounts" in value:
+        found[_NO_CLASS] = decode_amounts(value["amounts"], most=most)
+    classes = value.get("classes", {})
+    if not isinstance(classes, dict):
+        raise MalformedError("classes is not an object")
+    for key, of_units in classes.items():
+        found[tuple(sorted(set(key.split(","))))] = decode_amounts(of_units, most=most)
+    return tidy(found)
+
+
+def decode_amounts(value: paths.Json, *, most: int = gpu_quota_amounts.MOST) -> Amounts:
     """Amounts by unit.
 
     Raises:
@@ -149,7 +167,7 @@ def decode_amounts(value: paths.Json) -> Amounts:
             nanos = quantities.parse(amount).nanos
         except errors.QuantityError as error:
             raise MalformedError(f"{unit}: {error}") from None
-        if not 0 <= nanos <= gpu_quota_amounts.MOST:
+        if not 0 <= nanos <= most:
             raise MalformedError(f"{unit}: {gpu_quota_amounts.number(nanos)} is not an amount that can be charged")
         found[unit] = nanos
     return found

@@ -20,6 +20,7 @@ from usher.authorities.gpu_quota import entries as gpu_quota_entries
 from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.charge import ByClasses, of_classes, together
 from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.layers import Changes, Layers
 from usher.authorities.gpu_quota.limits import Limit, Limits
 
 NOTHING: Final[ByClasses] = {}
@@ -31,17 +32,33 @@ and the protocol need a part of it."""
 MOST_ENTRIES: Final = 10_000
 """The bound in the definition of GPUQuota. With names of usual length, `MOST_BYTES` is reached first."""
 
+MOST_IN_PARTS: Final = 50_000
+"""The most entries of an account in several objects."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The charges of a quota. Make it from EMPTY or by `status.decode`, so that `size` is right."""
+    """The charges of a quota. Make it by `of_entries`, by `status.decode` or from EMPTY, so that the sums are right."""
 
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Layers = field(default_factory=lambda: Layers({}))
     size: int = 0
-    """The bytes of the entries in the object."""
+    """The bytes of the entries; not counted where several objects hold them."""
+    sums: ByClasses = field(default_factory=dict)
+    """The amounts of all entries, without zeros."""
+    in_parts: bool = False
+    """Whether several objects can hold the entries; otherwise the size is limited to one object."""
 
 
 EMPTY: Final = Ledger()
+
+
+def of_entries(entries: Mapping[str, Entry]) -> Ledger:
+    """A ledger of these entries, which must not change any more."""
+    return Ledger(
+        entries=Layers(entries),
+        size=sum(map(bytes_of, entries.values())),
+        sums=gpu_quota_entries.tidy(together(entry.amounts for entry in entries.values())),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +105,25 @@ class Full:
     entries: int
 
 
+def in_parts(entries: Mapping[str, Entry]) -> Ledger:
+    """A ledger of the entries of several objects, which must not change any more."""
+    sums = gpu_quota_entries.tidy(together(entry.amounts for entry in entries.values()))
+    return Ledger(entries=Layers(entries), sums=sums, in_parts=True)
+
+
+def changed(base: Ledger, changes: Changes) -> Ledger:
+    """A ledger of the entries of `in_parts`, with changes."""
+    new = [entry.amounts for entry in changes.values() if entry is not None]
+    former = [entry.amounts for key in changes if (entry := base.entries.get(key)) is not None]
+    taken = together(former)
+    less = {classes: {unit: -nanos for unit, nanos in of_units.items()} for classes, of_units in taken.items()}
+    sums = gpu_quota_entries.tidy(together([base.sums, *new, less]))
+    return replace(base, entries=Layers(base.entries.base, changes), sums=sums)
+
+
 def used(ledger: Ledger) -> ByClasses:
     """The sum of all entries, by priority classes; empty without entries."""
-    found = together(entry.amounts for entry in ledger.entries.values())
-    return {classes: found[classes] for classes in sorted(found)}
+    return ledger.sums
 
 
 def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
@@ -138,10 +170,7 @@ def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
 
 def release(ledger: Ledger, key: str) -> Ledger:
     former = ledger.entries.get(key)
-    if former is None:
-        return ledger
-    kept = {each: entry for each, entry in ledger.entries.items() if each != key}
-    return Ledger(entries=kept, size=ledger.size - bytes_of(former))
+    return ledger if former is None else _replaced(ledger, key, former, None)
 
 
 def find(ledger: Ledger, entry: Entry) -> Entry | None:
@@ -222,8 +251,9 @@ def _granted(ledger: Ledger, former: Entry | None, after: Entry) -> Granted | Fu
         return Granted(ledger=ledger)
     without = ledger if former is None or former.key == after.key else release(ledger, former.key)
     made = _with(without, after)
-    too_large = made.size > MOST_BYTES and made.size > ledger.size
-    if too_large or len(made.entries) > max(MOST_ENTRIES, len(ledger.entries)):
+    most = MOST_IN_PARTS if made.in_parts else MOST_ENTRIES
+    too_large = made.size > MOST_BYTES and made.size > ledger.size and not made.in_parts
+    if too_large or len(made.entries) > max(most, len(ledger.entries)):
         return Full(entries=len(ledger.entries))
     return Granted(ledger=made)
 
@@ -233,7 +263,16 @@ def _with(ledger: Ledger, entry: Entry) -> Ledger:
     if not entry.amounts:
         return release(ledger, entry.key)
     former = ledger.entries.get(entry.key)
-    if former == entry:
-        return ledger
-    size = ledger.size + bytes_of(entry) - (bytes_of(former) if former is not None else 0)
-    return Ledger(entries={**ledger.entries, entry.key: entry}, size=size)
+    return ledger if former == entry else _replaced(ledger, entry.key, former, entry)
+
+
+def _replaced(ledger: Ledger, key: str, former: Entry | None, entry: Entry | None) -> Ledger:
+    """The ledger with another entry of a key; its sums follow from the difference, which is exact."""
+    size, sums = ledger.size, dict(ledger.sums)
+    for sign, each in ((-1, former), (1, entry)):
+        if each is not None:
+            size += 0 if ledger.in_parts else sign * bytes_of(each)
+            for classes, of_units in each.amounts.items():
+                signed = {unit: sign * nanos for unit, nanos in of_units.items()}
+                sums[classes] = amounts.plus(sums.get(classes, {}), signed)
+    return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=gpu_quota_entries.tidy(sums))

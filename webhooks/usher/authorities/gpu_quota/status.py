@@ -1,18 +1,33 @@
-"""Reads and writes the ledger in the status of a GPUQuota, with the usage of each limit."""
+"""Reads and writes the head of an account: the status of a GPUQuota, or the same in a ConfigMap.
+
+A small account is all in its head (version 1). A large one keeps most entries in parts, which are objects of their own
+and never change; its head has the list of the parts, and the changes since the last of them (version 2).
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import paths
 from usher.authorities.gpu_quota import amounts, entries
 from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
+from usher.authorities.gpu_quota import parts as account_parts
+from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.limits import Limits
+from usher.authorities.gpu_quota.parts import Part
 
 VERSION: Final = 1
-"""The version of the format."""
+"""The version of the format of an account in one object."""
+
+VERSION_WITH_PARTS: Final = 2
+"""The version with parts. An earlier gpu-usher refuses to read or write it, so it cannot lose entries of parts."""
+
+FIELDS: Final = ("version", "used", "charges", "removed", "parts", "partsFrom", "sums")
+"""The fields of an account, beside the conditions."""
+
+_MOST_SUM: Final = amounts.MOST * gpu_quota_ledger.MOST_IN_PARTS
 
 MOST_TOLD: Final = 20
 """How many problems of one ledger are named."""
@@ -28,37 +43,84 @@ class Decoded:
     """Unreadable entries, unchanged."""
     writable: bool = True
     """False where a later gpu-usher wrote the status. Its usage is unknown, and this version must not overwrite it."""
+    parts: tuple[Part, ...] = ()
+    """The parts of the account. With parts, `ledger` has the sums of all entries, but only those of the head."""
+    removed: tuple[str, ...] = ()
+    """The keys of entries in parts that do not count any more."""
+    parts_from: int | None = None
+    """From when on the account may have parts, in seconds since 1970; None where no replica has said so yet."""
 
 
-def encode(found: Ledger, limits: Limits, *, unread: Sequence[paths.Json] = ()) -> paths.Object:
-    """`version`, `used` and `charges` of the status, without its conditions.
+def encode(
+    found: Ledger,
+    limits: Limits,
+    *,
+    unread: Sequence[paths.Json] = (),
+    parts: Sequence[Part] = (),
+    parts_from: int | None = None,
+) -> paths.Object:
+    """The fields of an account, without conditions. With parts, it has only the entries that changed since.
 
     Unreadable entries stay, after all others: another version may be able to read them.
     """
     used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in gpu_quota_ledger.used_of(found, limits)]
-    charges: list[paths.Json] = [entries.encode(found.entries[key]) for key in sorted(found.entries)]
+    changes = found.entries.changes if parts else found.entries
+    charges: list[paths.Json] = [entries.encode(entry) for _, entry in sorted(changes.items()) if entry is not None]
     charges += unread
-    return {"version": VERSION, "used": used, "charges": charges}
+    result: paths.Object = {"version": VERSION, "used": used, "charges": charges}
+    if parts_from is not None:
+        result["partsFrom"] = parts_from
+    if parts:
+        removed: list[paths.Json] = [key for key, entry in sorted(changes.items()) if entry is None]
+        result |= {
+            "version": VERSION_WITH_PARTS,
+            "removed": removed,
+            "parts": [account_parts.encode_reference(part) for part in parts],
+            "sums": entries.encode_sums(found.sums),
+        }
+    return result
 
 
 def decode(value: paths.Json) -> Decoded:
-    """The ledger in a status of any form. Unreadable entries become problems; the others count.
+    """The account in a head of any form. Unreadable entries become problems; the others count.
 
-    `used` is not read, because it follows from the charges.
+    Without parts, the sums follow from the charges.
     """
     if not isinstance(value, Mapping):
-        return Decoded(
-            ledger=gpu_quota_ledger.EMPTY, problems=() if value is None else (("/status", "it is not an object"),)
-        )
+        return _problem("/status", "" if value is None else "it is not an object")
     version = value.get("version", VERSION)
-    if version != VERSION or isinstance(version, bool):
-        reason = f"this gpu-usher reads charges of version {VERSION}, not of version {version!r:.20}"
-        return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=(("/status/version", reason),), writable=False)
+    if version not in (VERSION, VERSION_WITH_PARTS) or isinstance(version, bool):
+        reason = f"this gpu-usher reads charges up to version {VERSION_WITH_PARTS}, not of version {version!r:.20}"
+        return replace(_problem("/status/version", reason), writable=False)
     charges = value.get("charges")
     if not isinstance(charges, list):
-        problems = () if charges is None else (("/status/charges", "it is not a list"),)
-        return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=problems)
-    return _read(charges)
+        found = _problem("/status/charges", "" if charges is None else "it is not a list")
+    else:
+        found = _read(charges)
+    found = replace(found, parts_from=parts_from(value))
+    return _with_parts(found, value) if version == VERSION_WITH_PARTS else found
+
+
+def parts_from(value: paths.Json) -> int | None:
+    """From when on the account of a head may have parts."""
+    found = value.get("partsFrom") if isinstance(value, Mapping) else None
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _problem(place: str, reason: str) -> Decoded:
+    return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=((place, reason),) if reason else ())
+
+
+def _with_parts(head: Decoded, value: Mapping[str, paths.Json]) -> Decoded:
+    """A head with its parts. What cannot be read makes the account unwritable, because its usage is unknown."""
+    try:
+        parts = account_parts.decode_references(value.get("parts"))
+        removed = account_parts.decode_removed(value.get("removed", []))
+        sums: ByClasses = entries.decode_sums(value.get("sums"), most=_MOST_SUM)
+    except entries.MalformedError as error:
+        return replace(head, problems=(("/status", str(error)),), writable=False)
+    ledger = replace(head.ledger, sums=sums, in_parts=True)
+    return replace(head, ledger=ledger, parts=parts, removed=removed)
 
 
 def _read(charges: list[paths.Json]) -> Decoded:
@@ -80,8 +142,7 @@ def _read(charges: list[paths.Json]) -> Decoded:
     told = problems[:MOST_TOLD]
     if len(problems) > MOST_TOLD:
         told.append(("/status/charges", f"{len(problems) - MOST_TOLD} more entries cannot be read"))
-    size = sum(map(gpu_quota_ledger.bytes_of, read.values()))
-    return Decoded(ledger=Ledger(entries=read, size=size), problems=tuple(told), unread=tuple(unread))
+    return Decoded(ledger=gpu_quota_ledger.of_entries(read), problems=tuple(told), unread=tuple(unread))
 
 
 def _more(first: Entry, second: Entry) -> Entry:

@@ -17,10 +17,10 @@ import engines
 from reviews import body
 from usher import errors, paths
 from usher.authorities.authority import QuotaRefusal
-from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.authorities.gpu_quota.ledger import Full
+from usher.authorities.gpu_quota.ledger import Full, Ledger
 from usher.authorities.gpu_quota.live import observer as live_observer
+from usher.authorities.gpu_quota.live.account_store import StatusStore
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.authorities.gpu_quota.live.holdings import Holdings
@@ -28,6 +28,7 @@ from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
 from usher.authorities.gpu_quota.live.observer import HoldingsSink
 from usher.authorities.gpu_quota.live.reconciler import Reconciler
 from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
+from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import JSON, Answer
 from usher.config import models
@@ -41,6 +42,9 @@ Place = tuple[str, str, str, str]
 """Root of the API, plural, namespace, name."""
 
 Event = tuple[str, paths.Object]
+
+NAMESPACE = "gpu-usher"
+"""The namespace of accounts."""
 
 QUOTAS = "/apis/gpu-usher.io/v1alpha1/gpuquotas"
 
@@ -59,6 +63,8 @@ class MemoryApi:
         self.trouble: Callable[[str, str], Answer | None] = lambda _method, _path: None
         """Looks at method and path of a request and may answer in the server's place."""
         self.requests: list[tuple[str, str]] = []
+        self.sent: paths.Object = {}
+        """The object of the last PUT or POST."""
         self.lists: Counter[str] = Counter()
         """How often a whole kind was listed."""
         self._version = 0
@@ -105,6 +111,7 @@ class MemoryApi:
         """A PUT of an object, or of a status: then nothing else of the object changes."""
         with self._lock:
             self.requests.append(("PUT", path))
+            self.sent = value
             troubled = self.trouble("PUT", path)
             if troubled is not None:
                 return troubled
@@ -123,6 +130,10 @@ class MemoryApi:
         """A POST of an object, which must not be there."""
         with self._lock:
             self.requests.append(("POST", path))
+            self.sent = value
+            troubled = self.trouble("POST", path)
+            if troubled is not None:
+                return troubled
             if _place(value) in self.objects:
                 return refusal(409, "there already")
             return Answer(status=201, value=copy.deepcopy(self.apply(value)))
@@ -155,6 +166,7 @@ class MemoryApi:
             for place, value in self.objects.items()
             if place[:2] == (root, plural) and namespace in ("", place[2]) and name in ("", place[3])
         ]
+        items = [each for each in items if _is_selected(each, query.get("labelSelector", ""))]
         return Answer(status=200, value={"metadata": {"resourceVersion": str(self._version)}, "items": items})
 
     def _tell(self, kind: str, value: paths.Object) -> None:
@@ -210,6 +222,13 @@ class _Watch:
 
     def chunks(self) -> Iterator[bytes]:
         return self.told()
+
+
+def _is_selected(value: paths.Json, selector: str) -> bool:
+    """Whether an object has a label, or with ! has it not."""
+    assert isinstance(value, dict)
+    metadata: Any = value["metadata"]
+    return (selector.removeprefix("!") in metadata.get("labels", {})) != selector.startswith("!") or not selector
 
 
 def _version(value: paths.Object) -> int:
@@ -268,10 +287,11 @@ class Replica:
             engine=scripted.engine, entries=scripted.catalogue, config=scripted.config, facts=self.facts
         )
         self.holdings = Holdings(clock=clock)
-        accounts = Accounts(api, self.knowledge, namespace="gpu-usher")
+        self.accounts = accounts = Accounts(api, self.knowledge, namespace=NAMESPACE, clock=clock)
         self.admission = Admission(api, accounts, self.holdings, self.knowledge, clock=clock)
         self.reconciler = Reconciler(api, accounts, self.holdings, self.knowledge, clock=clock)
-        self.undeclared = UndeclaredAccounts(api, self.knowledge, namespace="gpu-usher", clock=clock)
+        self.undeclared = UndeclaredAccounts(api, self.knowledge, namespace=NAMESPACE, clock=clock)
+        self.unused = UnusedParts(api, namespace=NAMESPACE)
         self.sinks: dict[tuple[str, str], HoldingsSink] = {}
         self.seen: defaultdict[tuple[str, str], int] = defaultdict(int)
         """How many events of a kind have come."""
@@ -339,20 +359,24 @@ def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str 
     return builders.gpu_job(gpus, pods=pods, name=name, namespace=namespace)
 
 
+def account(api: MemoryApi, quota: str = "research") -> Ledger:
+    """The charges of a GPUQuota, with those of its parts, read by requests that are neither counted nor troubled."""
+    reader = copy.copy(api)
+    reader.requests, reader.lists, reader.trouble = [], Counter(), lambda _method, _path: None
+    return StatusStore(reader, quota, namespace=NAMESPACE).read().state.ledger
+
+
 def charges(api: MemoryApi, quota: str = "research") -> dict[str, int]:
     """GPUs by the object that is charged for them."""
-    found = gpu_quota_status.decode(api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", quota].get("status"))
-    assert found.writable
     return {
         key: sum(units.get("gpus", 0) for units in entry.amounts.values()) // 10**9
-        for key, entry in found.ledger.entries.items()
+        for key, entry in account(api, quota).entries.items()
     }
 
 
 def reserved(api: MemoryApi, quota: str = "research") -> set[str]:
     """The objects for which something is reserved."""
-    found = gpu_quota_status.decode(api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", quota].get("status"))
-    return {key for key, entry in found.ledger.entries.items() if entry.reserved_until is not None}
+    return {key for key, entry in account(api, quota).entries.items() if entry.reserved_until is not None}
 
 
 def owned(value: paths.Object, owner: paths.Object) -> paths.Object:

@@ -19,7 +19,7 @@ def api() -> MemoryApi:
 
 
 def describing(replica: Replica) -> ConditionsWriter:
-    return ConditionsWriter(replica.api, replica.knowledge, clock=lambda: 1_000_000.0)
+    return ConditionsWriter(replica.api, replica.accounts, replica.knowledge, clock=lambda: 1_000_000.0)
 
 
 def ready(api: MemoryApi, quota: str = "research") -> tuple[str, str]:

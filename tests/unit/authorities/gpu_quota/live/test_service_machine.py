@@ -1,5 +1,10 @@
-"""Everything together: replicas with watches that lag, one API server, clients that create, change and delete."""
+"""Everything together: replicas with watches that lag, one API server, clients that create, change and delete.
 
+Accounts are in one object or in many parts; writes fail half-way; one replica is of the version before parts.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import hypothesis
@@ -8,8 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import builders
+from unit.authorities.gpu_quota.live.earlier_replica import EarlierReplica
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, job, owned
-from usher import paths
+from usher import errors, paths
+from usher.authorities.gpu_quota import parts
+from usher.authorities.gpu_quota.live import account_heads
+from usher.cluster.api import Answer
 
 pytestmark = pytest.mark.thorough
 
@@ -23,15 +32,60 @@ KINDS = st.sampled_from([("GPUQuota",), ("GPUQuota",), ("Job",), ("Pod",), ()])
 """Each kind has a watch of its own; no kind stands for all."""
 
 
+OLD_STATUS: Final[paths.Object] = {
+    "version": 1,
+    "used": [{"gpus": 3}],
+    "charges": [{"object": "Job.batch/ml/long-gone", "amounts": {"gpus": 3}}],
+}
+"""Written by a version that knows no parts."""
+
+
+@contextlib.contextmanager
+def killed_at(api: MemoryApi, nth: int, *, written: bool) -> Iterator[Callable[[], bool]]:
+    """From this write on, no answer comes back; the first of these writes may be made all the same."""
+    writes = 0
+
+    def trouble(method: str, path: str) -> Answer | None:
+        nonlocal writes
+        writes += method in ("PUT", "POST")
+        if writes < nth:
+            return None
+        if writes == nth and written and method in ("PUT", "POST"):
+            api.trouble = no_trouble
+            value = api.sent
+            api.put(path, value) if method == "PUT" else api.post(path, value)
+            api.trouble = trouble
+        raise errors.ClusterError("the replica was killed")
+
+    def no_trouble(_method: str, _path: str) -> Answer | None:
+        return None
+
+    api.trouble = trouble
+    try:
+        yield lambda: writes >= nth
+    finally:
+        api.trouble = no_trouble
+
+
 class Cluster(RuleBasedStateMachine):
-    @initialize(replicas=st.integers(2, 3), everybody_asks=st.sampled_from([True, True, False]))
-    def begin(self, replicas: int, everybody_asks: bool) -> None:
+    @initialize(
+        replicas=st.integers(2, 3),
+        everybody_asks=st.sampled_from([True, True, False]),
+        most_changes=st.sampled_from([0, 1, 2, 256]),
+        earlier=st.booleans(),
+    )
+    def begin(self, replicas: int, everybody_asks: bool, most_changes: int, earlier: bool) -> None:
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(parts, "MOST_CHANGES", most_changes)
+        self.patch.setattr(parts, "MOST_BYTES", 1)
+        self.patch.setattr(account_heads, "UPGRADE", 100)
         self.now = 1_000_000.0
         self.everybody_asks = everybody_asks
         self.forced = False
         self.api = MemoryApi()
         self.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
-        self.api.apply(gpu_quota(hard={"gpus": HARD}))
+        self.api.apply({**gpu_quota(hard={"gpus": HARD}), **({"status": OLD_STATUS} if earlier else {})})
+        self.earlier = EarlierReplica(self.api, clock=lambda: self.now)
         self.replicas = [Replica(self.api, clock=lambda: self.now) for _ in range(replicas)]
         for replica in self.replicas:
             replica.watch()
@@ -77,6 +131,39 @@ class Cluster(RuleBasedStateMachine):
             self.in_flight[name] = size, self.now
             if at_once:
                 self.store(name, fails=False)
+
+    @rule(name=NAMES, size=SIZES)
+    def ask_an_earlier_replica(self, name: str, size: int) -> None:
+        """A rolling upgrade is under way. Where that version cannot read the account, it lets nothing in."""
+        if name in self.in_flight or name in self.jobs or name in self.left.values():
+            return
+        if self.earlier.ask(name, size):
+            self.in_flight[name] = size, self.now
+
+    @rule(name=NAMES, size=SIZES, number=st.integers(0, 2), nth=st.integers(1, 4), written=st.booleans())
+    def end_half_way(self, name: str, size: int, number: int, nth: int, written: bool) -> None:
+        """A replica is killed at one of its writes, which the API server may have made all the same."""
+        if name in self.in_flight or name in self.jobs or name in self.left.values():
+            return
+        replica = self.replica(number)
+        with killed_at(self.api, nth, written=written) as killed:
+            try:
+                let_in = replica.ask(job(1, pods=size, name=name)) is None
+            except errors.ClusterError:
+                let_in = False
+        if let_in:
+            self.in_flight[name] = size, self.now
+        if killed():
+            self.unheard |= set(self.left)
+            self.charged_twice |= bool(self.left)
+            fresh = Replica(self.api, clock=lambda: self.now)
+            fresh.watch()
+            self.replicas[self.replicas.index(replica)] = fresh
+            replica.close()
+
+    @rule(number=st.integers(0, 2))
+    def delete_unused_parts(self, number: int) -> None:
+        self.replica(number).unused.delete()
 
     @rule(name=NAMES, fails=st.sampled_from([False, False, True]))
     def store(self, name: str, fails: bool) -> None:
@@ -172,9 +259,18 @@ class Cluster(RuleBasedStateMachine):
         assert sum(charges(self.api).values()) == self.held(), charges(self.api)
 
     def teardown(self) -> None:
-        """When everything is deleted, nothing is used."""
         if not hasattr(self, "api"):
             return
+        try:
+            self.nothing_is_used_in_the_end()
+            self.parts_are_named()
+        finally:
+            self.patch.undo()
+            for replica in self.replicas:
+                replica.close()
+
+    def nothing_is_used_in_the_end(self) -> None:
+        """When everything is deleted, nothing is used."""
         for name in list(self.jobs):
             self.in_flight.pop(name, None)
             self.delete(name, leaves_pods=False)
@@ -186,8 +282,15 @@ class Cluster(RuleBasedStateMachine):
         status = found.get("status", {})
         assert status.get("charges", []) == []
         assert status.get("used", [{"gpus": 0}]) == [{"gpus": 0}]
-        for replica in self.replicas:
-            replica.close()
+
+    def parts_are_named(self) -> None:
+        """No part stays that the account does not name, once something else was written."""
+        self.now += RESERVATION
+        assert self.replicas[0].ask(job(1, pods=1, name="last")) is None
+        self.replicas[0].unused.delete()
+        found: Any = self.api.objects["/apis/gpu-usher.io/v1alpha1", "gpuquotas", "", "research"]
+        named = {each["name"] for each in found["status"].get("parts", [])}
+        assert {name for _, plural, _, name in self.api.objects if plural == "configmaps"} == named
 
     @invariant()
     def never_too_much(self) -> None:

@@ -17,15 +17,10 @@ from typing import Any, Final, Generic, TypeVar
 from usher import errors
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.live.account_store import (
-    Account,
-    AccountStore,
-    Api,
-    ConfigMapStore,
-    StatusStore,
-    Stored,
-)
+from usher.authorities.gpu_quota.live.account_heads import Account
+from usher.authorities.gpu_quota.live.account_store import AccountStore, ConfigMapStore, StatusStore, Stored
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
+from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.knowledge import Knowledge
 
 MOST_TOGETHER: Final = 64
@@ -35,8 +30,17 @@ ATTEMPTS: Final = 40
 """How many conflicts in a row make a writer give up; even a hundred replicas stay below."""
 
 _SHORTEST_WAIT: Final = 0.002
+_FIRST_WAIT: Final = 0.01
 _LONGEST_WAIT: Final = 0.2
-"""The longest wait after a conflict, in seconds. Waits are random, so that replicas do not collide again."""
+"""The longest waits after the first conflict and after many, in seconds. Waits are random, so that replicas do not
+collide again."""
+
+_CONTENDED: Final = 1.0
+"""Seconds after a conflict in which a writer leaves time for others after each write. A writer that has just written
+needs no read, so it would come first again and again; changes that wait meanwhile are written together."""
+
+_PAUSE: Final = 3.0
+"""That time, as a multiple of the time that the write took."""
 
 _State = TypeVar("_State")
 _Result = TypeVar("_Result")
@@ -71,6 +75,7 @@ class AccountWriter(Generic[_State]):
         self._waiting: queue.SimpleQueue[_Waiting[_State]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._writing = False
+        self._contended_until = float("-inf")
         self._last: Stored[_State] | None = None
         """The last written state. It is usually still current, so that a change needs no read."""
 
@@ -114,7 +119,7 @@ class AccountWriter(Generic[_State]):
         return together
 
     def _write(self, together: Sequence[_Waiting[_State]]) -> None:
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             together = [each for each in together if not self._is_late(each)]
             if not together:
                 return
@@ -128,12 +133,18 @@ class AccountWriter(Generic[_State]):
                 # A result without a write may be a refusal, and a refusal must use a fresh read.
                 self._last = None
                 continue
+            began = self._clock()
             written = self._store.write(Stored(state=state, version=stored.version))
             self._last = written
+            now = self._clock()
             if written is not None:
                 _answer(together, outcomes)
+                if now < self._contended_until:
+                    self._wait(min(_PAUSE * (now - began), _LONGEST_WAIT) * (0.5 + self._chance()))
                 return
-            self._wait(_SHORTEST_WAIT + (_LONGEST_WAIT - _SHORTEST_WAIT) * self._chance() ** 2)
+            self._contended_until = now + _CONTENDED
+            longest = min(_FIRST_WAIT * 2 ** (attempt // 4), _LONGEST_WAIT)
+            self._wait(_SHORTEST_WAIT + (longest - _SHORTEST_WAIT) * self._chance())
         for each in together:
             _fail(each, errors.ClusterError(f"other replicas wrote the quota first, {ATTEMPTS} times in a row"))
 
@@ -148,15 +159,31 @@ class Accounts:
     """The accounts of all quotas, for one process; each other replica has its own."""
 
     def __init__(
-        self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, meter: Meter = NO_METER
+        self,
+        api: Api,
+        knowledge: Callable[[], Knowledge],
+        *,
+        namespace: str,
+        meter: Meter = NO_METER,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        """Takes the API server, a function that gives the knowledge in service, gpu-usher's namespace, and a meter."""
+        """Takes the parts that it works with.
+
+        Args:
+            api: the API server.
+            knowledge: gives the knowledge in service.
+            namespace: the namespace of accounts.
+            meter: counts conflicts.
+            clock: seconds since 1970.
+        """
         self._api = api
         self._knowledge = knowledge
         self._namespace = namespace
         self._meter = meter
+        self._clock = clock
+        # A GPUQuota may share its name with a quota of usher.yaml, so the keys have the kind.
         self._writers: dict[str, AccountWriter[Account]] = {}
-        """Writers by kind and name of the quota: a GPUQuota may share its name with a quota of usher.yaml."""
+        self._stores: dict[str, AccountStore[Account]] = {}
 
     def writer(self, quota: Quota) -> AccountWriter[Account]:
         """The writer of the account of a quota."""
@@ -164,16 +191,21 @@ class Accounts:
 
     def store(self, quota: Quota) -> AccountStore[Account]:
         """The store of the account of a quota."""
+        return self._stores.setdefault(str(quota), self._store(quota))
+
+    def _store(self, quota: Quota) -> AccountStore[Account]:
+        namespace, meter, clock = self._namespace, self._meter, self._clock
         if not quota.declared:
-            return StatusStore(self._api, quota.name, meter=self._meter)
-        return ConfigMapStore(
-            self._api, lambda: self._declared(quota.name), namespace=self._namespace, meter=self._meter
-        )
+            return StatusStore(self._api, quota.name, namespace=namespace, meter=meter, clock=clock)
+        name = quota.name
+        return ConfigMapStore(self._api, lambda: self._declared(name), namespace=namespace, meter=meter, clock=clock)
 
     def forget_others(self, quotas: Iterable[Quota]) -> None:
-        """Keeps only the writers of these quotas."""
-        for name in self._writers.keys() - set(map(str, quotas)):
+        """Keeps only the writers and stores of these quotas."""
+        kept = set(map(str, quotas))
+        for name in self._stores.keys() - kept:
             self._writers.pop(name, None)
+            self._stores.pop(name, None)
 
     def _declared(self, name: str) -> Quota:
         """The current declaration of a quota of usher.yaml."""

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from usher import errors, paths
@@ -21,11 +21,12 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Full, Refused
 from usher.authorities.gpu_quota.live import confirmation, object_metadata
-from usher.authorities.gpu_quota.live.account_store import Account, Api
+from usher.authorities.gpu_quota.live.account_heads import Account
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter, Result
 from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
+from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.gpu_quota.live.owners import Owners
 from usher.authorities.knowledge import Knowledge
 from usher.cluster import objects
@@ -212,7 +213,7 @@ def _charged(account: Account, charge: _Charge, ending: ByClasses, *, force: boo
     before, after = (ledger.find(each, charge.entry) for each in (account.ledger, found.ledger))
     covered = after is None or (before is not None and before.amounts == after.amounts)
     result = Result.COVERED if covered else Result.FORCED if force else Result.GRANTED
-    return replace(account, ledger=found.ledger), (result, None)
+    return account.charged(found.ledger), (result, None)
 
 
 def _too_late() -> errors.ClusterError:

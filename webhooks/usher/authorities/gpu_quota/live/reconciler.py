@@ -7,23 +7,21 @@ charge has changed since.
 
 import random
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 import structlog
 
 from usher import errors
 from usher.authorities.gpu_quota import assignment, reconciliation
-from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
-from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.live import metering
-from usher.authorities.gpu_quota.live.account_store import Account
+from usher.authorities.gpu_quota.live.account_heads import Account
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.confirmation import Confirmation
 from usher.authorities.gpu_quota.live.held import Held
@@ -34,7 +32,6 @@ from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
 from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Release, Settle
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import Lists
-from usher.reading.lookup import Absence, Reference
 
 INTERVAL: Final = 1.0
 """Seconds between looks at changes; a look without changes costs nothing."""
@@ -46,7 +43,13 @@ _WITHIN: Final = 2.0
 """Seconds within which a correction must be written."""
 
 _MOST: Final = 200
-"""The most actions in one look: each may cost a read."""
+"""The most actions in one look that cost a read each."""
+
+_MOST_SETTLED: Final = 2_000
+"""The most other actions in one look. In a burst as many workloads may appear between two looks."""
+
+_SHARE: Final = 10
+"""After a look, usher waits for so many times as long as it took: looks at large accounts must not delay reviews."""
 
 _COUNTED: Final = {Settle: metering.Action.SETTLED, Release: metering.Action.RELEASED, Adopt: metering.Action.ADOPTED}
 
@@ -90,18 +93,19 @@ class Reconciler:
 
     def run(self, stopped: Callable[[], bool], *, ready: Callable[[], bool]) -> None:
         """Corrects accounts until stopped. It begins after all objects have been listed."""
-        seen, looked = (-1, -1), 0.0
+        seen, looked, took = (-1, -1), 0.0, 0.0
         while not stopped():
-            self._woken.wait(INTERVAL)
+            self._woken.wait(min(max(INTERVAL, _SHARE * took), AT_LEAST))
             self._woken.clear()
             now, state = self._clock(), (self._holdings.revision, self._knowledge().facts.revision)
             if not ready() or (state == seen and 0 <= now - looked < AT_LEAST):
                 continue
-            seen, looked = state, now
+            seen, looked, began = state, now, time.thread_time()
             try:
                 self.reconcile()
             except Exception as error:  # noqa: BLE001 - without this thread no charge would be corrected
                 structlog.get_logger().error("quotas_not_reconciled", error=type(error).__name__)
+            took = time.thread_time() - began
 
     def wake(self) -> None:
         """Ends the wait of `run`."""
@@ -137,14 +141,12 @@ class Reconciler:
         self._logged = problems
 
     def _reconcile(self, quota: Quota, held: Sequence[Held], charges: ObjectCharges) -> int:
-        found = self._ledger(quota, charges.known)
-        if found is None:
-            return 0
+        found = self._accounts.store(quota).read().state.ledger
         is_charged = charged_in(found)
         roots = self._holdings.roots(is_charged, among=held)
         planned = reconciliation.actions(found, roots, quota.limits, int(self._clock()))
         self._shuffle(planned)
-        confirmed = list(self._confirmed(planned[:_MOST], quota, charges, is_charged))
+        confirmed = list(self._confirmed(_most(planned), quota, charges, is_charged))
         if not confirmed:
             return 0
         writer = self._accounts.writer(quota)
@@ -152,18 +154,6 @@ class Reconciler:
         for action in applied:
             self._meter.reconciled(_COUNTED[type(action)])
         return len(applied)
-
-    def _ledger(self, quota: Quota, known: Knowledge) -> Ledger | None:
-        """The charges of a quota: of a GPUQuota from watches, of a quota of usher.yaml by a read."""
-        if quota.declared:
-            return self._accounts.store(quota).read().state.ledger
-        value = known.facts.find(
-            Reference(group=gpu_quota_definitions.GROUP, kind=gpu_quota_definitions.KIND, name=quota.name)
-        )
-        if isinstance(value, Absence):
-            return None
-        decoded = gpu_quota_status.decode(value.get("status"))
-        return decoded.ledger if decoded.writable else None
 
     def _confirmed(
         self, planned: Sequence[Action], quota: Quota, charges: ObjectCharges, is_charged: IsCharged
@@ -183,6 +173,13 @@ class Reconciler:
                 yield from self._confirmation.confirmed(action, is_charged)
 
 
+def _most(planned: Sequence[Action]) -> list[Action]:
+    """As many actions as one look makes."""
+    free = [action for action in planned if isinstance(action, Settle) and not action.lowers]
+    others = [action for action in planned if not isinstance(action, Settle) or action.lowers]
+    return [*free[:_MOST_SETTLED], *others[:_MOST]]
+
+
 def charged_in(found: Ledger) -> IsCharged:
     """Whether a ledger has an entry for an object."""
     return lambda holding: bool(reconciliation.entries_of(holding, found))
@@ -198,4 +195,4 @@ def _applied(account: Account, actions: Sequence[Action]) -> tuple[Account, list
         if after != found:
             changed.append(action)
         found = after
-    return replace(account, ledger=found), changed
+    return account.charged(found), changed

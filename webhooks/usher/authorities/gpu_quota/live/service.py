@@ -12,7 +12,6 @@ from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.live import observer
-from usher.authorities.gpu_quota.live.account_store import Api
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.authorities.gpu_quota.live.conditions_writer import ConditionsWriter
@@ -20,9 +19,11 @@ from usher.authorities.gpu_quota.live.confirmation import BUILT_IN, DEFINITIONS
 from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
 from usher.authorities.gpu_quota.live.object_charges import ObjectCharges, RememberedCharges
+from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.gpu_quota.live.observer import Observer
 from usher.authorities.gpu_quota.live.reconciler import AT_LEAST, Reconciler
 from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
+from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.live import Connection
 from usher.kinds.kept_fields import FactKind
@@ -95,13 +96,16 @@ class ChargingService:
         self._knowledge = knowledge
         self._clock = clock
         self._holdings = Holdings()
-        accounts = Accounts(api, knowledge, namespace=namespace, meter=meter)
+        accounts = Accounts(api, knowledge, namespace=namespace, meter=meter, clock=clock)
         self.admission = Admission(api, accounts, self._holdings, knowledge, clock=clock, meter=meter)
         self._reconciler = Reconciler(api, accounts, self._holdings, knowledge, clock=clock, meter=meter)
-        self._conditions = ConditionsWriter(api, knowledge, clock=clock, meter=meter)
+        self._conditions = ConditionsWriter(api, accounts, knowledge, clock=clock, meter=meter)
+        self._unused = UnusedParts(api, namespace=namespace)
         self._undeclared = UndeclaredAccounts(api, knowledge, namespace=namespace, clock=clock)
         self._cared: tuple[int, float] = (-1, 0.0)
         """The revision of the facts and the time of the last look at the quota objects."""
+        self._swept = 0.0
+        """The time when unused parts were last deleted."""
         self._observer: Observer | None = None
         self._basis: _Basis | None = None
         self._assignments = _Assignments()
@@ -175,13 +179,16 @@ class ChargingService:
         structlog.get_logger().info("quotas_watched", quotas=len(basis.quotas) if basis is not None else 0)
 
     def care(self) -> None:
-        """Writes conditions and deletes undeclared accounts, when facts have changed and every `AT_LEAST` seconds."""
+        """Writes conditions and deletes unused objects, when facts have changed and every `AT_LEAST` seconds."""
         revision, now = self._knowledge().facts.revision, self._clock()
         before, at = self._cared
         if revision != before or not 0 <= now - at < AT_LEAST:
             self._cared = revision, now
             self._conditions.write()
             self._undeclared.delete()
+        if not 0 <= now - self._swept < AT_LEAST:
+            self._swept = now
+            self._unused.delete()
 
     def _log_completion(self) -> None:
         """Logs once that charges can be compared with existing objects."""

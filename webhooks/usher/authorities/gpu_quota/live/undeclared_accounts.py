@@ -10,8 +10,9 @@ from typing import Final
 import structlog
 
 from usher import errors, paths
-from usher.authorities.gpu_quota.live import object_metadata
-from usher.authorities.gpu_quota.live.account_store import ACCOUNT_KEY, CONFIG_MAP, Api, config_map_path
+from usher.authorities.gpu_quota.live import object_metadata, part_store
+from usher.authorities.gpu_quota.live.account_store import ACCOUNT_KEY, CONFIG_MAP, config_map_path
+from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.listing import NAMES
 from usher.reading.lookup import Absence
@@ -78,7 +79,8 @@ class UndeclaredAccounts:
         if self._listed is not None and 0 <= self._clock() - self._listed[1] < _OLDEST:
             return self._listed[0]
         path = f"/api/v1/namespaces/{self._namespace}/configmaps"
-        answer = self._api.get(path, query={"limit": str(_MOST)}, accept=NAMES)
+        query = {"limit": str(_MOST), "labelSelector": f"!{part_store.ACCOUNT}"}
+        answer = self._api.get(path, query=query, accept=NAMES)
         if answer.status != 200:
             raise errors.ClusterError(f"{path} cannot be listed: {answer.message}")
         items = answer.value.get("items")
