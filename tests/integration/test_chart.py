@@ -1,0 +1,133 @@
+"""The Helm chart: the same objects as kustomize makes, and what its values change."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+import helm
+from e2e.control_plane import TOOLS
+from integration import command
+
+pytestmark = [pytest.mark.process, helm.needs_helm]
+
+MANIFESTS: Final = helm.ROOT / "manifests"
+Object = dict[str, Any]
+
+
+def by_name(objects: list[Object]) -> dict[tuple[str, str, str], Object]:
+    return {(each["kind"], each["metadata"]["name"], each["metadata"].get("namespace", "")): each for each in objects}
+
+
+def kustomized(*folders: str) -> list[Object]:
+    printed = [
+        subprocess.run([TOOLS / "kubectl", "kustomize", MANIFESTS / folder], check=True, capture_output=True).stdout
+        for folder in folders
+    ]
+    return [each for text in printed for each in yaml.safe_load_all(text)]
+
+
+def of_kind(objects: list[Object], kind: str) -> Object:
+    (found,) = [each for each in objects if each["kind"] == kind]
+    return found
+
+
+def test_with_its_own_values_it_is_what_kustomize_makes(tmp_path: Path) -> None:
+    """But for the namespace of the release, which Helm makes itself."""
+    expected = by_name(kustomized("base", "webhooks"))
+    del expected["Namespace", "gpu-usher", ""]
+
+    assert by_name(helm.rendered(home=tmp_path)) == expected
+
+
+def test_it_has_no_fault_that_helm_knows(tmp_path: Path) -> None:
+    printed = helm.run(["lint", "--strict", helm.CHART, f"--namespace={helm.NAMESPACE}"], home=tmp_path)
+
+    assert "1 chart(s) linted, 0 chart(s) failed" in printed
+
+
+@pytest.mark.parametrize("mutate", ["Ignore", "Fail"])
+@pytest.mark.parametrize("validate", ["Ignore", "Fail"])
+def test_the_webhooks_are_those_that_the_command_prints(mutate: str, validate: str, tmp_path: Path) -> None:
+    policies = {"mutate": (mutate, 2), "validate": (validate, 5)}
+    values = {name: {"failurePolicy": policy, "timeoutSeconds": time} for name, (policy, time) in policies.items()}
+    options = [
+        option
+        for name, (policy, time) in policies.items()
+        for option in (f"--{name}-failure-policy={policy}", f"--{name}-timeout={time}")
+    ]
+    printed = list(yaml.safe_load_all(command.usher("manifests", "webhooks", *options).out))
+
+    found = helm.rendered(f"--set-json=webhooks={json.dumps(values)}", home=tmp_path)
+    assert [each for each in found if each["kind"].endswith("WebhookConfiguration")] == printed
+
+
+def test_values_change_the_server(tmp_path: Path) -> None:
+    found = helm.rendered(
+        *("--set=image.repository=registry.example.com/gpu-usher", "--set=image.tag=1.2.3", "--set=replicas=3"),
+        *("--set=priorityClassName=", "--set=extraArgs={--engine=wasm}", "--set=disruptionBudget.maxUnavailable=50%"),
+        '--set-json=nodeSelector={"kubernetes.io/os": "linux"}',
+        home=tmp_path,
+    )  # fmt: skip
+    spec = of_kind(found, "Deployment")["spec"]
+    pod = spec["template"]["spec"]
+
+    assert spec["replicas"] == 3
+    assert pod["containers"][0]["image"] == "registry.example.com/gpu-usher:1.2.3"
+    assert pod["containers"][0]["args"][-1] == "--engine=wasm"
+    assert pod["nodeSelector"] == {"kubernetes.io/os": "linux"}
+    assert "priorityClassName" not in pod
+    assert of_kind(found, "PodDisruptionBudget")["spec"]["maxUnavailable"] == "50%"
+
+
+def test_usher_yaml_is_a_value(tmp_path: Path) -> None:
+    found = helm.rendered("--set=config.enforcement.preset=observe", home=tmp_path)
+    text = next(each for each in found if each["kind"] == "ConfigMap")["data"]["usher.yaml"]
+    (tmp_path / "usher.yaml").write_text(text)
+
+    assert command.usher("config", "check", tmp_path / "usher.yaml").code == 0
+    assert yaml.safe_load(text)["enforcement"] == {"preset": "observe"}
+
+
+def test_options_add_their_objects(tmp_path: Path) -> None:
+    found = helm.rendered(
+        *("--set=autoscaling.enabled=true", "--set=networkPolicy.enabled=true", "--set=monitoring.enabled=true"),
+        "--set=networkPolicy.apiServers={192.0.2.0/24}",
+        home=tmp_path,
+    )
+    policy = of_kind(found, "NetworkPolicy")["spec"]["ingress"]
+
+    assert of_kind(found, "HorizontalPodAutoscaler")["spec"]["maxReplicas"] == 6
+    assert "replicas" not in of_kind(found, "Deployment")["spec"]
+    assert policy[0]["from"] == [{"ipBlock": {"cidr": "192.0.2.0/24"}}]
+    assert {each["kind"] for each in found} >= {"ServiceMonitor", "PrometheusRule"}
+
+
+def test_webhooks_can_be_left_to_others(tmp_path: Path) -> None:
+    found = helm.rendered("--set=webhooks.create=false", home=tmp_path)
+
+    assert not [each for each in found if each["kind"].endswith("WebhookConfiguration")]
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--set=replica=3", "replica"),
+        ("--set=replicas=0", "replicas"),
+        ("--set=webhooks.validate.failurePolicy=Deny", "failurePolicy"),
+        ("--set=webhooks.mutate.timeoutSeconds=31", "timeoutSeconds"),
+        ("--set=networkPolicy.apiServers={192.0.2.1}", "apiServers"),
+        ("--set=config.kind=Configuration", "config"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_name(option: str, says: str, tmp_path: Path) -> None:
+    assert says in helm.run(helm.arguments(option), home=tmp_path, code=1)
+
+
+def test_another_namespace_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    refused = helm.run(helm.arguments(namespace="default"), home=tmp_path, code=1)
+
+    assert "--namespace gpu-usher --create-namespace" in refused
