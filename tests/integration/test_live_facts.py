@@ -246,6 +246,23 @@ def test_where_no_config_maps_may_be_listed_kueues_own_is_known_all_the_same(ser
     facts.stop()
 
 
+@pytest.mark.parametrize("queues", [0, 1])
+def test_kueues_own_configuration_is_missed_only_where_there_are_queues(server: WatchServer, queues: int) -> None:
+    key = ("kueue.x-k8s.io", "ClusterQueue")
+    path = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
+    server.lists(CONFIG_MAPS, listed())
+    server.watches(CONFIG_MAPS, silent(server))
+    server.lists(CONTENT, *[refused(403)] * 5)
+    server.lists(path, listed(*({"metadata": {"name": f"queue-{number}"}} for number in range(queues))))
+    server.watches(path, silent(server))
+    facts = facts_of(server, kept_fields.CONFIG_MAP, key)
+    facts.start()
+
+    wait_until(lambda: facts.ready, description="nothing more is awaited", timeout=10)
+    assert set(facts.problems) == ({"configmaps/kueue-manager-config"} if queues else set())
+    facts.stop()
+
+
 def test_stopping_ends_all_threads_though_they_wait_for_news(server: WatchServer) -> None:
     server.lists(PATH, listed())
     server.watches(PATH, silent(server))

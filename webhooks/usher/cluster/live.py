@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from usher.cluster import sinks
 from usher.cluster.api import Api
@@ -67,6 +67,9 @@ class State:
     problem: str
 
 
+_CLUSTER_QUEUE: Final = ("kueue.x-k8s.io", "ClusterQueue")
+
+
 class LiveFacts:
     """The facts of a cluster, kept up to date from `start` to `stop`."""
 
@@ -125,7 +128,10 @@ class LiveFacts:
     @property
     def problems(self) -> dict[str, str]:
         """The present problems, by kind."""
-        return {reflector.target.label: reflector.problem for reflector in self._all() if reflector.problem}
+        without_kueue = self.store.knows(*_CLUSTER_QUEUE) and not self.store.names(*_CLUSTER_QUEUE)
+        # RBAC also refuses what does not exist: without a queue, the configuration of Kueue is not missed.
+        read = self._reflectors.values() if without_kueue else self._all()
+        return {reflector.target.label: reflector.problem for reflector in read if reflector.problem}
 
     def states(self) -> Iterator[State]:
         """How current the facts are, kind by kind."""
