@@ -196,6 +196,17 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
 
 
+@manifests.command(name="events-role")
+@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
+def events_role(namespace: str) -> None:
+    """Print the role to write Events on the controllers of denied pods."""
+    import yaml
+
+    from usher.manifests import roles
+
+    click.echo(yaml.safe_dump_all(roles.events_roles(namespace=namespace), sort_keys=False, width=120), nl=False)
+
+
 @manifests.command(name="metrics-role")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
 def metrics_role(namespace: str) -> None:

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     help="Watch the facts of the cluster [default: only in a pod with a service account and without --facts].",
 )
 @inputs.cluster_options
+@click.option(
+    "--events/--no-events",
+    default=True,
+    show_default=True,
+    help="With --live: write an Event on the controller whose pods are denied.",
+)
 @click.option("--host", default=None, help="Address of the webhook port [default: 0.0.0.0; with --dev 127.0.0.1].")
 @click.option("--port", default=8443, show_default=True, type=click.IntRange(0, 65535), help="The webhook port (TLS).")
 @click.option("--admin-host", default=None, help="Address of the admin port [default: the one of --host].")
@@ -62,6 +68,7 @@ def serve(
     live: bool | None,
     kubeconfig: Path | None,
     context_name: str | None,
+    events: bool,
     host: str | None,
     port: int,
     admin_host: str | None,
@@ -112,6 +119,7 @@ def serve(
         kubeconfig=kubeconfig,
         context=context_name,
         certified=certificates_mode == "self-managed",
+        events=events,
     )
     known = watched.facts.store if watched is not None else None
 
@@ -158,7 +166,13 @@ def _metrics_access(kubeconfig: Path | None, context: str | None) -> "MetricsAcc
 
 
 def _watched(
-    files: tuple[str, ...], *, live: bool | None, kubeconfig: Path | None, context: str | None, certified: bool
+    files: tuple[str, ...],
+    *,
+    live: bool | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    certified: bool,
+    events: bool,
 ) -> "ClusterParts | None":
     """The cluster to watch; None where no cluster is watched.
 
@@ -177,6 +191,7 @@ def _watched(
     from usher.cluster import connection
     from usher.cluster import kubeconfig as kubeconfigs
     from usher.cluster.live import LiveFacts
+    from usher.server.events import Events
     from usher.server.live_cluster import ClusterParts
 
     # A pod may run without a service account token: then decisions rest on the reviews alone.
@@ -192,4 +207,7 @@ def _watched(
         api, namespace = connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
         return ChargingService(api, connect, knowledge, namespace=namespace, meter=meter)
 
-    return ClusterParts(facts=facts, charging=charging)
+    def made(count: "Callable[[str], None]") -> Events:
+        return Events(connect(hurried=True), count=count)
+
+    return ClusterParts(facts=facts, charging=charging, events=made if events else None)

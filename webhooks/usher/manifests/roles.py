@@ -13,6 +13,7 @@ ACCOUNT: Final = "gpu-usher"
 
 AUDIT_NAME: Final = "gpu-usher-audit"
 CONFIG_MAPS_NAME: Final = "gpu-usher-config-maps"
+EVENTS_NAME: Final = "gpu-usher-events"
 FACTS_NAME: Final = "gpu-usher-facts"
 METRICS_NAME: Final = "gpu-usher-metrics"
 METRICS_READER_NAME: Final = "gpu-usher-metrics-reader"
@@ -138,6 +139,13 @@ def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     verbs: list[paths.Json] = ["get", "list", "create", "update", "delete"]
     kept: paths.Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}
     return role_of_namespace(QUOTA_NAME, [kept], place=namespace_of_accounts(namespace), account_namespace=namespace)
+
+
+def events_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
+    """A ClusterRole to write Events on the controllers of denied pods, and to look whether these exist."""
+    workloads = [(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural and not kind.is_template]
+    written = rules([("", "events")], verbs=["create", "patch"])
+    return role_of_cluster(EVENTS_NAME, [*written, *rules(workloads, verbs=["get"])], namespace=namespace)
 
 
 def metrics_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:

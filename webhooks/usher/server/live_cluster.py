@@ -15,6 +15,8 @@ from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.live import LiveFacts
 from usher.policy.evaluator import Evaluator
+from usher.review.response import Answer
+from usher.server.events import Events
 from usher.server.metrics import Metrics
 
 _M_ARENA_MAX: Final = -8
@@ -40,6 +42,8 @@ class ClusterParts:
     facts: LiveFacts
     charging: Callable[[Callable[[], Knowledge], Meter], ChargingService]
     """Makes the service that charges quotas, from the current knowledge and a meter."""
+    events: Callable[[Callable[[str], None]], Events] | None = None
+    """Makes what writes Events, from what counts them; None where the site wants no Events."""
 
 
 class Cluster:
@@ -51,6 +55,7 @@ class Cluster:
         self._charging = None
         if parts is not None:
             self._charging = parts.charging(lambda: evaluator().knowledge, metrics.of_quotas())
+        self.events = parts.events(metrics.of_events()) if parts is not None and parts.events is not None else None
         self._log: asyncio.Task[None] | None = None
         if self.facts is not None:
             metrics.watch_facts(self.facts)
@@ -66,10 +71,17 @@ class Cluster:
             bound_arenas()
             self.facts.start()
             self._log = asyncio.create_task(_log(self.facts, interval))
+        if self.events is not None:
+            self.events.start()
         if self._charging is not None:
             self._charging.start()
         elif self._evaluator().config.quotas:
             structlog.get_logger().warning("quotas_not_charged", reason="no live cluster is watched; start with --live")
+
+    def tell(self, answer: Answer) -> None:
+        """Writes an Event about a denial, where the site wants Events."""
+        if self.events is not None and not answer.allowed:
+            self.events.tell(answer)
 
     def missing(self) -> str:
         """What the server waits for before it is ready; empty where it is ready."""
@@ -79,6 +91,8 @@ class Cluster:
         """Stops charging, and then the facts on which charges rest."""
         if self._log is not None:
             self._log.cancel()
+        if self.events is not None:
+            self.events.stop(within=_STOP)
         if self._charging is not None:
             self._charging.stop(within=_STOP)
         if self.facts is not None:

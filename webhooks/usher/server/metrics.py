@@ -135,6 +135,16 @@ class Metrics:
         self.registry.register(_OfFacts(facts))
         self.registry.register(OfQuotas(facts.store))
 
+    def of_events(self) -> Callable[[str], None]:
+        """Adds a metric of Events, and returns what counts one by its result."""
+        events = prometheus.Counter(
+            "usher_events",
+            "Events on controllers of denied objects by result; no_owner: the controller does not exist.",
+            ["result"],
+            registry=self.registry,
+        )
+        return lambda result: events.labels(result).inc()
+
     def of_quotas(self) -> QuotaMetrics:
         """Adds metrics of charges, and returns them for counting."""
         return QuotaMetrics(self.registry)

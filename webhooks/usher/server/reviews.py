@@ -44,7 +44,13 @@ class Reviews:
     """Answers reviews, and 404 on every other path."""
 
     def __init__(
-        self, *, current: Current, metrics: Metrics, stopping: Callable[[], bool], admission: Admission | None = None
+        self,
+        *,
+        current: Current,
+        metrics: Metrics,
+        stopping: Callable[[], bool],
+        admission: Admission | None = None,
+        told: Callable[[Answer], None] = lambda _answer: None,
     ) -> None:
         """Prepares to answer.
 
@@ -53,8 +59,10 @@ class Reviews:
             metrics: where answers are counted.
             stopping: whether this process will end, so that clients are to connect to another.
             admission: what charges quotas; None without a cluster.
+            told: gets each answer.
         """
         self._admission = admission
+        self._told = told
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
@@ -109,6 +117,7 @@ class Reviews:
             phases = when.phases(now)
             self._metrics.answered(endpoint, answer, seconds=now - when.arrived, queued=phases["queued"])
             logs.decision(endpoint, answer, seconds=now - when.arrived, phases=phases)
+            self._told(answer)
 
     def _refuse(self, endpoint: str, status: int, reason: str) -> None:
         self._refusals.log(endpoint, status, reason)

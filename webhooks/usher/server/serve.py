@@ -99,7 +99,9 @@ async def _serve(
     stopping = asyncio.Event()
     live = Cluster(cluster, lambda: current.evaluator, metrics)
     live.start(interval=settings.reload_interval)
-    reviews = Reviews(current=current, metrics=metrics, stopping=stopping.is_set, admission=live.admission)
+    reviews = Reviews(
+        current=current, metrics=metrics, stopping=stopping.is_set, admission=live.admission, told=live.tell
+    )
     webhook = ports.server(reviews, context=source.context, clients=settings.clients)
 
     async def missing() -> str:

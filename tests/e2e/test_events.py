@@ -1,0 +1,56 @@
+"""A Job whose pods are denied says so itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import builders
+from e2e import accounts, quota_site
+from e2e.cluster import Cluster, Object, wait_until
+from e2e.registration import CONFIG, registered
+from server_process import ServerProcess
+
+
+@pytest.fixture
+def server(cluster: Cluster, tmp_path: Path) -> Iterator[ServerProcess]:
+    """A server that watches the cluster and may write Events."""
+    with quota_site.account(cluster) as account:
+        applied = accounts.granted(cluster, "base/events-role.yaml")
+        with quota_site.replica(tmp_path, 0, account, config=CONFIG) as server:
+            yield server
+        for each in reversed(applied):
+            cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])
+
+
+def events(cluster: Cluster, namespace: str) -> list[Object]:
+    return [each for each in cluster.objects("Event", namespace=namespace) if each["reason"] == "DeniedByUsher"]
+
+
+def test_a_job_from_before_the_webhooks_gets_an_event_with_the_reason(
+    cluster: Cluster, namespace: str, server: ServerProcess
+) -> None:
+    greedy = builders.template(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"}), restartPolicy="Never")
+    job = cluster.create(builders.job(greedy, name="greedy", namespace=namespace, suspend=True))
+    with registered(cluster, server):
+        cluster.kubectl("patch", "job/greedy", f"--namespace={namespace}", '--patch={"spec": {"suspend": false}}')
+        (event,) = wait_until(lambda: events(cluster, namespace), description="the Job has an Event of ours")
+        described = cluster.kubectl("describe", "job/greedy", f"--namespace={namespace}")
+
+    assert event["involvedObject"]["uid"] == job["metadata"]["uid"]
+    assert "USH201" in event["message"]
+    assert "DeniedByUsher" in described
+
+
+def test_a_forged_owner_gets_no_event(cluster: Cluster, namespace: str, server: ServerProcess) -> None:
+    pod = builders.pod(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"}), name="x", namespace=namespace)
+    owner: Object = {"apiVersion": "batch/v1", "kind": "Job", "name": "absent", "uid": "1", "controller": True}
+    owned = builders.replaced(pod, "/metadata/ownerReferences", [owner])
+    with registered(cluster, server), pytest.raises(Exception, match="USH201"):
+        cluster.create(owned)
+    wait_until(
+        lambda: server.metrics().get('usher_events_total{result="no_owner"}') == 1,
+        description="the owner was looked for",
+    )
+
+    assert events(cluster, namespace) == []
