@@ -94,6 +94,8 @@ def replicas(cluster: Cluster, tmp_path: Path) -> Iterator[Replicas]:
             *("manifests", "webhooks", "--url", f"https://{LOOPBACK}:{port}"),
             *("--ca-bundle", replicas.running[0].ca_file),
             *("--validate-failure-policy=Fail", "--mutate-failure-policy=Fail"),
+            # How long a busy machine takes is not what is tested.
+            *("--validate-timeout=5", "--mutate-timeout=5"),
         )
         assert printed.code == 0, printed.err
         configurations = list(yaml.safe_load_all(printed.out))
@@ -136,27 +138,27 @@ def ended_before_the_service_knows(replicas: Replicas) -> None:
 def test_no_creation_is_lost_or_unchanged(
     cluster: Cluster, namespace: str, replicas: Replicas, happens: Callable[[Replicas], None]
 ) -> None:
-    with load.Load(cluster, namespace=namespace, rate=40, make=load.gpu_pod).running() as outcomes:
+    with load.Load(cluster, namespace=namespace, rate=25, make=load.gpu_pod).running() as outcomes:
         time.sleep(1)
         happens(replicas)
         time.sleep(1)
 
     assert outcomes.refused == {}
     assert outcomes.failed == outcomes.unchanged == 0
-    assert outcomes.created > 100
+    assert outcomes.created > 50
 
 
 @pytest.mark.process
 def test_a_replica_that_is_killed_loses_no_more_than_it_was_answering(
     cluster: Cluster, namespace: str, replicas: Replicas
 ) -> None:
-    with load.Load(cluster, namespace=namespace, rate=40, make=load.gpu_pod).running() as outcomes:
+    with load.Load(cluster, namespace=namespace, rate=25, make=load.gpu_pod).running() as outcomes:
         time.sleep(1)
         replicas.kill()
         time.sleep(2)
 
     assert outcomes.failed <= load.CONNECTIONS, outcomes.refused
-    assert outcomes.created > 50
+    assert outcomes.created > 25
 
 
 @pytest.mark.slow
