@@ -46,11 +46,12 @@ class Entry:
 
     @property
     def name_key(self) -> str:
-        return f"{self.full_kind}/{self.namespace}/{self.name}"
+        return name_key(self.group, self.kind, self.namespace, self.name)
 
-    @property
-    def full_kind(self) -> str:
-        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+def name_key(group: str, kind: str, namespace: str, name: str) -> str:
+    """The key of an entry with a name."""
+    return f"{kind}.{group}/{namespace}/{name}" if group else f"{kind}/{namespace}/{name}"
 
 
 class MalformedError(ValueError):

@@ -113,7 +113,7 @@ def _by_name(holdings: Iterable[Holding]) -> Iterator[Holding]:
     """One holding for each name, with the sum of all holdings of that name."""
     found: defaultdict[str, list[Holding]] = defaultdict(list)
     for holding in holdings:
-        found[_entry(holding, {}).name_key].append(holding)
+        found[_name_key(holding)].append(holding)
     for several in found.values():
         left = [each for each in several if not each.finished] or several
         yield left[0] if len(left) == 1 else replace(left[0], charge=together(each.charge for each in left))
@@ -132,8 +132,11 @@ def _of_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, now: int) 
 
 def entries_of(holding: Holding, found: Ledger) -> list[Entry]:
     """The entries of a holding: by its name, and by its uid if it was charged before it had a name."""
-    asked = _entry(holding, {})
-    return [entry for key in (asked.name_key, holding.uid) if (entry := found.entries.get(key)) is not None]
+    return [entry for key in (_name_key(holding), holding.uid) if (entry := found.entries.get(key)) is not None]
+
+
+def _name_key(holding: Holding) -> str:
+    return entries.name_key(holding.group, holding.kind, holding.namespace, holding.name)
 
 
 def _entry(holding: Holding, of_holding: ByClasses) -> Entry:

@@ -88,6 +88,24 @@ def test_changes_that_wait_at_the_same_time_are_written_together() -> None:
     assert store.writes <= 3
 
 
+def test_changes_that_come_during_a_lost_attempt_are_written_with_the_next() -> None:
+    later: list[Future[bool]] = []
+
+    class Contested(Memory):
+        def write(self, stored: Stored[int]) -> Stored[int] | None:
+            if not later:
+                later.extend(ours.change(up_to(50), within=WITHIN) for _ in range(20))
+                self.version += 1  # by another replica
+            return super().write(stored)
+
+    store = Contested()
+    ours = writer(store)
+
+    assert results([ours.change(up_to(50), within=WITHIN)]) == [True]
+    assert results(later) == [True] * 20
+    assert (store.conflicts, store.writes) == (1, 1)
+
+
 def test_a_refusal_rests_on_a_fresh_read() -> None:
     """Another replica gave back what this one still believes to be taken."""
     store = Memory()

@@ -95,7 +95,8 @@ class AccountWriter(Generic[_State]):
 
     def _write_all(self) -> None:
         while True:
-            together = self._next()
+            together: list[_Waiting[_State]] = []
+            self._add_waiting(together)
             if not together:
                 with self._lock:
                     if self._waiting.empty():
@@ -109,18 +110,18 @@ class AccountWriter(Generic[_State]):
                 for each in together:
                     _fail(each, error)
 
-    def _next(self) -> list[_Waiting[_State]]:
-        together: list[_Waiting[_State]] = []
+    def _add_waiting(self, together: list[_Waiting[_State]]) -> None:
         while len(together) < MOST_TOGETHER:
             try:
                 together.append(self._waiting.get_nowait())
             except queue.Empty:
-                break
-        return together
+                return
 
-    def _write(self, together: Sequence[_Waiting[_State]]) -> None:
+    def _write(self, together: list[_Waiting[_State]]) -> None:
         for attempt in range(ATTEMPTS):
-            together = [each for each in together if not self._is_late(each)]
+            # What came during a lost attempt joins the next: it would otherwise wait for a write of its own.
+            self._add_waiting(together)
+            together[:] = [each for each in together if not self._is_late(each)]
             if not together:
                 return
             stored, fresh = (self._last, False) if self._last is not None else (self._store.read(), True)
