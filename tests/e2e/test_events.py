@@ -54,3 +54,32 @@ def test_a_forged_owner_gets_no_event(cluster: Cluster, namespace: str, server: 
     )
 
     assert events(cluster, namespace) == []
+
+
+def test_a_quota_that_refuses_a_job_has_an_event_with_the_numbers(
+    cluster: Cluster, namespace: str, server: ServerProcess
+) -> None:
+    job = builders.job(builders.template(builders.container(gpus=8), restartPolicy="Never"), namespace=namespace)
+    with (
+        quota_site.quota(cluster, namespace, {"hard": {"gpus": 8}}) as quota,
+        registered(cluster, server),
+    ):
+        quota_site.wait_until_known([server])
+        cluster.create(job | {"metadata": {"name": "first", "namespace": namespace}})
+        with pytest.raises(Exception, match="USH1230"):
+            cluster.create(job | {"metadata": {"name": "second", "namespace": namespace}})
+        (event,) = wait_until(lambda: refusals(cluster, quota), description="the GPUQuota has an Event")
+        described = cluster.kubectl("describe", f"gpuquota/{quota}")
+        cluster.delete("Event", event["metadata"]["name"], namespace="default")
+        cluster.delete("Job", "first", namespace=namespace, api_version="batch/v1")
+
+    assert "0 of 8 free" in event["message"]
+    assert "ChargeRefused" in described
+
+
+def refusals(cluster: Cluster, quota: str) -> list[Object]:
+    return [
+        each
+        for each in cluster.objects("Event", namespace="default")
+        if each["involvedObject"]["name"] == quota and each["reason"] == "ChargeRefused"
+    ]

@@ -117,6 +117,13 @@ async def test_what_is_refused_is_denied_with_the_numbers(evaluator: Evaluator) 
     assert admission.asked == [False]
 
 
+async def test_the_answer_names_the_quota_that_refused(evaluator: Evaluator) -> None:
+    refusing, room = ScriptedAdmission(refused()), ScriptedAdmission(None)
+
+    assert (await review_validate.validate_and_charge(body(job()), evaluator, refusing)).quota == refused().quota.name
+    assert not (await review_validate.validate_and_charge(body(job()), evaluator, room)).quota
+
+
 async def test_where_it_only_warns_it_is_charged_all_the_same(warning: Evaluator) -> None:
     admission = ScriptedAdmission(refused(), None)
 

@@ -3,7 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -18,10 +18,11 @@ from usher.config import models
 from usher.policy import assembly
 from usher.review.response import Answer
 from usher.review.validate import validate
-from usher.server.events import Events, denial
+from usher.server.events import Events, denials
 
 OWNER: paths.Object = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "u-1", "controller": True}
 PATH = "/apis/batch/v1/namespaces/ml-research/jobs/train"
+QUOTA = "/apis/gpu-usher.io/v1alpha1/gpuquotas/research"
 
 
 @dataclass
@@ -38,7 +39,7 @@ class ApiServer:
         if self.away:
             raise errors.ClusterError("the test cluster cannot be reached")
         self.asked.append(path)
-        found = path == PATH
+        found = path in (PATH, QUOTA)
         return ApiAnswer(status=200 if found else 404, value={"metadata": {"uid": self.uid}} if found else {})
 
     def apply(self, path: str, value: paths.Object) -> ApiAnswer:
@@ -109,6 +110,36 @@ def test_a_denied_pod_of_a_job_makes_an_event_on_the_job(
     assert len(event["message"]) <= 1024
 
 
+def test_a_refused_charge_makes_an_event_on_the_quota_too(
+    answer: Answering, events: Events, api: ApiServer, results: Counter[str]
+) -> None:
+    events.tell(replace(answer(), quota="research"))
+    wait_until(lambda: results["written"] == 2, description="both Events are written")
+
+    (_, of_owner), (path, of_quota) = api.applied
+    assert of_owner["involvedObject"]["kind"] == "Job"
+    assert path.startswith("/api/v1/namespaces/default/events/research.")
+    assert of_quota["involvedObject"] == {
+        "apiVersion": "gpu-usher.io/v1alpha1",
+        "kind": "GPUQuota",
+        "name": "research",
+        "uid": "u-1",
+    }
+    assert of_quota["reason"] == "ChargeRefused"
+    assert "ml-research/train-x" in of_quota["message"]
+
+
+def test_refusals_in_one_namespace_are_one_event_on_the_quota(
+    answer: Answering, events: Events, api: ApiServer, results: Counter[str]
+) -> None:
+    for number in range(20):
+        events.tell(replace(answer(None, name=f"train-{number}"), quota="research"))
+    wait_until(lambda: results["written"] == 1, description="the Event is written")
+    wait_until(events._waiting.empty, description="all were looked at")
+
+    assert len(api.applied) == 1
+
+
 @pytest.mark.parametrize(
     "denied",
     [
@@ -123,7 +154,7 @@ def test_a_denied_pod_of_a_job_makes_an_event_on_the_job(
     ids=["let in", "a dry run", "no owner", "no controller", "a list as name", "a long uid", "a text"],
 )
 def test_other_answers_make_no_event(answer: Answering, denied: dict[str, Any]) -> None:
-    assert denial(answer(**denied)) is None
+    assert list(denials(answer(**denied))) == []
 
 
 @pytest.mark.parametrize(

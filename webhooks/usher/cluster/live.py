@@ -133,6 +133,11 @@ class LiveFacts:
         read = self._reflectors.values() if without_kueue else self._all()
         return {reflector.target.label: reflector.problem for reflector in read if reflector.problem}
 
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The kinds that this site leaves out, with the reason."""
+        return {each.target.label: each.left_out for each in self._reflectors.values() if each.left_out}
+
     def states(self) -> Iterator[State]:
         """How current the facts are, kind by kind."""
         counts = self.store.counts()

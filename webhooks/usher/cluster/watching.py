@@ -103,8 +103,8 @@ class Reflector:
         self.refusals = 0
         """How many times in a row the server has refused to list."""
         self.restarts = Counter(dict.fromkeys(Reason, 0))
-        self.problem = ""
-        """The present problem, in words; empty if there is no problem."""
+        self.problem = self.left_out = ""
+        """The present problem; why a site does not let usher read a kind that it may leave out. Both may be empty."""
         self._api = api
         self._sink = sink
         self._clock = clock
@@ -161,7 +161,7 @@ class Reflector:
         self._current_at = began
         self.known = self.settled = True
         self.refusals = 0
-        self.problem = ""
+        self.problem = self.left_out = ""
         self._looks.reset()
         # Without a resource version there can be no watch: list again, as after a failure.
         return 0.0 if self._resource_version else self._failed(Reason.MALFORMED, "the list has no resourceVersion")
@@ -186,7 +186,9 @@ class Reflector:
         # before. But an API server that has just started may not have read all roles yet.
         self.settled = self.settled or self.refusals >= PATIENCE
         self.watching = False
-        self.problem = f"may not be listed: {found.reason}"
+        reason = f"may not be listed: {found.reason}"
+        is_wanted = self.known or self.target.name or not self.target.kind.by_choice
+        self.problem, self.left_out = (reason, "") if is_wanted else ("", reason)
         return self._rights.next()
 
     def _watch(self) -> float:

@@ -107,6 +107,8 @@ class Facts:
     """Whether objects change all the time, and neither the reading of workloads nor a mutation looks them up."""
     presence_only: bool = False
     """Whether usher asks for names alone, so that it never reads contents."""
+    by_choice: bool = False
+    """Whether the server reads it only where a site lets it; elsewhere it is unknown, and usher does not complain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,7 @@ FACTS: Final[Mapping[Key, FactKind]] = {
         momentary=kind.facts.momentary,
         changes_often=kind.facts.changes_often,
         presence_only=kind.facts.presence_only,
+        by_choice=kind.facts.by_choice,
     )
     for key, kind in BY_KEY.items()
     if kind.facts is not None

@@ -25,9 +25,6 @@ CERTIFICATES_NAME: Final = "gpu-usher-certificates"
 WEBHOOKS: Final = "gpu-usher"
 """Name of our webhook configurations."""
 
-CONFIG_MAPS: Final = ("", "configmaps")
-"""The kind whose contents the server may not read."""
-
 VERBS: Final = ("get", "list", "watch")
 _VERBS_OF_LISTS: Final = ("list", "watch")
 
@@ -60,8 +57,9 @@ def audit_role() -> paths.Object:
 
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     """A ClusterRole that may read every kind of fact except ConfigMaps, bound to the server's account."""
-    whole = rules(_resources(presence_only=False), verbs=VERBS)
-    names = rules((each for each in _resources(presence_only=True) if each != CONFIG_MAPS), verbs=_VERBS_OF_LISTS)
+    kinds = [kind for kind in FACTS.values() if not kind.by_choice]
+    whole = rules([(kind.group, kind.plural) for kind in kinds if not kind.presence_only], verbs=VERBS)
+    names = rules([(kind.group, kind.plural) for kind in kinds if kind.presence_only], verbs=_VERBS_OF_LISTS)
     return role_of_cluster(FACTS_NAME, [*whole, *names], namespace=namespace)
 
 
@@ -71,7 +69,7 @@ def config_map_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     usher asks only for the names of ConfigMaps, but RBAC has no right for names alone: an account that may list them
     may read them. Without this role ConfigMaps are unknown, except the one of `kueue_role`.
     """
-    names = rules([CONFIG_MAPS], verbs=_VERBS_OF_LISTS)
+    names = rules([(kind.group, kind.plural) for kind in FACTS.values() if kind.by_choice], verbs=_VERBS_OF_LISTS)
     return role_of_cluster(CONFIG_MAPS_NAME, names, namespace=namespace)
 
 
@@ -104,10 +102,6 @@ def role_of_namespace(
         "rules": [*allowed],
     }
     return role, _binding("Role", name, place, account_namespace=account_namespace)
-
-
-def _resources(*, presence_only: bool) -> list[tuple[str, str]]:
-    return [(kind.group, kind.plural) for kind in FACTS.values() if kind.presence_only is presence_only]
 
 
 def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) -> paths.Object:

@@ -73,6 +73,8 @@ class Answer:
     missed: tuple[str, ...] = ()
     """Mutations without which the object came, where they would have mended a finding."""
     try_again: bool = False
+    quota: str = ""
+    """The name of the GPUQuota that refused the charge."""
     unknowns: int = 0
 
 

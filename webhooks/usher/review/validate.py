@@ -12,6 +12,7 @@ from typing import Final, Protocol, TypeVar
 from usher import errors, model, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.charge_request import ChargeRequest
+from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Full
 from usher.policy.enforcement import OBSERVED
 from usher.policy.engines.deadline import UNTIL
@@ -102,14 +103,14 @@ async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admi
     if (answer := await run(partial(_oversized, review, evaluator)) if review.many else None) is not None:
         return answer
     decision = await run(partial(decide, review, evaluator))
-    request = charge_request(review, decision) if decision.allowed else None
+    request, refusal = charge_request(review, decision) if decision.allowed else None, None
     if request is not None:
         refusal = _refusal(await admission.charge(request, until=until))
         if refusal is not None:
             decision = await run(partial(decide, review, evaluator, refusal=refusal))
             if decision.allowed:
                 _refusal(await admission.charge(request, until=until, force=True))
-    return _answer(review, decision)
+    return _answer(review, decision, quota=refusal.quota if refusal is not None else None)
 
 
 async def prepared(review: Review, admission: Admission, *, until: float) -> Review:
@@ -155,8 +156,8 @@ def _refusal(found: QuotaRefusal | Full | None) -> QuotaRefusal | None:
     return found
 
 
-def _answer(review: Review, decision: model.Decision) -> Answer:
-    """The answer of the validating webhook to a decision."""
+def _answer(review: Review, decision: model.Decision, *, quota: Quota | None = None) -> Answer:
+    """The answer of the validating webhook to a decision, with the quota that refused the charge."""
     answer = response.validated(review.uid, decision, display_name=_display_name(review))
     return Answer(
         body=response.encode(answer),
@@ -167,6 +168,7 @@ def _answer(review: Review, decision: model.Decision) -> Answer:
         observed={each.name: _place(each) for each in decision.judgements if each.because == OBSERVED},
         missed=decision.missed,
         try_again=decision.try_again,
+        quota=quota.name if quota is not None and not quota.declared else "",
         unknowns=len(decision.unknowns),
     )
 

@@ -1,7 +1,7 @@
-"""Events on the controllers whose pods are denied: people look at their Job or ReplicaSet, which says that it waits.
+"""Events about denials: on the controllers whose pods are denied, and on the GPUQuotas that refuse a charge.
 
-Everything happens in one thread, after the answer. An owner reference can be forged, so an Event is written only if the
-owner exists with that uid in that namespace.
+People look at their Job or ReplicaSet, which says that it waits. Everything happens in one thread, after the answer. An
+owner reference can be forged, so an Event is written only if the owner exists with that uid in that namespace.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -19,12 +19,18 @@ import orjson
 import structlog
 
 from usher import errors, paths
+from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota.live import account_store
 from usher.cluster.api import Answer as ApiAnswer
 from usher.cluster.api import Lists, root
 from usher.kinds.registry import WORKLOADS
 from usher.review.response import Answer, shown
 
 REASON: Final = "DeniedByUsher"
+QUOTA_REASON: Final = "ChargeRefused"
+
+_OF_CLUSTER: Final = "default"
+"""The namespace of Events about objects without a namespace."""
 
 _WAITING: Final = 100
 """Denials that wait to be written; more are dropped and counted."""
@@ -36,6 +42,8 @@ _KNOWN: Final = 1000
 """Owners and checks that are remembered."""
 _LONGEST: Final = 1024
 """Characters of a note; the API server takes no longer ones."""
+_LONGEST_FIELD: Final = 253
+"""Characters of a field of an owner reference."""
 
 
 class Api(Lists, Protocol):
@@ -48,15 +56,21 @@ class Api(Lists, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
-    """A denied object that names a controller; nothing of it is proven."""
+    """A denial, and the object that an Event may tell of it: the controller of what was denied, or a GPUQuota."""
 
     namespace: str
+    """Of what was denied."""
     api_version: str
     kind: str
     name: str
     uid: str
+    """As an owner reference says, which proves nothing; empty for a GPUQuota."""
     code: str
     message: str
+
+    @property
+    def is_of_quota(self) -> bool:
+        return not self.uid
 
     @property
     def key(self) -> str:
@@ -71,30 +85,48 @@ class _Told:
     until: float = float("-inf")
 
 
-def denial(answer: Answer) -> Denial | None:
-    """The denial that an Event may tell of; None where the object is let in, is a dry run, or names no controller."""
+def denials(answer: Answer) -> Iterator[Denial]:
+    """The denials that Events may tell of: nothing for an object that is let in, and for a dry run."""
     review = answer.review
     if answer.allowed or review.dry_run or not answer.denials or not review.namespace or review.value is None:
-        return None
-    metadata = review.value.get("metadata")
+        return
+    owner = _controller(review.value)
+    if owner is None and not answer.quota:
+        return
+    code = answer.denials[0].partition(" ")[0]
+    message = shown(orjson.loads(answer.body)["response"].get("status", {}).get("message", ""), _LONGEST)
+    if owner is not None:
+        version, kind, name, uid = owner
+        yield Denial(
+            namespace=review.namespace,
+            api_version=version,
+            kind=kind,
+            name=name,
+            uid=uid,
+            code=code,
+            message=message,
+        )
+    if answer.quota:
+        yield Denial(
+            namespace=review.namespace,
+            api_version=f"{definitions.GROUP}/{definitions.VERSION}",
+            kind=definitions.KIND,
+            name=answer.quota,
+            uid="",
+            code=code,
+            message=message,
+        )
+
+
+def _controller(value: paths.Object) -> tuple[str, str, str, str] | None:
+    """Version, kind, name and uid of the controller that an object says it has."""
+    metadata = value.get("metadata")
     references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     for reference in references[:10] if isinstance(references, list) else ():
         if isinstance(reference, dict) and reference.get("controller") is True:
             fields = [reference.get(field) for field in ("apiVersion", "kind", "name", "uid")]
-            texts = [field for field in fields if isinstance(field, str) and 0 < len(field) <= 253]
-            if len(texts) < len(fields):
-                return None
-            version, kind, name, uid = texts
-            message = orjson.loads(answer.body)["response"].get("status", {}).get("message", "")
-            return Denial(
-                namespace=review.namespace,
-                api_version=version,
-                kind=kind,
-                name=name,
-                uid=uid,
-                code=answer.denials[0].partition(" ")[0],
-                message=shown(message, _LONGEST),
-            )
+            texts = [field for field in fields if isinstance(field, str) and 0 < len(field) <= _LONGEST_FIELD]
+            return (texts[0], texts[1], texts[2], texts[3]) if len(texts) == len(fields) else None
     return None
 
 
@@ -131,13 +163,11 @@ class Events:
 
     def tell(self, answer: Answer) -> None:
         """Takes note of an answer; costs next to nothing where no Event follows."""
-        found = denial(answer) if not answer.allowed else None
-        if found is None:
-            return
-        try:
-            self._waiting.put_nowait(found)
-        except queue.Full:
-            self._count("dropped")
+        for found in denials(answer):
+            try:
+                self._waiting.put_nowait(found)
+            except queue.Full:
+                self._count("dropped")
 
     def _run(self) -> None:
         while (found := self._waiting.get()) is not None:
@@ -157,29 +187,32 @@ class Events:
         if self._clock() < told.until:
             return False
         told.until = self._clock() + _AGAIN
-        if not self._exists(found):
+        uid = self._uid(found)
+        if not uid:
             self._count("no_owner")
             return True
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         told.since = told.since or now
         name = f"{found.name[:200].rstrip('.-')}.{found.key}"
-        path = f"{root('', 'v1')}/namespaces/{quote(found.namespace, safe='')}/events/{quote(name, safe='')}"
-        answer = self._api.apply(path, _event(found, name=name, count=told.count, since=told.since, now=now))
+        within = _OF_CLUSTER if found.is_of_quota else found.namespace
+        path = f"{root('', 'v1')}/namespaces/{quote(within, safe='')}/events/{quote(name, safe='')}"
+        event = _event(found, uid=uid, within=within, name=name, told=told, now=now)
+        answer = self._api.apply(path, event)
         if answer.status in (200, 201):
             self._count("written")
         else:
             self._failed(answer.message)
         return True
 
-    def _exists(self, found: Denial) -> bool:
-        group, _, version = found.api_version.rpartition("/")
-        kind = WORKLOADS.get((group, found.kind))
-        if kind is None or not kind.plural:
-            return False
-        within = f"namespaces/{quote(found.namespace, safe='')}/{kind.plural}/{quote(found.name, safe='')}"
-        answer = self._api.get(f"{root(group, quote(version, safe=''))}/{within}")
+    def _uid(self, found: Denial) -> str:
+        """The uid of the object of the Event; empty where it does not exist, or has another one."""
+        path = _path(found)
+        answer = self._api.get(path) if path else None
+        if answer is None or answer.status != 200:
+            return ""
         metadata = answer.value.get("metadata")
-        return answer.status == 200 and isinstance(metadata, Mapping) and metadata.get("uid") == found.uid
+        uid = metadata.get("uid") if isinstance(metadata, Mapping) else None
+        return uid if isinstance(uid, str) and (found.is_of_quota or uid == found.uid) else ""
 
     def _failed(self, reason: str) -> None:
         """Counts a failure, and logs one in a minute."""
@@ -189,23 +222,36 @@ class Events:
             structlog.get_logger().warning("events_not_written", reason=shown(reason, 500))
 
 
-def _event(found: Denial, *, name: str, count: int, since: str, now: str) -> paths.Object:
+def _path(found: Denial) -> str:
+    """The path of the object of an Event; empty for a kind that makes no pods."""
+    if found.is_of_quota:
+        return f"{account_store.PATH}/{quote(found.name, safe='')}"
+    group, _, version = found.api_version.rpartition("/")
+    kind = WORKLOADS.get((group, found.kind))
+    if kind is None or not kind.plural:
+        return ""
+    within = f"namespaces/{quote(found.namespace, safe='')}/{kind.plural}/{quote(found.name, safe='')}"
+    return f"{root(group, quote(version, safe=''))}/{within}"
+
+
+def _event(found: Denial, *, uid: str, within: str, name: str, told: _Told, now: str) -> paths.Object:  # noqa: PLR0913 - all named
+    of_namespace: paths.Object = {} if found.is_of_quota else {"namespace": found.namespace}
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": name, "namespace": found.namespace},
+        "metadata": {"name": name, "namespace": within},
         "involvedObject": {
             "apiVersion": found.api_version,
             "kind": found.kind,
             "name": found.name,
-            "namespace": found.namespace,
-            "uid": found.uid,
+            **of_namespace,
+            "uid": uid,
         },
         "type": "Warning",
-        "reason": REASON,
+        "reason": QUOTA_REASON if found.is_of_quota else REASON,
         "message": found.message,
-        "count": count,
-        "firstTimestamp": since,
+        "count": told.count,
+        "firstTimestamp": told.since,
         "lastTimestamp": now,
         "source": {"component": "gpu-usher"},
     }

@@ -124,6 +124,8 @@ async def _log(facts: LiveFacts, interval: float) -> None:
         if facts.ready and not was_ready:
             was_ready = True
             await asyncio.to_thread(return_memory)
+            for kind, reason in facts.left_out.items():
+                structlog.get_logger().info("facts_left_out", kind=kind, reason=reason)
             structlog.get_logger().info("facts_ready", objects=sum(facts.store.counts().values()))
         await asyncio.sleep(min(interval, _LOOK))
 

@@ -111,6 +111,6 @@ KINDS = [
         listed=False,
         key="configMap",
         shape=ConfigMap,
-        facts=Facts(keep=kueue_configuration, presence_only=True),
+        facts=Facts(keep=kueue_configuration, presence_only=True, by_choice=True),
     ),
 ]
