@@ -16,12 +16,15 @@ class Target:
     path: str
     bodies: Sequence[bytes]
     context: ssl.SSLContext | None = None
+    token: str = ""
+    """A bearer token, which an API server wants."""
 
     def requests(self) -> Iterator[bytes]:
         """Whole requests, made in advance so that this does not count."""
+        own = f"Authorization: Bearer {self.token}\r\n" if self.token else ""
         made = [
-            b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
-            % (self.path.encode(), len(body), body)
+            b"POST %b HTTP/1.1\r\nHost: localhost\r\n%bContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+            % (self.path.encode(), own.encode(), len(body), body)
             for body in self.bodies
         ]
         return itertools.cycle(made)
@@ -31,7 +34,7 @@ async def send(target: Target, *, requests: int, connections: int) -> list[float
     """Sends requests over a number of connections, and returns the latency of each in seconds.
 
     Raises:
-        RuntimeError: an answer was not HTTP 200.
+        RuntimeError: an answer was not HTTP 200 or 201.
     """
     each, rest = divmod(requests, connections)
     bodies = target.requests()
@@ -50,15 +53,23 @@ async def _connection(target: Target, bodies: Iterator[bytes], requests: int) ->
         started = time.perf_counter()
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
-        if not head.startswith(b"HTTP/1.1 200"):
+        if not head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")):
             raise RuntimeError(head.decode("latin-1"))
-        length = next(
-            int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")
-        )
-        await reader.readexactly(length)
+        await _skip_body(reader, head)
         latencies.append(time.perf_counter() - started)
     writer.close()
     return latencies
+
+
+async def _skip_body(reader: asyncio.StreamReader, head: bytes) -> None:
+    for line in head.split(b"\r\n"):
+        if line.lower().startswith(b"content-length:"):
+            await reader.readexactly(int(line.split(b":")[1]))
+            return
+    # In chunks, as an API server answers; the last one is empty.
+    while length := int(await reader.readline(), 16):
+        await reader.readexactly(length + 2)
+    await reader.readline()
 
 
 def percentile(values: Sequence[float], share: float) -> float:

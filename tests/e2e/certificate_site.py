@@ -6,7 +6,9 @@ fails is seen.
 
 import base64
 import contextlib
+import http.client
 import signal
+import ssl
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,12 +19,14 @@ from typing import Any
 import yaml
 from cryptography import x509
 
+import builders
+import reviews
 import server_process
 from e2e import accounts
 from e2e.balancer import Endpoints, balancing
 from e2e.cluster import ApiError, Cluster, Object
 from e2e.processes import LOOPBACK
-from server_process import ServerProcess
+from server_process import JSON, ServerProcess, ask
 from usher.certs import rotation
 from usher.certs.managed import ManagedCertificate, Place
 from usher.certs.rotation import Kept
@@ -39,7 +43,7 @@ PLACE = Place(
     secret=SecretName(namespace=accounts.NAMESPACE, name=SECRET), configurations=NAME, names=[LOOPBACK, "localhost"]
 )
 BURST = 100
-"""Calls at a time. An API server keeps 25 idle connections to a host, so most of a burst comes on new ones."""
+"""Calls at a time. An API server keeps 25 idle connections to a host, so some of a burst come on new ones."""
 
 
 @dataclass(kw_only=True)
@@ -49,8 +53,10 @@ class Site:
     """The kubeconfig of the server's account."""
     namespace: str
     """The namespace whose ConfigMaps the webhooks judge."""
+    port: int = 0
+    """At which the API server asks the servers."""
     opened: int = field(default=0)
-    """Connections that the API server has opened to the servers."""
+    """Connections to the servers that were opened."""
 
     def managed(self) -> ManagedCertificate:
         """A replica without a server: it only keeps the certificate."""
@@ -96,6 +102,27 @@ class Site:
 
         with ThreadPoolExecutor(BURST) as pool:
             return [failure for failure in pool.map(create, range(calls)) if failure]
+
+    def failures_of_new_clients(self, calls: int) -> list[str]:
+        """What failed of so many reviews, each over a new connection, of clients that trust the present caBundle."""
+        (bundle,) = {
+            webhook["clientConfig"]["caBundle"]
+            for webhook in self.cluster.get(KINDS[0], NAME, api_version=REGISTRATION)["webhooks"]
+        }
+        trusted = ssl.create_default_context(cadata=base64.b64decode(bundle).decode())
+        body = reviews.body(builders.pod(builders.container()))
+
+        def call(_number: int) -> str:
+            connection = http.client.HTTPSConnection(LOOPBACK, self.port, timeout=20, context=trusted)
+            try:
+                with contextlib.closing(connection):
+                    status = ask(connection, "POST", "/validate?timeout=20s", body=body, headers=JSON).status
+            except (OSError, http.client.HTTPException) as error:
+                return f"{type(error).__name__}: {error}"
+            return "" if status == http.client.OK else f"HTTP {status}"
+
+        with ThreadPoolExecutor(BURST // 10) as pool:
+            return [failure for failure in pool.map(call, range(calls)) if failure]
 
 
 @contextlib.contextmanager
@@ -148,6 +175,7 @@ def registered(site: Site, replicas: Sequence[ServerProcess] = ()) -> Iterator[N
         site.opened += 1
 
     with balancing(Endpoints(*(each.port for each in replicas)), opened=opened) as port:
+        site.port = port
         for kind, path in zip(KINDS, ("validate", "mutate"), strict=True):
             site.cluster.create(_configuration(kind, f"https://{LOOPBACK}:{port}/{path}", namespace=site.namespace))
         try:
