@@ -32,12 +32,22 @@ class Endpoints:
 
 
 @contextlib.contextmanager
-def balancing(endpoints: Endpoints, *, opened: Callable[[], object] = lambda: None) -> Iterator[int]:
+def balancing(
+    endpoints: Endpoints,
+    *,
+    opened: Callable[[], object] = lambda: None,
+    idle: float | None = None,
+    at: tuple[str, int] = (LOOPBACK, 0),
+) -> Iterator[int]:
     """A port whose connections go to the endpoints in turn. It skips ports without a listener.
 
-    `opened` is called for each connection.
+    Args:
+        endpoints: the ports.
+        opened: is called for each connection.
+        idle: seconds without a byte of the client after which a connection is closed.
+        at: the address, on loopback; port 0 for a free one.
     """
-    listener = socket.create_server((LOOPBACK, 0), backlog=256)
+    listener = socket.create_server(at, backlog=256)
 
     def accept() -> None:
         # Closing the listener ends it.
@@ -45,7 +55,7 @@ def balancing(endpoints: Endpoints, *, opened: Callable[[], object] = lambda: No
             while True:
                 client, _ = listener.accept()
                 opened()
-                threading.Thread(target=_serve, args=(client, endpoints.in_turn()), daemon=True).start()
+                threading.Thread(target=_serve, args=(client, endpoints.in_turn(), idle), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
     try:
@@ -54,7 +64,7 @@ def balancing(endpoints: Endpoints, *, opened: Callable[[], object] = lambda: No
         listener.close()
 
 
-def _serve(client: socket.socket, ports: Sequence[int]) -> None:
+def _serve(client: socket.socket, ports: Sequence[int], idle: float | None) -> None:
     server = _connected(ports)
     if server is None:
         client.close()
@@ -62,9 +72,14 @@ def _serve(client: socket.socket, ports: Sequence[int]) -> None:
     for each in (client, server):
         # Otherwise an answer of two packets waits 40 ms for an acknowledgement.
         each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+    client.settimeout(idle)
     back = threading.Thread(target=_pump, args=(server, client), daemon=True)
     back.start()
     _pump(client, server)
+    # Both ends hear of it; then the other direction ends too.
+    for each in (client, server):
+        with contextlib.suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
     back.join()
     client.close()
     server.close()

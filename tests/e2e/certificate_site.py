@@ -168,13 +168,16 @@ def replica(site: Site, directory: Path) -> Iterator[ServerProcess]:
 
 
 @contextlib.contextmanager
-def registered(site: Site, replicas: Sequence[ServerProcess] = ()) -> Iterator[None]:
-    """While the context lasts, the API server asks the replicas about ConfigMaps and needs their answer."""
+def registered(site: Site, replicas: Sequence[ServerProcess] = (), *, idle: float | None = None) -> Iterator[None]:
+    """While the context lasts, the API server asks the replicas about ConfigMaps and needs their answer.
+
+    `idle` are the seconds after which their address closes idle connections.
+    """
 
     def opened() -> None:
         site.opened += 1
 
-    with balancing(Endpoints(*(each.port for each in replicas)), opened=opened) as port:
+    with balancing(Endpoints(*(each.port for each in replicas)), opened=opened, idle=idle) as port:
         site.port = port
         for kind, path in zip(KINDS, ("validate", "mutate"), strict=True):
             site.cluster.create(_configuration(kind, f"https://{LOOPBACK}:{port}/{path}", namespace=site.namespace))

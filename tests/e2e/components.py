@@ -45,7 +45,8 @@ def api_server(port: int, *, etcd_port: int, credentials: Credentials) -> Compon
             f"--advertise-address={LOOPBACK}",
             # The endpoints of the service "kubernetes" may not be on loopback.
             "--endpoint-reconciler-type=none",
-            "--service-cluster-ip-range=10.96.0.0/16",
+            # All of 127.0.0.0/8 is this machine, so a test can listen at the address of a Service.
+            "--service-cluster-ip-range=127.96.0.0/16",
             f"--token-auth-file={credentials.token_file}",
             "--authorization-mode=Node,RBAC",
             "--service-account-issuer=https://kubernetes.default.svc",
