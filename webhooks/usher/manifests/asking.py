@@ -87,6 +87,28 @@ def annotation(key: str) -> str:
     return _any(f"{key} in {exact}", *(f"{key}.startsWith({text(prefix)})" for prefix in _ANNOTATION_PREFIXES))
 
 
+def mounts_devices(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
+    """An expression that is true for a Pod, or a pod template, with a host path that is refused in every namespace."""
+    given = [set(values) for values in _settings(*_PATHS, config, checks)]
+    path = "v.?hostPath.?path.orValue('')"
+    # The API server refuses `..` in the path of a Pod; where a template has it, usher looks where it leads.
+    found = f"{path}.matches({text(_paths(set.intersection(*given)))}) && !{path}.contains('..')"
+    return f"{pod}.?spec.?volumes.orValue([]).exists(v, {found})"
+
+
+def accelerator(key: str, config: models.Config) -> str:
+    """An expression that is true for the name of a resource that usher knows as an accelerator, and no other."""
+    return _all(f"{key}.contains('/')", _not_ignored(key, config), _known(key, config, words=False))
+
+
+def names_devices(container: str) -> str:
+    """An expression that is true for a container with a variable by which it takes devices; the last entry counts."""
+    entries = f"{container}.?env.orValue([]).filter(e, e.name == n)"
+    value = f"{entries}[size({entries}) - 1]"
+    given = f"has({value}.valueFrom) || !({value}.?value.orValue('') in {texts(VALUES_WITHOUT_DEVICES)})"
+    return f"{texts(VARIABLES)}.exists(n, size({entries}) > 0 && ({given}))"
+
+
 def _container(name: str, config: models.Config) -> str:
     amounts = f"[{name}.?resources.?requests.orValue({{}}), {name}.?resources.?limits.orValue({{}})]"
     # The API server has made the amounts of its own kinds canonical: no other text is zero.
@@ -105,9 +127,16 @@ def _mounts(container: str) -> str:
 
 def _resource(key: str, config: models.Config) -> str:
     """Names without a slash, like cpu and memory, cost next to nothing; the API server counts the cost."""
-    known = f"{key} in {texts(_names(config))} || {key}.matches({text(_patterns(config))})"
+    return _all(f"{key}.contains('/')", _not_ignored(key, config), _known(key, config, words=True))
+
+
+def _not_ignored(key: str, config: models.Config) -> str:
     ignored = config.accelerators.ignored
-    return _all(f"{key}.contains('/')", *([f"!({key} in {texts(ignored)})"] if ignored else []), f"({known})")
+    return f"!({key} in {texts(ignored)})" if ignored else ""
+
+
+def _known(key: str, config: models.Config, *, words: bool) -> str:
+    return f"({key} in {texts(_names(config))} || {key}.matches({text(_patterns(config, words=words))}))"
 
 
 def _names(config: models.Config) -> Iterable[str]:
@@ -121,20 +150,24 @@ def _gives(unit: names.Unit) -> bool:
     return unit in names.GIVING
 
 
-def _patterns(config: models.Config) -> str:
-    """One regular expression of RE2 for all patterns, prefixes, and words of accelerators."""
+def _patterns(config: models.Config, *, words: bool) -> str:
+    """One regular expression of RE2 for all patterns and prefixes of accelerators, and the words of lookalikes."""
     by_domain: dict[str, list[str]] = {}
     for known in (known for entries in VENDORS.values() for known in entries if _gives(known.unit)):
         if known.pattern is not None:
             by_domain.setdefault(known.domain, []).append(known.pattern.pattern.replace(r"\Z", "$"))
     own = [re.escape(prefix) for prefix in (names.CLAIM_PREFIX, *config.accelerators.prefixes)]
     known_patterns = [f"{re.escape(domain)}/(?:{'|'.join(found)})" for domain, found in by_domain.items()]
-    words = "|".join(sorted(lookalikes.WORDS))
-    return f"^(?:{'|'.join([*own, *known_patterns])})|(?i:{words})"
+    known_names = f"^(?:{'|'.join([*own, *known_patterns])})"
+    return f"{known_names}|(?i:{'|'.join(sorted(lookalikes.WORDS))})" if words else known_names
 
 
 def _values(check: str, parameter: str, config: models.Config, checks: catalogue.Catalogue) -> Iterable[str]:
     """The values of a parameter in any namespace: the default, and those of usher.yaml."""
+    return [value for values in _settings(check, parameter, config, checks) for value in values]
+
+
+def _settings(check: str, parameter: str, config: models.Config, checks: catalogue.Catalogue) -> list[list[str]]:
     entry = checks.checks[check]
     given = [entry.parameters[parameter].default]
     given += [
@@ -142,7 +175,7 @@ def _values(check: str, parameter: str, config: models.Config, checks: catalogue
         for rule in config.parameters
         if rule.check in {entry.name, *entry.codes} and parameter in rule.values
     ]
-    return [str(value) for values in given if isinstance(values, list) for value in values]
+    return [[str(value) for value in values] for values in given if isinstance(values, list)]
 
 
 def _paths(given: Iterable[str]) -> str:
@@ -162,7 +195,7 @@ def _any(*expressions: str) -> str:
 
 
 def _all(*expressions: str) -> str:
-    return " && ".join(expressions)
+    return " && ".join(filter(None, expressions))
 
 
 def all_of(expressions: Sequence[str]) -> str:

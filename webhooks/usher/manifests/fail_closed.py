@@ -42,13 +42,17 @@ def kinds() -> Sequence[Kind]:
 
 def conditions(config: models.Config, checks: Catalogue) -> Sequence[paths.Object]:
     """The match conditions of objects that are refused while usher does not answer; all of them must be true."""
-    healing = {*HEALING, *config.priorities.system_namespaces}
     return (
         _condition("takes-accelerators", _takes(config, checks)),
         _condition("new-or-changed", _CHANGED),
         _condition("no-administrator", f"!({administrators(config)})"),
-        _condition("no-namespace-that-heals-the-cluster", f"!({requests.within(healing)})"),
+        _condition("no-namespace-that-heals-the-cluster", f"!({requests.within(healing(config))})"),
     )
+
+
+def healing(config: models.Config) -> set[str]:
+    """Namespaces in which nothing is refused while usher does not answer."""
+    return {*HEALING, *config.priorities.system_namespaces}
 
 
 def otherwise(failing: Iterable[paths.Object]) -> paths.Object:

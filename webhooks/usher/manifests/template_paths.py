@@ -22,11 +22,19 @@ def readable() -> list[Kind]:
     return sorted(kinds, key=lambda kind: kind.kind != "Pod")
 
 
-def templates() -> str:
-    """An expression for the list of all pod templates of an object, or of the Pod itself."""
+def templates(of: str = "object") -> str:
+    """An expression for the list of all pod templates of an object, or of the Pod itself.
+
+    Args:
+        of: the variable that holds it.
+    """
+    return f"(request.resource.resource == 'pods' ? [{of}] : {of_workloads(of)})"
+
+
+def of_workloads(of: str) -> str:
+    """An expression for the list of all pod templates of an object that is not a Pod."""
     paths = {_without_spec(path) for kind in readable() for path in _paths(kind)}
-    lists = [_list(path) for path in sorted(paths)]
-    return f"(request.resource.resource == 'pods' ? [object] : {' + '.join(lists)})"
+    return " + ".join(_list(path, of) for path in sorted(paths))
 
 
 def _is_readable(kind: Kind) -> bool:
@@ -43,12 +51,12 @@ def _without_spec(path: str) -> str:
     return path.removesuffix(".spec")
 
 
-def _list(path: str) -> str:
+def _list(path: str, of: str) -> str:
     """The templates at a path, in which one step at most stands for many: a list, or all values of a map."""
     many = _MANY.search(path)
     if many is None:
-        return f"[object{_fields(path)}.orValue({{}})]"
-    holder, rest = f"object{_fields(path[: many.start()])}", _fields(path[many.end() :].removeprefix("."))
+        return f"[{of}{_fields(path)}.orValue({{}})]"
+    holder, rest = f"{of}{_fields(path[: many.start()])}", _fields(path[many.end() :].removeprefix("."))
     if many[0] == "[]":
         return f"{holder}.orValue([]).map(x, x{rest}.orValue({{}}))"
     return f"{holder}.orValue({{}}).map(x, {holder}.orValue({{}})[?x]{rest}.orValue({{}}))"

@@ -84,7 +84,7 @@ def outcome(
     The last rule that fits decides; without one, the preset by the severity of the check. A finding that rests on an
     assumption about the cluster warns at most, whatever the rules say. A finding that an exception covers is audited.
     """
-    preset = _outcome_of_preset(check, enforcement.preset)
+    preset = of_preset(check, enforcement.preset)
     decided = preset
     because = ""
     for rule in enforcement.rules:
@@ -99,13 +99,14 @@ def outcome(
     if decided is model.Outcome.DENY and finding.assumption:
         return model.Outcome.WARN, finding.assumption
     if enforcement.preset == OBSERVE and decided is model.Outcome.AUDIT and not because:
-        would = _outcome_of_preset(check, "recommended")
+        would = of_preset(check, "recommended")
         return decided, OBSERVED if would is model.Outcome.DENY and not finding.assumption else ""
     is_milder = preset is not OFF and (decided is OFF or _MILDNESS[decided] > _MILDNESS[preset])
     return decided, because if is_milder else ""
 
 
-def _outcome_of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | None:
+def of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | None:
+    """The outcome that a preset gives to findings of a check; None where the check is off."""
     if check.strict_only and preset != "strict":
         return OFF
     if check.name in _GUARDS and preset == OBSERVE:
