@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from e2e import components, control_plane, processes
@@ -32,8 +32,8 @@ class ApiServerAlone:
 
 
 @contextlib.contextmanager
-def prepared(directory: Path) -> Iterator[ApiServerAlone]:
-    """An API server that is yet to be started. All has ended when the context is left."""
+def prepared(directory: Path, *, more: Sequence[str] = ()) -> Iterator[ApiServerAlone]:
+    """An API server that is yet to be started, with more arguments. All has ended when the context is left."""
     etcd_port, peer_port, port = processes.free_ports(3)
     server = f"https://{processes.LOOPBACK}:{port}"
     credentials = write_credentials(directory, server=server)
@@ -47,7 +47,9 @@ def prepared(directory: Path) -> Iterator[ApiServerAlone]:
         tls=ssl.create_default_context(cafile=credentials.ca_file),
     )
     etcd = components.etcd(etcd_port, peer_port=peer_port, data=directory / "etcd")
-    alone = ApiServerAlone(cluster, components.api_server(port, etcd_port=etcd_port, credentials=credentials))
+    alone = ApiServerAlone(
+        cluster, components.api_server(port, etcd_port=etcd_port, credentials=credentials, more=more)
+    )
     running = control_plane.start(etcd, directory=directory)
     try:
         processes.wait_until_ready([running], tls=cluster.tls)

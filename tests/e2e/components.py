@@ -1,5 +1,6 @@
 """The programs of a control plane and their flags; all listen on loopback only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def etcd(port: int, *, peer_port: int, data: Path) -> Component:
     )
 
 
-def api_server(port: int, *, etcd_port: int, credentials: Credentials) -> Component:
+def api_server(port: int, *, etcd_port: int, credentials: Credentials, more: Sequence[str] = ()) -> Component:
     return Component(
         name="kube-apiserver",
         health=f"https://{LOOPBACK}:{port}/readyz",
@@ -54,6 +55,7 @@ def api_server(port: int, *, etcd_port: int, credentials: Credentials) -> Compon
             f"--service-account-signing-key-file={credentials.service_account_key_file}",
             # As clusters are set up in the field: whether a pod may be privileged is for policies to say.
             "--allow-privileged=true",
+            *more,
         ),
     )
 

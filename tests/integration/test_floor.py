@@ -13,14 +13,15 @@ import yaml
 import builders
 import indexed_manifests
 import shared_files
+from integration import command
 from match_conditions import CALLED, Object, answers, creation, needs_go, update
 from shared_files import Corpus
 from usher import model, paths
 from usher.config import models
 from usher.kinds.registry import WORKLOADS
-from usher.manifests import template_paths
+from usher.manifests import removal, template_paths
 from usher.manifests.floor import checks as floor_checks
-from usher.manifests.floor import policies
+from usher.manifests.floor import documents, mutation, policies
 from usher.policy.checks import bundle, catalogue
 from usher.policy.evaluator import Evaluator, Operation, Request
 from usher.policy.request import User
@@ -120,7 +121,9 @@ def test_it_denies_nothing_that_usher_lets_in(corpus: Corpus) -> None:
     evaluator = record_findings.evaluator_with(config)
     values = readable(each.value for each in indexed_manifests.documents(corpus))
     found = list(zip(values, denied([asked(each) for each in values], config), strict=True))
-    beyond = [(value["metadata"].get("name"), codes - denied_by_usher(evaluator, value)) for value, codes in found if codes]
+    beyond = [
+        (value["metadata"].get("name"), codes - denied_by_usher(evaluator, value)) for value, codes in found if codes
+    ]
 
     assert [(name, codes) for name, codes in beyond if codes] == []
 
@@ -213,6 +216,58 @@ def test_what_a_controller_makes_is_judged_as_a_pod_alone() -> None:
     assert verdict(creation(replica_set))
     assert not verdict(creation(builders.replaced(replica_set, "/metadata/ownerReferences", owner)))
     assert verdict(creation(builders.replaced(GREEDY, "/metadata/ownerReferences", owner)))
+
+
+OFF = {"mutation": "*", "action": "off"}
+
+
+@pytest.mark.parametrize(
+    ("config", "applies"),
+    [
+        ({}, True),
+        ({"enforcement": {"preset": "observe"}}, False),
+        ({"mutations": {"rules": [{"mutation": "USM201", "action": "off"}]}}, False),
+        ({"mutations": {"rules": [{"mutation": "*", "action": "warn", "namespaces": ["shop"]}]}}, True),
+        (
+            {"mutations": {"rules": [{"mutation": "*", "action": "off"}, {"mutation": "USM201", "action": "apply"}]}},
+            True,
+        ),
+    ],
+)
+def test_the_mutation_is_there_where_usher_yaml_wants_it(config: dict[str, Any], applies: bool) -> None:
+    found = mutation.mutating(models.Config.model_validate(config), shipped())
+
+    assert [each["kind"] for each in found] == (
+        ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"] if applies else []
+    )
+    assert ("'shop'" in str(found)) is ("shop" in str(config))
+
+
+def test_the_command_prints_the_part_that_is_asked_for() -> None:
+    printed = command.usher("manifests", "floor", "--check", "USH601", "--check", "visible-devices-void", "--static")
+    names = [each["metadata"]["name"] for each in yaml.safe_load_all(printed.out)]
+
+    assert {name.removesuffix("-templates.static.k8s.io").removesuffix(".static.k8s.io") for name in names} == {
+        "gpu-usher-system-class-outside-system-namespaces",
+        "gpu-usher-visible-devices-void",
+    }
+    assert len(names) == 6
+
+
+def test_an_unknown_check_is_refused_with_the_known_ones() -> None:
+    refused = command.usher("manifests", "floor", "--check", "USH301")
+
+    assert refused.code == 2
+    assert "--check USH301: the floor has USH101, USH103, USH201" in refused.err
+
+
+def test_an_uninstallation_removes_every_object_of_it() -> None:
+    printed = {
+        (each["kind"], each["metadata"]["name"]) for each in documents.of(models.Config(), shipped(), today=TODAY)
+    }
+
+    assert printed <= set(documents.installed())
+    assert len(removal.parts("gpu-usher")) == len({part.path for part in removal.parts("gpu-usher")})
 
 
 def test_every_policy_names_code_and_remedy_on_one_line() -> None:

@@ -6,11 +6,15 @@ from typing import Literal
 import click
 
 from usher.cli import inputs
+from usher.cli.floor import floor
 
 
 @click.group()
 def manifests() -> None:
     """Print the manifests that usher generates."""
+
+
+manifests.add_command(floor)
 
 
 @manifests.command()

@@ -66,7 +66,7 @@ def takes(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
     volumes = f"{pod}.?spec.?volumes.orValue([])"
     containers = (f"{pod}.?spec.?{field}.orValue([])" for field in ("containers", "initContainers"))
     return _any(
-        *(f"{each}.exists(c, {_container('c', config)})" for each in containers),
+        *(f"{each}.exists(c, {container_takes('c', config)})" for each in containers),
         f"{pod}.?spec.?overhead.orValue({{}}).exists(k, {_resource('k', config)})",
         f"size({pod}.?spec.?resourceClaims.orValue([])) > 0",
         f"{pod}.?metadata.?annotations.orValue({{}}).exists(k, {annotation('k')})",
@@ -109,7 +109,8 @@ def names_devices(container: str) -> str:
     return f"{texts(VARIABLES)}.exists(n, size({entries}) > 0 && ({given}))"
 
 
-def _container(name: str, config: models.Config) -> str:
+def container_takes(name: str, config: models.Config) -> str:
+    """An expression that is true for a container that takes accelerators, or names its devices itself."""
     amounts = f"[{name}.?resources.?requests.orValue({{}}), {name}.?resources.?limits.orValue({{}})]"
     # The API server has made the amounts of its own kinds canonical: no other text is zero.
     resources = f"{amounts}.exists(r, r.exists(k, {_resource('k', config)} && r[k] != '0' && r[k] != 0))"

@@ -12,6 +12,7 @@ from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import namespace_of_accounts
 from usher.kinds.kept_fields import KUEUE_CONFIGURATION
 from usher.manifests import gpu_quota, roles, webhooks
+from usher.manifests.floor import documents as floor
 
 PART_OF: Final = "app.kubernetes.io/part-of"
 """The label of what manifests/base makes. A namespace without it belongs to someone else."""
@@ -47,6 +48,10 @@ def parts(namespace: str) -> Sequence[Part]:
     return (
         _part("ValidatingWebhookConfiguration", webhooks.NAME, _ADMISSION),
         _part("MutatingWebhookConfiguration", webhooks.NAME, _ADMISSION),
+        *(
+            _part(kind, name, _ADMISSION, plural=f"{kind.lower().removesuffix('y')}ies" if kind.endswith("y") else "")
+            for kind, name in floor.installed()
+        ),
         # The pods answer reviews that are still under way: their preStop hook waits for ten seconds.
         _part("Deployment", "gpu-usher", "/apis/apps/v1", namespace),
         _part("PodDisruptionBudget", "gpu-usher", "/apis/policy/v1", namespace),
@@ -60,7 +65,7 @@ def parts(namespace: str) -> Sequence[Part]:
         # Without this role a pod that still runs cannot make the Secret again.
         _part("RoleBinding", roles.CERTIFICATES_NAME, _RBAC, namespace),
         _part("Role", roles.CERTIFICATES_NAME, _RBAC, namespace),
-        _part("ValidatingAdmissionPolicyBinding", _GUARD, _ADMISSION, plural="validatingadmissionpolicybindings"),
+        _part("ValidatingAdmissionPolicyBinding", _GUARD, _ADMISSION),
         _part("ValidatingAdmissionPolicy", _GUARD, _ADMISSION, plural="validatingadmissionpolicies"),
         _part("ConfigMap", "gpu-usher", "/api/v1", namespace),
         *(_part("Secret", name, "/api/v1", namespace) for name in ("gpu-usher-tls", roles.CERTIFICATES_NAME)),
