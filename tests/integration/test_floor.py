@@ -262,9 +262,8 @@ def test_an_unknown_check_is_refused_with_the_known_ones() -> None:
 
 
 def test_an_uninstallation_removes_every_object_of_it() -> None:
-    printed = {
-        (each["kind"], each["metadata"]["name"]) for each in documents.of(models.Config(), shipped(), today=TODAY)
-    }
+    made: list[Any] = documents.of(models.Config(), shipped(), today=TODAY)
+    printed = {(each["kind"], each["metadata"]["name"]) for each in made}
 
     assert printed <= set(documents.installed())
     assert len(removal.parts("gpu-usher")) == len({part.path for part in removal.parts("gpu-usher")})
