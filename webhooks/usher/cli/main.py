@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "preflight": Lazy(
         module="usher.cli.preflight", name="preflight", help="Say what enforcement would meet in a live cluster."
     ),
+    "portal": Lazy(module="usher.cli.portal", name="portal", help="Ask a running server; also as `kubectl usher`."),
     "uninstall": Lazy(module="usher.cli.uninstall", name="uninstall", help="Remove gpu-usher from a cluster."),
     "completion": Lazy(module="usher.cli.completion", name="completion", help="Print the completion of your shell."),
 }

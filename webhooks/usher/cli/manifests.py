@@ -211,6 +211,16 @@ def events_role(namespace: str) -> None:
     click.echo(yaml.safe_dump_all(roles.events_roles(namespace=namespace), sort_keys=False, width=120), nl=False)
 
 
+@manifests.command(name="portal-role")
+def portal_role() -> None:
+    """Print the role for those who ask the portal (`usher serve --portal`); bind it in their namespaces."""
+    import yaml
+
+    from usher.manifests import roles
+
+    click.echo(yaml.safe_dump(roles.portal_role(), sort_keys=False, width=120), nl=False)
+
+
 @manifests.command(name="metrics-role")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
 def metrics_role(namespace: str) -> None:

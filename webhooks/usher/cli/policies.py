@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 100
 """Columns of prose at most."""
-_CHANGES: Final = "apply"
-"""The outcome of a mutation that is on."""
 
 
 @click.group()
@@ -43,7 +41,7 @@ Examples:
 @click.option("--severity", type=click.Choice(["critical", "high", "medium", "low"]), help="Only this severity.")
 @click.option(
     "--outcome",
-    type=click.Choice(["deny", "warn", "audit", "off", _CHANGES]),
+    type=click.Choice(["deny", "warn", "audit", "off", "apply"]),
     help="Only those with this outcome somewhere.",
 )
 @click.option("--search", metavar="TEXT", help="Only those with this text in code, name or title.")
@@ -60,6 +58,7 @@ def list_command(
     """List the checks and mutations by category, with their outcome under the configuration."""
     from usher.config import words
     from usher.policy.checks import bundle
+    from usher.reports import rule_pages
 
     loaded = inputs.load_config(inputs.find_config(config))
     known = list(bundle.load().catalogue)
@@ -74,11 +73,11 @@ def list_command(
         if category in (None, entry.category)
         and severity in (None, entry.severity)
         and (search is None or search.casefold() in f"{entry.code} {entry.name} {entry.title}".casefold())
-        and (its_outcome := _outcome(entry, loaded))
+        and (its_outcome := rule_pages.outcome(entry, loaded))
         and (outcome is None or any(part.split()[0].rstrip(",") == outcome for part in its_outcome.split("; ")))
     ]
     if format_name == "json":
-        click.echo(json.dumps([_described(entry, loaded) for entry, _ in entries], indent=2, sort_keys=True))
+        click.echo(json.dumps([rule_pages.described(entry, loaded) for entry, _ in entries], indent=2, sort_keys=True))
     elif entries:
         _write_table(entries)
     else:
@@ -155,6 +154,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None
         InputError: no check or mutation has that code or name.
     """
     from usher.policy.checks import bundle
+    from usher.reports import rule_pages
 
     loaded = inputs.load_config(inputs.find_config(config))
     known = bundle.load().catalogue
@@ -165,19 +165,21 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None
             f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` lists them all"
         )
     if format_name == "json":
-        click.echo(json.dumps(_described(entry, loaded), indent=2, sort_keys=True))
+        click.echo(json.dumps(rule_pages.described(entry, loaded), indent=2, sort_keys=True))
     else:
         click.echo("\n".join(_page(entry, loaded)))
 
 
 def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
+    from usher.reports import rule_pages
+
     yield f"{entry.code} {entry.name}"
     yield entry.title
     yield ""
     yield f"  category  {entry.category}"
     if entry.severity is not None:
         yield f"  severity  {entry.severity}"
-    yield f"  outcome   {_outcome(entry, config)}"
+    yield f"  outcome   {rule_pages.outcome(entry, config)}"
     if entry.strict_only:
         yield ""
         yield from _paragraphs(f"Only the preset strict has this check. {entry.strict_only}")
@@ -215,57 +217,3 @@ def _paragraphs(text: str) -> Iterator[str]:
             yield ""
         width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
         yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
-
-
-def _outcome(entry: "catalogue.Entry", config: "models.Config") -> str:
-    """The outcome of a check's findings, or whether a mutation is applied: `deny`, `deny; warn in research-*`."""
-    from usher.config import models
-    from usher.policy import enforcement
-
-    if entry.severity is None:
-        usual = _CHANGES if entry.on_by_default else "off, unless mutations.rules of usher.yaml applies it"
-        mine = [rule for rule in config.mutations.rules if rule.mutation in ("*", entry.name, entry.code)]
-        return _by_rules(usual, ((rule.namespaces, rule.action) for rule in mine))
-    from usher import model
-
-    preset = models.Enforcement(preset=config.enforcement.preset)
-    finding = model.Finding(check=entry.key, path="", message="")
-    outcome, _ = enforcement.outcome(finding, entry, where=enforcement.Circumstances(namespace=""), enforcement=preset)
-    about = [rule for rule in config.enforcement.rules if rule.check in enforcement.words(entry)]
-    usual = "off" if outcome is enforcement.OFF else str(outcome)
-    return _by_rules(usual, ((rule.namespaces, rule.action) for rule in about))
-
-
-def _by_rules(everywhere: str, rules: Iterable[tuple[list[str], str]]) -> str:
-    """The outcome everywhere, and the namespaces with another one. The last rule that matches decides."""
-    elsewhere: dict[str, str] = {}
-    for namespaces, action in rules:
-        if "*" in namespaces:
-            everywhere, elsewhere = action, {}
-        else:
-            # A later rule for the same namespaces replaces the earlier one, and its place in the order too.
-            key = ", ".join(namespaces)
-            elsewhere.pop(key, None)
-            elsewhere[key] = action
-    return "; ".join([everywhere, *(f"{action} in {where}" for where, action in elsewhere.items())])
-
-
-def _described(entry: "catalogue.Entry", config: "models.Config") -> dict[str, object]:
-    return {
-        "about": entry.about,
-        "aliases": list(entry.aliases),
-        "category": entry.category,
-        "closes": list(entry.closes),
-        "code": entry.code,
-        "description": entry.description,
-        "key": entry.key,
-        "links": [{"ref": link.ref, "description": link.description} for link in entry.links],
-        "name": entry.name,
-        "outcome": _outcome(entry, config),
-        "parameters": {name: parameter.model_dump() for name, parameter in entry.parameters.items()},
-        "remediation": entry.remediation,
-        "severity": entry.severity,
-        "strict_only": entry.strict_only,
-        "title": entry.title,
-        "why": entry.why,
-    }

@@ -91,28 +91,18 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
     Raises:
         InputError: something cannot be read, or no object makes pods.
     """
-    from usher.policy.evaluator import Request
-    from usher.policy.queue_outlook import Outlooks
-    from usher.reading import lookup
     from usher.reports import wording
     from usher.reports.queue_text import ShownOutlook
-    from usher.scan import sources
+    from usher.scan import outlooks, sources
 
     notes: list[findings.Note] = []
     nothing = True
     for batch in sources.read([path], stdin=sys.stdin.buffer):
         if batch.problems:
             raise errors.InputError("\n".join(wording.located(problem) for problem in batch.problems))
-        values = [item.value for item in batch.items]
         notes += batch.notes
-        facts = evaluator.facts.with_applied(values, namespace=namespace)
-        objects, outlooks = lookup.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
-        for item in batch.items:
-            request = Request(value=item.value, namespace=namespace, objects=objects, facts=facts, place="check")
-            outlook = outlooks.of(request, as_written=as_written)
-            if outlook is not None:
-                line = item.document.line if item.document is not None else 0
-                nothing = False
-                yield ShownOutlook(f"{batch.source}:{line}" if line else batch.source, outlook)
+        for place, outlook in outlooks.of([batch], evaluator, namespace=namespace, as_written=as_written):
+            nothing = False
+            yield ShownOutlook(place, outlook)
     if nothing:
         raise inputs.no_manifests([path], notes=notes) if notes else errors.InputError(f"{path}: no object makes pods")

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from usher.authorities.gpu_quota.live.metering import Meter
     from usher.authorities.knowledge import Knowledge
     from usher.policy.evaluator import Evaluator
+    from usher.server.access import Access
     from usher.server.live_cluster import ClusterParts
-    from usher.server.metrics_access import MetricsAccess
+    from usher.server.serve import Portal
 
 
 @click.command()
@@ -48,6 +49,12 @@ if TYPE_CHECKING:
     help="Who may read the metrics: everybody, or with a token whose owner may `get` the URL /metrics in the cluster. "
     "With token the admin port speaks TLS.",
 )
+@click.option(
+    "--portal/--no-portal",
+    default=False,
+    show_default=True,
+    help="Answer questions of clients with a token on the admin port, over TLS (docs/portal.md). Needs a cluster.",
+)
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
 @click.option(
     "--opa-url", default="http://127.0.0.1:8181", show_default=True, help="The OPA server, with --engine opa."
@@ -74,6 +81,7 @@ def serve(
     admin_host: str | None,
     admin_port: int,
     metrics_access: str,
+    portal: bool,
     engine: str,
     opa_url: str,
     reload_interval: float,
@@ -121,6 +129,8 @@ def serve(
         certified=certificates_mode == "self-managed",
         events=events,
     )
+    if portal and watched is None:
+        raise click.UsageError("--portal needs a cluster, which says who may ask: add --live")
     known = watched.facts.store if watched is not None else None
 
     def make() -> "Evaluator":
@@ -136,7 +146,8 @@ def serve(
         clients=frozenset(client_names if client_ca is not None else ()),
         reload_interval=reload_interval,
         configuration=config_file,
-        metrics_access=_metrics_access(kubeconfig, context_name) if metrics_access == "token" else None,
+        metrics_access=_access(kubeconfig, context_name) if metrics_access == "token" else None,
+        portal=_portal(_access(kubeconfig, context_name)) if portal else None,
     )
     logs.configure()
 
@@ -153,16 +164,22 @@ def serve(
     )
 
 
-def _metrics_access(kubeconfig: Path | None, context: str | None) -> "MetricsAccess":
-    """Without a cluster to ask, the server decides all the same, and no client reads its metrics."""
+def _portal(access: "Access") -> "Portal":
+    from usher.portal import routes
+
+    return lambda evaluator, count: routes.router(routes.Portal(evaluator, access, count))
+
+
+def _access(kubeconfig: Path | None, context: str | None) -> "Access":
+    """Without a cluster to ask, the server decides all the same, and no client reads its metrics or asks questions."""
     from usher import errors
     from usher.cluster import connection
-    from usher.server.metrics_access import MetricsAccess
+    from usher.server.access import Access
 
     try:
-        return MetricsAccess(connection.connect(kubeconfig=kubeconfig, context=context, hurried=True))
+        return Access(connection.connect(kubeconfig=kubeconfig, context=context, hurried=True))
     except errors.ClusterError:
-        return MetricsAccess(None)
+        return Access(None)
 
 
 def _watched(

@@ -37,6 +37,23 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
     return configuration, f"cluster of context {context or active['name']} ({configuration.host})"
 
 
+def token(*, kubeconfig: Path | None, context: str | None) -> str:
+    """The value of the header Authorization with which a cluster is asked.
+
+    Raises:
+        ClusterError: there is no usable configuration, or it has no bearer token.
+    """
+    configuration, name = load(kubeconfig=kubeconfig, context=context)
+    # The client gets it from a file, from a command, or from the account of a pod.
+    found = configuration.auth_settings().get("BearerToken", {}).get("value")
+    if not found:
+        raise errors.ClusterError(
+            f"{name} knows you by a client certificate, and the portal by a token; use a context with a token, for "
+            "example of `kubectl create token`"
+        )
+    return str(found)
+
+
 def has_account() -> bool:
     """Whether this is a pod that holds the token of a service account."""
     return _in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()

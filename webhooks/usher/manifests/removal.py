@@ -25,6 +25,7 @@ _RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
 _CLUSTER_ROLES: Final = (
     *(roles.FACTS_NAME, roles.QUOTA_NAME, roles.CONFIG_MAPS_NAME, roles.AUDIT_NAME),
     *(roles.EVENTS_NAME, roles.METRICS_NAME, roles.METRICS_READER_NAME, roles.CERTIFICATES_NAME),
+    roles.PORTAL_USER_NAME,
 )
 
 _GUARD: Final = "gpu-usher-ca-bundle"

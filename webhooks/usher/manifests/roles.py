@@ -17,6 +17,7 @@ EVENTS_NAME: Final = "gpu-usher-events"
 FACTS_NAME: Final = "gpu-usher-facts"
 METRICS_NAME: Final = "gpu-usher-metrics"
 METRICS_READER_NAME: Final = "gpu-usher-metrics-reader"
+PORTAL_USER_NAME: Final = "gpu-usher-portal-user"
 QUOTA_NAME: Final = "gpu-usher-quotas"
 
 CERTIFICATES_NAME: Final = "gpu-usher-certificates"
@@ -155,6 +156,18 @@ def metrics_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
         "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
     }
     return (*role_of_cluster(METRICS_NAME, asked, namespace=namespace), reader)
+
+
+def portal_role() -> paths.Object:
+    """A ClusterRole to bind to those who ask the portal; no resource of Kubernetes has these names."""
+    asked = rules([("gpu-usher.io", "evaluations"), ("gpu-usher.io", "outlooks")], verbs=["create"])
+    read = rules([("gpu-usher.io", "gpuquotas")], verbs=["get", "list"])
+    return {
+        "apiVersion": _API_VERSION,
+        "kind": "ClusterRole",
+        "metadata": {"name": PORTAL_USER_NAME},
+        "rules": [*asked, *read],
+    }
 
 
 def certificate_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:

@@ -3,22 +3,31 @@
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 
-from usher.server import metrics_access
+from usher.server.access import METRICS, READ_METRICS, Access
 from usher.server.metrics import Metrics
-from usher.server.metrics_access import MetricsAccess
 
 
-def admin_app(metrics: Metrics, *, ready: Callable[[], Awaitable[str]], access: MetricsAccess | None = None) -> FastAPI:
+def admin_app(
+    metrics: Metrics,
+    *,
+    ready: Callable[[], Awaitable[str]],
+    access: Access | None = None,
+    portal: APIRouter | None = None,
+) -> FastAPI:
     """Probes, which everybody may ask, and metrics.
 
     Args:
         metrics: what `/metrics` shows.
         ready: what is missing until the server may get traffic; empty when it may.
         access: who may read the metrics; None for everybody.
+        portal: answers other questions; None without them.
     """
-    app = FastAPI(title="gpu-usher admin", docs_url=None, redoc_url=None, openapi_url=None)
+    interface = f"{portal.prefix}/openapi.json" if portal is not None else None
+    app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=interface)
+    if portal is not None:
+        app.include_router(portal)
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -29,10 +38,10 @@ def admin_app(metrics: Metrics, *, ready: Callable[[], Awaitable[str]], access: 
         missing = await ready()
         return Response(f"{missing or 'ok'}\n", status_code=503 if missing else 200, media_type="text/plain")
 
-    @app.get(metrics_access.PATH)
+    @app.get(METRICS)
     async def show_metrics(request: Request) -> Response:
         if access is not None:
-            status = await access.status(request.headers.get("authorization", ""))
+            status = await access.status(request.headers.get("authorization", ""), READ_METRICS)
             if status is not HTTPStatus.OK:
                 return Response(f"{status.phrase}\n", status_code=status, media_type="text/plain")
         return Response(metrics.exposition(), media_type="text/plain; version=1.0.0; charset=utf-8")

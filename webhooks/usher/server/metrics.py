@@ -75,6 +75,10 @@ class Metrics:
             "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation.",
             registry=self.registry,
         )  # fmt: skip
+        self._portal = prometheus.Counter(
+            "usher_portal_answers", "Answers of the portal, by question and HTTP status.", ["question", "status"],
+            registry=self.registry,
+        )  # fmt: skip
         self._configured = prometheus.Gauge(
             "usher_configuration_good", "1 while the current usher.yaml is in use; 0 while an older one is kept.",
             registry=self.registry,
@@ -116,6 +120,10 @@ class Metrics:
     def refused(self, endpoint: str) -> None:
         """Counts a request that was not a valid review (4xx)."""
         self._review(endpoint, "bad_request").inc()
+
+    def portal_answered(self, question: str, status: int) -> None:
+        """Counts an answer of the portal."""
+        self._portal.labels(question, str(status)).inc()
 
     def shed(self, endpoint: str) -> None:
         """Counts a review that came while there was no time or no memory for it (503 with Retry-After)."""

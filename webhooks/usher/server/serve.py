@@ -13,15 +13,16 @@ from typing import Final
 
 import structlog
 import uvloop
+from fastapi import APIRouter
 
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.policy.evaluator import Evaluator, Request
 from usher.server import ports
+from usher.server.access import Access
 from usher.server.admin import admin_app
 from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
 from usher.server.metrics import Metrics
-from usher.server.metrics_access import MetricsAccess
 from usher.server.ports import Address, Server
 from usher.server.reloading import Current, Looked
 from usher.server.reviews import Reviews
@@ -31,6 +32,9 @@ DRAIN: Final = 5
 """Seconds after SIGTERM in which answers still go out, each with the request to connect to another server."""
 
 Started = Callable[[Address, Address], None]
+
+Portal = Callable[[Callable[[], Evaluator], Callable[[str, int], None]], APIRouter]
+"""Makes the routes of the portal, of what gives the evaluator in service and what counts answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +49,10 @@ class Settings:
     """Seconds between looks at certificate, key and usher.yaml."""
     configuration: Path | None = None
     """usher.yaml, if there is one."""
-    metrics_access: MetricsAccess | None = None
+    metrics_access: Access | None = None
     """Who may read the metrics; None for everybody. With it, the admin port speaks TLS too."""
+    portal: Portal | None = None
+    """Makes what answers questions on the admin port, which speaks TLS then; None without it."""
 
 
 def run(
@@ -108,9 +114,11 @@ async def _serve(
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), source=source, now=datetime.now(UTC))
         return reason or live.missing() or await _engine_missing(current.evaluator)
 
-    access = settings.metrics_access
+    access, portal = settings.metrics_access, settings.portal
+    asked = portal(lambda: current.evaluator, metrics.portal_answered) if portal is not None else None
     admin = ports.server(
-        admin_app(metrics, ready=missing, access=access), context=source.admin_context if access else None
+        admin_app(metrics, ready=missing, access=access, portal=asked),
+        context=source.admin_context if access or portal else None,
     )
     servers = (webhook, admin)
     _stop_on_signals(servers, stopping)
@@ -128,7 +136,7 @@ async def _serve(
             await asyncio.gather(
                 webhook.serve(sockets=[webhook_socket]),
                 admin.serve(sockets=[admin_socket]),
-                _announce(servers, addresses, started, admin_scheme="https" if access else "http"),
+                _announce(servers, addresses, started, admin_scheme="https" if access or portal else "http"),
             )
         finally:
             for task in background:

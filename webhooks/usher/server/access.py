@@ -1,7 +1,7 @@
-"""Who may read the metrics: the API server says whose token it is (TokenReview), and what the owner may do.
+"""Who may use the admin port: the API server says whose token it is (TokenReview), and what the owner may do.
 
-Only a client with the right to `get` the URL /metrics may read them. That is remembered for a minute, so that a scraper
-costs the API server little. Other answers are not, so that wrong tokens cannot push it out.
+A right that somebody has is remembered for a minute, so that a scraper costs the API server little. Other answers are
+not, so that wrong tokens cannot push it out.
 """
 
 import asyncio
@@ -11,12 +11,19 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final, Protocol
 
+import orjson
 import structlog
 
 from usher import errors, paths
 from usher.cluster.api import Answer
 
-PATH: Final = "/metrics"
+Right = paths.Object
+"""The attributes of a SubjectAccessReview: `resourceAttributes`, or `nonResourceAttributes`."""
+
+METRICS: Final = "/metrics"
+READ_METRICS: Final[Right] = {"nonResourceAttributes": {"path": METRICS, "verb": "get"}}
+ANY_USER: Final[Right] = {}
+"""Everybody whom the API server knows."""
 
 _TOKENS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _RIGHTS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -39,32 +46,32 @@ class Api(Protocol):
         ...
 
 
-class MetricsAccess:
-    """Asks the API server about the bearer tokens of those who read metrics."""
+class Access:
+    """Asks the API server about the bearer tokens of clients."""
 
     def __init__(self, api: Api | None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Takes an API server that answers within seconds, and a clock in seconds. Without one no client may read."""
+        """Takes an API server that answers within seconds, or None if no client has rights; and a clock in seconds."""
         self._api = api
         self._clock = clock
         self._allowed: dict[bytes, float] = {}
-        """Until when a token is good, by its digest. Tokens themselves are not kept."""
+        """Until when a token has a right, by the digest of both. Tokens themselves are not kept."""
         self._asking = asyncio.Semaphore(_AT_ONCE)
         self._log_from = float("-inf")
 
-    async def status(self, authorization: str) -> HTTPStatus:
-        """200 for a client that may read the metrics; otherwise 401, 403, or 503 without an answer about it."""
+    async def status(self, authorization: str, right: Right) -> HTTPStatus:
+        """200 for a client that has a right; otherwise 401, 403, or 503 without an answer about it."""
         scheme, _, token = authorization.partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token or len(token) > _LONGEST or not token.isascii():
             return HTTPStatus.UNAUTHORIZED
-        digest = hashlib.sha256(token.encode()).digest()
+        digest = hashlib.sha256(token.encode() + b"\n" + orjson.dumps(right, option=orjson.OPT_SORT_KEYS)).digest()
         if self._clock() < self._allowed.get(digest, float("-inf")):
             return HTTPStatus.OK
         if self._asking.locked():
             return HTTPStatus.SERVICE_UNAVAILABLE
         async with self._asking:
             try:
-                status = await asyncio.to_thread(self._ask, token)
+                status = await asyncio.to_thread(self._ask, token, right)
             except errors.ClusterError as error:
                 self._log(str(error))
                 return HTTPStatus.SERVICE_UNAVAILABLE
@@ -73,14 +80,13 @@ class MetricsAccess:
             self._remember(digest)
         return status
 
-    def _ask(self, token: str) -> HTTPStatus:
+    def _ask(self, token: str, right: Right) -> HTTPStatus:
         user = self._user(token)
         if user is None:
             return HTTPStatus.UNAUTHORIZED
-        access: paths.Object = {
-            "nonResourceAttributes": {"path": PATH, "verb": "get"},
-            **{key: user[given] for key, given in _OF_USER if given in user},
-        }
+        if not right:
+            return HTTPStatus.OK
+        access: paths.Object = {**right, **{key: user[given] for key, given in _OF_USER if given in user}}
         answer = self._post(_RIGHTS, {"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1"}, access)
         return HTTPStatus.OK if answer.get("allowed") is True else HTTPStatus.FORBIDDEN
 
@@ -108,7 +114,7 @@ class MetricsAccess:
         """At most once in a minute: everybody can ask."""
         if self._clock() >= self._log_from:
             self._log_from = self._clock() + _LOG_AGAIN
-            structlog.get_logger().warning("metrics_access_unknown", reason=reason)
+            structlog.get_logger().warning("access_unknown", reason=reason)
 
 
 _OF_USER: Final = (("user", "username"), ("uid", "uid"), ("groups", "groups"), ("extra", "extra"))

@@ -9,7 +9,7 @@ import pytest
 
 from usher import errors, paths
 from usher.cluster.api import Answer
-from usher.server.metrics_access import MetricsAccess
+from usher.server.access import READ_METRICS, Access
 
 USER = {"username": "prometheus", "uid": "1", "groups": ["system:authenticated"], "extra": {"pod": ["a"]}}
 
@@ -57,15 +57,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def access(api: ApiServer, clock: Clock) -> MetricsAccess:
-    return MetricsAccess(api, clock=clock)
+def access(api: ApiServer, clock: Clock) -> Access:
+    return Access(api, clock=clock)
 
 
-def status(access: MetricsAccess, authorization: str) -> HTTPStatus:
-    return asyncio.run(access.status(authorization))
+def status(access: Access, authorization: str) -> HTTPStatus:
+    return asyncio.run(access.status(authorization, READ_METRICS))
 
 
-def test_a_client_with_the_right_reads_them(access: MetricsAccess, api: ApiServer) -> None:
+def test_a_client_with_the_right_reads_them(access: Access, api: ApiServer) -> None:
     assert status(access, "Bearer good") == 200
 
     assert [name for name, _ in api.asked] == ["tokenreviews", "subjectaccessreviews"]
@@ -74,7 +74,7 @@ def test_a_client_with_the_right_reads_them(access: MetricsAccess, api: ApiServe
     assert rights == {"user": "prometheus", "uid": "1", "groups": ["system:authenticated"], "extra": {"pod": ["a"]}}
 
 
-def test_others_do_not(access: MetricsAccess) -> None:
+def test_others_do_not(access: Access) -> None:
     assert status(access, "Bearer weak") == 403
     assert status(access, "Bearer unknown") == 401
 
@@ -82,12 +82,12 @@ def test_others_do_not(access: MetricsAccess) -> None:
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer ", "Basic good", "good", "Bearer \u00e9", f"Bearer {'x' * 20000}"]
 )
-def test_a_malformed_token_costs_the_api_server_nothing(access: MetricsAccess, api: ApiServer, header: str) -> None:
+def test_a_malformed_token_costs_the_api_server_nothing(access: Access, api: ApiServer, header: str) -> None:
     assert status(access, header) == 401
     assert api.asked == []
 
 
-def test_a_right_is_remembered_for_a_minute(access: MetricsAccess, api: ApiServer, clock: Clock) -> None:
+def test_a_right_is_remembered_for_a_minute(access: Access, api: ApiServer, clock: Clock) -> None:
     for _ in range(5):
         assert status(access, "Bearer good") == 200
     assert len(api.asked) == 2
@@ -97,7 +97,7 @@ def test_a_right_is_remembered_for_a_minute(access: MetricsAccess, api: ApiServe
     assert len(api.asked) == 4
 
 
-def test_strangers_cannot_push_it_out(access: MetricsAccess, api: ApiServer) -> None:
+def test_strangers_cannot_push_it_out(access: Access, api: ApiServer) -> None:
     status(access, "Bearer good")
     for number in range(200):
         status(access, f"Bearer wrong-{number}")
@@ -107,18 +107,18 @@ def test_strangers_cannot_push_it_out(access: MetricsAccess, api: ApiServer) -> 
     assert len(api.asked) == before
 
 
-def test_without_an_answer_no_client_reads_them(access: MetricsAccess, api: ApiServer) -> None:
+def test_without_an_answer_no_client_reads_them(access: Access, api: ApiServer) -> None:
     api.away = True
     assert status(access, "Bearer good") == 503
 
-    assert status(MetricsAccess(None), "Bearer good") == 503
+    assert status(Access(None), "Bearer good") == 503
 
 
 def test_many_strangers_at_once_ask_the_api_server_two_questions_at_a_time(api: ApiServer) -> None:
-    access = MetricsAccess(api)
+    access = Access(api)
 
     async def all_at_once() -> list[HTTPStatus]:
-        return await asyncio.gather(*(access.status(f"Bearer wrong-{number}") for number in range(50)))
+        return await asyncio.gather(*(access.status(f"Bearer wrong-{number}", READ_METRICS) for number in range(50)))
 
     found = asyncio.run(all_at_once())
     assert found.count(HTTPStatus.UNAUTHORIZED) == 2

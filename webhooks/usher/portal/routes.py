@@ -1,0 +1,178 @@
+"""The portal: questions over HTTP, for clients whose token and rights the API server knows.
+
+A question about a namespace needs a right in it that no resource of Kubernetes has: to `create` `evaluations` or
+`outlooks` of gpu-usher.io. So a site decides who may ask, and a client learns of no other namespace. Questions run in
+one thread, one at a time, so that reviews hardly wait for them.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import JSONResponse
+
+from usher import errors
+from usher.authorities.gpu_quota.definitions import GROUP
+from usher.policy.evaluator import Evaluator
+from usher.portal import answers
+from usher.reports import json_report, queue_json
+from usher.scan.batches import Batch
+from usher.server.access import ANY_USER, Access, Right
+
+PREFIX: Final = "/api/v1"
+
+_WAITING: Final = 8
+"""Questions that wait or run; more get 503."""
+_SECONDS: Final = 10.0
+"""Until a question that did not begin gets 503."""
+_HEADERS: Final = {"cache-control": "no-store"}
+
+_Result = TypeVar("_Result")
+
+
+class Portal:
+    """Answers questions with the evaluator in service."""
+
+    def __init__(self, evaluator: Callable[[], Evaluator], access: Access, count: Callable[[str, int], None]) -> None:
+        """Takes what gives the evaluator, who may ask, and what counts answers by question and status."""
+        self._evaluator, self._access, self._count = evaluator, access, count
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="portal")
+        self._waiting = 0
+
+    async def evaluate(self, request: Request, namespace: str = "default") -> Response:
+        """What usher would decide about the manifests of the body (YAML or JSON), and what it would change."""
+        return await self._about(request, namespace, resource="evaluations", answer=answers.evaluation)
+
+    async def queue(self, request: Request, namespace: str = "default") -> Response:
+        """When the workloads of the body could start, and what limits them."""
+        return await self._about(request, namespace, resource="outlooks", answer=answers.outlook)
+
+    async def explain(self, request: Request, code: str) -> Response:
+        """The page of a check or mutation, by code or name."""
+        await self._allowed(request, ANY_USER, question="explain")
+        found = answers.explanation(code, self._evaluator())
+        if found is None:
+            raise self._refusal("explain", HTTPStatus.NOT_FOUND, "there is no check or mutation with this code or name")
+        return self._answered("explain", JSONResponse(found, headers=_HEADERS))
+
+    async def quotas(self, request: Request) -> Response:
+        """All GPUQuotas, with their limits and what is used."""
+        return await self._quotas(request, "")
+
+    async def quota(self, request: Request, name: str) -> Response:
+        """One GPUQuota."""
+        return await self._quotas(request, name)
+
+    async def _about(
+        self,
+        request: Request,
+        namespace: str,
+        *,
+        resource: str,
+        answer: Callable[..., bytes],
+    ) -> Response:
+        # Strangers cost two small questions to the API server, and no body is read.
+        await self._allowed(request, ANY_USER, question=resource)
+        body = await self._body(request, resource)
+        batches = await self._run(resource, partial(answers.read, body))
+        for each in sorted(answers.namespaces(batches, namespace=namespace)):
+            await self._allowed(request, _right(resource, "create", namespace=each), question=resource)
+        call = partial(_judged, answer, batches, self._evaluator, namespace)
+        found = await self._run(resource, call)
+        return self._answered(resource, Response(found, media_type="application/json", headers=_HEADERS))
+
+    async def _quotas(self, request: Request, name: str) -> Response:
+        verb = "get" if name else "list"
+        await self._allowed(request, _right("gpuquotas", verb, name=name), question="quotas")
+        found = answers.quotas(self._evaluator(), name=name)
+        if found is None:
+            raise self._refusal("quotas", HTTPStatus.SERVICE_UNAVAILABLE, "the GPUQuotas are not known yet")
+        if name and not found:
+            raise self._refusal("quotas", HTTPStatus.NOT_FOUND, "there is no GPUQuota with this name")
+        shown = [each.model_dump(by_alias=True) for each in found]
+        return self._answered("quotas", JSONResponse(shown[0] if name else shown, headers=_HEADERS))
+
+    async def _allowed(self, request: Request, right: Right, *, question: str) -> None:
+        status = await self._access.status(request.headers.get("authorization", ""), right)
+        if status is not HTTPStatus.OK:
+            raise self._refusal(question, status, _REASONS[status])
+
+    async def _body(self, request: Request, question: str) -> bytes:
+        found = bytearray()
+        async for chunk in request.stream():
+            found += chunk
+            if len(found) > answers.MOST_BYTES:
+                reason = f"the body has more than {answers.MOST_BYTES} bytes; send fewer objects"
+                raise self._refusal(question, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
+        return bytes(found)
+
+    async def _run(self, question: str, call: Callable[[], _Result]) -> _Result:
+        if self._waiting >= _WAITING:
+            raise self._refusal(question, HTTPStatus.SERVICE_UNAVAILABLE, "too many questions; ask again in a second")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(_SECONDS):
+                return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+        except errors.InputError as error:
+            raise self._refusal(question, HTTPStatus.BAD_REQUEST, str(error)) from None
+        except (errors.UsherError, TimeoutError):
+            reason = "usher could not decide in time; ask again in a second"
+            raise self._refusal(question, HTTPStatus.SERVICE_UNAVAILABLE, reason) from None
+        finally:
+            self._waiting -= 1
+
+    def _answered(self, question: str, response: Response) -> Response:
+        self._count(question, response.status_code)
+        return response
+
+    def _refusal(self, question: str, status: HTTPStatus, reason: str) -> HTTPException:
+        self._count(question, status)
+        headers = {**_HEADERS, "retry-after": "1"} if status is HTTPStatus.SERVICE_UNAVAILABLE else _HEADERS
+        return HTTPException(status, detail=reason, headers={**headers})
+
+
+def router(portal: Portal) -> APIRouter:
+    """The routes, each with the shape of its answer."""
+    made = APIRouter(prefix=PREFIX)
+    made.add_api_route(
+        "/evaluate", portal.evaluate, methods=["POST"], responses={200: {"model": json_report.Report}, **_PROBLEMS}
+    )
+    made.add_api_route(
+        "/queue", portal.queue, methods=["POST"], responses={200: {"model": queue_json.QueueOutlook}, **_PROBLEMS}
+    )
+    made.add_api_route("/explain/{code}", portal.explain, responses=_PROBLEMS)
+    made.add_api_route("/quotas", portal.quotas, responses={200: {"model": list[answers.Quota]}, **_PROBLEMS})
+    made.add_api_route("/quotas/{name}", portal.quota, responses={200: {"model": answers.Quota}, **_PROBLEMS})
+    return made
+
+
+_REASONS: Final = {
+    HTTPStatus.UNAUTHORIZED: "send the bearer token of an account of this cluster",
+    HTTPStatus.FORBIDDEN: "the account may not ask this; bind the ClusterRole gpu-usher-portal-user in the namespace",
+    HTTPStatus.SERVICE_UNAVAILABLE: "the API server does not say who you are; ask again in a second",
+}
+_PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
+    status.value: {"description": reason} for status, reason in _REASONS.items()
+}
+
+
+def _right(resource: str, verb: str, *, namespace: str = "", name: str = "") -> Right:
+    named = {"namespace": namespace, "name": name}
+    return {
+        "resourceAttributes": {
+            "group": GROUP,
+            "resource": resource,
+            "verb": verb,
+            **{key: value for key, value in named.items() if value},
+        }
+    }
+
+
+def _judged(
+    answer: Callable[..., bytes], batches: Sequence[Batch], evaluator: Callable[[], Evaluator], namespace: str
+) -> bytes:
+    return answer(batches, evaluator(), namespace=namespace)
