@@ -65,7 +65,15 @@ TAKING: dict[str, Object] = {
     "a mount that names a device": pod(
         builders.container(volumeMounts=[{"name": "x", "mountPath": "/var/run/nvidia-container-devices/all"}])
     ),
+    "a mount with more slashes": pod(
+        builders.container(volumeMounts=[{"name": "x", "mountPath": "var//run/nvidia-container-devices/all"}])
+    ),
+    "a mount whose path goes up": pod(
+        builders.container(volumeMounts=[{"name": "x", "mountPath": "/var/x/../run/nvidia-container-devices/all"}])
+    ),
     "a host path": host_path("/dev/nvidia0"),
+    "a host path without a slash in front": host_path("dev/nvidia0"),
+    "a host path through the root of a process": host_path("/proc/1/root/dev/nvidia0"),
     "a host path with more slashes": host_path("//dev/.//dri/"),
     "a host path below a directory": host_path("/dev/vfio/12"),
     "a host path by another name": host_path("/var/run/nvidia/driver"),

@@ -41,6 +41,10 @@ _RUNTIME_CLASSES: Final = ("isolation/runtime_class_without_request", "runtimeCl
 
 # Between two parts of a path there may be several slashes, and dots.
 _SLASH: Final = r"/+(?:\./+)*"
+# The root of a process of the node is that of the node.
+_ROOT: Final = f"(?:{_SLASH}proc{_SLASH}(?:[0-9]{{1,10}}|self|thread-self){_SLASH}(?:root|cwd))*"
+# CEL does not resolve `..`, which the API server lets through in the path of a mount.
+_UPWARDS: Final = r"(?:^|/)\.\.(?:/|$)"
 
 
 def text(value: str) -> str:
@@ -62,7 +66,7 @@ def takes(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
         checks: their parameters name paths and runtime classes.
     """
     runtime_classes = texts(_values(*_RUNTIME_CLASSES, config, checks))
-    paths = text(_paths(_values(*_PATHS, config, checks)))
+    paths = _paths(_values(*_PATHS, config, checks))
     volumes = f"{pod}.?spec.?volumes.orValue([])"
     containers = (f"{pod}.?spec.?{field}.orValue([])" for field in ("containers", "initContainers"))
     return _any(
@@ -71,7 +75,7 @@ def takes(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
         f"size({pod}.?spec.?resourceClaims.orValue([])) > 0",
         f"{pod}.?metadata.?annotations.orValue({{}}).exists(k, {annotation('k')})",
         f"{pod}.?spec.?runtimeClassName.orValue('') in {runtime_classes}",
-        f"{volumes}.exists(v, has(v.hostPath) && v.hostPath.path.matches({paths}))",
+        f"{volumes}.exists(v, has(v.hostPath) && {_leads('v.hostPath.path', paths)})",
         debug_container_takes(pod),
     )
 
@@ -92,7 +96,7 @@ def mounts_devices(pod: str, config: models.Config, checks: catalogue.Catalogue)
     given = [set(values) for values in _settings(*_PATHS, config, checks)]
     path = "v.?hostPath.?path.orValue('')"
     # The API server refuses `..` in the path of a Pod; where a template has it, usher looks where it leads.
-    found = f"{path}.matches({text(_paths(set.intersection(*given)))}) && !{path}.contains('..')"
+    found = f"{_leads(path, _paths(set.intersection(*given)))} && !{path}.contains('..')"
     return f"{pod}.?spec.?volumes.orValue([]).exists(v, {found})"
 
 
@@ -123,7 +127,8 @@ def _variables(container: str) -> str:
 
 
 def _mounts(container: str) -> str:
-    return f"{container}.?volumeMounts.orValue([]).exists(m, m.mountPath.startsWith({text(_DEVICE_LIST)}))"
+    found = _any(_leads("m.mountPath", _paths([_DEVICE_LIST])), f"m.mountPath.matches({text(_UPWARDS)})")
+    return f"{container}.?volumeMounts.orValue([]).exists(m, {found})"
 
 
 def _resource(key: str, config: models.Config) -> str:
@@ -179,9 +184,14 @@ def _settings(check: str, parameter: str, config: models.Config, checks: catalog
     return [[str(value) for value in values] for values in given if isinstance(values, list)]
 
 
+def _leads(path: str, pattern: str) -> str:
+    """An expression that is true for a path that fits `_paths`; one without a slash in front begins at the root too."""
+    return f"('/' + {path}).matches({text(pattern)})"
+
+
 def _paths(given: Iterable[str]) -> str:
     """A regular expression of RE2 for these paths, as they may be written, and for all that lies below them."""
-    return "^(?:" + "|".join(_path(path) for path in sorted(set(given))) + ")"
+    return f"^{_ROOT}(?:" + "|".join(_path(path) for path in sorted(set(given))) + ")"
 
 
 def _path(path: str) -> str:
