@@ -94,9 +94,12 @@ def annotation(key: str) -> str:
 def mounts_devices(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
     """An expression that is true for a Pod, or a pod template, with a host path that is refused in every namespace."""
     given = [set(values) for values in _settings(*_PATHS, config, checks)]
+    everywhere = set.intersection(*given)
+    if not everywhere:
+        return "false"
     path = "v.?hostPath.?path.orValue('')"
     # The API server refuses `..` in the path of a Pod; where a template has it, usher looks where it leads.
-    found = f"{_leads(path, _paths(set.intersection(*given)))} && !{path}.contains('..')"
+    found = f"{_leads(path, _paths(everywhere))} && !{path}.contains('..')"
     return f"{pod}.?spec.?volumes.orValue([]).exists(v, {found})"
 
 

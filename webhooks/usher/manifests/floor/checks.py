@@ -28,7 +28,9 @@ def gpu_requests_equal_limits(template: str, config: models.Config, _checks: Cat
     asked, limits = "c.?resources.?requests.orValue({})", "c.?resources.?limits.orValue({})"
     amount, limit = f"{asked}[k]", f"{limits}[k]"
     differ = f"isQuantity({_text(amount)}) && isQuantity({_text(limit)}) && {_amount(amount)} != {_amount(limit)}"
-    found = f"{asked}.exists(k, {asking.accelerator('k', config)} && (!(k in {limits}) || ({differ})))"
+    # An amount of zero asks for nothing; without a request the API server takes the limit.
+    asks = f"(isQuantity({_text(amount)}) ? {_amount(amount)} : 0.0) > 0.0"
+    found = f"{asked}.exists(k, {asking.accelerator('k', config)} && {asks} && (!(k in {limits}) || ({differ})))"
     return _some_container(template, found)
 
 
