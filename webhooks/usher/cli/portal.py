@@ -1,41 +1,24 @@
 """`kubectl usher`, which is `usher portal`: questions to a running server, with the rights of the person who asks."""
 
-import base64
 import contextlib
 import http.client
 import json
-import shutil
 import ssl
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import click
 
 from usher import errors
-from usher.cli import inputs, output
+from usher.cli import inputs, output, portal_address
+from usher.cli.portal_address import Asking
 
-_SECONDS: Final = 30.0
-_ADMIN_PORT: Final = 8080
 _API: Final = "/api/v1"
 _STDIN: Final = "-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asking:
-    """Where to ask, and as whom."""
-
-    url: str
-    ca_file: Path | None
-    server_namespace: str
-    kubeconfig: Path | None
-    context: str | None
-    format_name: str
 
 
 @click.group()
@@ -66,7 +49,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
         format_name: str,
         **rest: Any,  # noqa: ANN401
     ) -> None:
-        asking = _Asking(
+        asking = Asking(
             url=url.rstrip("/"),
             ca_file=ca_file,
             server_namespace=server_namespace,
@@ -88,7 +71,7 @@ _namespace_option = click.option("-n", "--namespace", default="default", help="O
 @_namespace_option
 @_options
 @click.pass_context
-def evaluate(context: click.Context, *, file: str, namespace: str, asking: _Asking) -> None:
+def evaluate(context: click.Context, *, file: str, namespace: str, asking: Asking) -> None:
     """Show what usher would decide about the objects of a file."""
     found = _asked(asking, "POST", f"/evaluate?namespace={quote(namespace)}", body=_content(file))
     _shown(asking, found, _decisions)
@@ -100,7 +83,7 @@ def evaluate(context: click.Context, *, file: str, namespace: str, asking: _Aski
 @_file_option
 @_namespace_option
 @_options
-def queue(*, file: str, namespace: str, asking: _Asking) -> None:
+def queue(*, file: str, namespace: str, asking: Asking) -> None:
     """Show when the workloads of a file could start, and what limits them."""
     _shown(asking, _asked(asking, "POST", f"/queue?namespace={quote(namespace)}", body=_content(file)), _outlooks)
 
@@ -108,7 +91,7 @@ def queue(*, file: str, namespace: str, asking: _Asking) -> None:
 @portal.command()
 @click.argument("code_or_name")
 @_options
-def explain(*, code_or_name: str, asking: _Asking) -> None:
+def explain(*, code_or_name: str, asking: Asking) -> None:
     """Explain one check or mutation, as the server has it."""
     _shown(asking, _asked(asking, "GET", f"/explain/{quote(code_or_name, safe='')}"), _page)
 
@@ -116,7 +99,7 @@ def explain(*, code_or_name: str, asking: _Asking) -> None:
 @portal.command()
 @click.argument("name", default="")
 @_options
-def quota(*, name: str, asking: _Asking) -> None:
+def quota(*, name: str, asking: Asking) -> None:
     """Show the GPUQuotas, or one of them, with the amounts in use."""
     found = _asked(asking, "GET", f"/quotas/{quote(name, safe='')}" if name else "/quotas")
     _shown(asking, [found] if name else found, _quotas)
@@ -129,13 +112,13 @@ def _content(file: str) -> bytes:
         raise errors.InputError(f"{file} cannot be read: {error.strerror}") from None
 
 
-def _asked(asking: _Asking, method: str, path: str, *, body: bytes = b"") -> Any:  # noqa: ANN401 - JSON
+def _asked(asking: Asking, method: str, path: str, *, body: bytes = b"") -> Any:  # noqa: ANN401 - JSON
     """The answer of the portal. Raises ClusterError if it refuses, or does not answer."""
     from usher.cluster import kubeconfig
 
     token = kubeconfig.token(kubeconfig=asking.kubeconfig, context=asking.context)
-    with _address(asking) as (host, port, name, tls):
-        connection = _Connection(host, port, name=name, tls=tls)
+    with portal_address.address(asking) as (host, port, name, tls):
+        connection = portal_address.Connection(host, port, name=name, tls=tls)
         try:
             with contextlib.closing(connection):
                 connection.request(method, f"{_API}{path}", body=body, headers={"Authorization": token})
@@ -165,75 +148,7 @@ def _value(status: int, text: bytes) -> Any:  # noqa: ANN401 - JSON
     raise errors.ClusterError(f"the portal answers {status}: {detail or 'without a reason'}")
 
 
-class _Connection(http.client.HTTPSConnection):
-    """To an address that is not the name in the certificate, because a tunnel leads to it."""
-
-    def __init__(self, host: str, port: int, *, name: str, tls: ssl.SSLContext) -> None:
-        super().__init__(host, port, timeout=_SECONDS, context=tls)
-        self._name, self._tls = name, tls
-
-    def connect(self) -> None:
-        http.client.HTTPConnection.connect(self)
-        self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._name)
-
-
-@contextlib.contextmanager
-def _address(asking: _Asking) -> Iterator[tuple[str, int, str, ssl.SSLContext]]:
-    """Host, port, name in the certificate, and the CAs to trust, as long as the context lasts."""
-    if asking.url:
-        parts = urlsplit(asking.url)
-        if parts.scheme != "https" or not parts.hostname:
-            raise errors.InputError(f"--url {asking.url} is not an https URL; the token must not go over plain HTTP")
-        yield parts.hostname, parts.port or 443, parts.hostname, ssl.create_default_context(cafile=asking.ca_file)
-        return
-    tls = ssl.create_default_context(cafile=asking.ca_file, cadata=None if asking.ca_file else _ca_bundle(asking))
-    with _forwarded(asking) as port:
-        yield "127.0.0.1", port, f"gpu-usher.{asking.server_namespace}.svc", tls
-
-
-def _ca_bundle(asking: _Asking) -> str:
-    """The CA that the API server trusts. Raises ClusterError if it may not be read."""
-    from usher.cluster import connection
-
-    api = connection.connect(kubeconfig=asking.kubeconfig, context=asking.context)
-    answer = api.get("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/gpu-usher")
-    webhooks: Any = answer.value.get("webhooks") if answer.status == http.client.OK else None
-    bundle = webhooks[0].get("clientConfig", {}).get("caBundle") if webhooks else ""
-    if not bundle:
-        raise errors.ClusterError(
-            "the CA of the portal is not known: you may not read the webhook configuration gpu-usher; get the CA from "
-            "an administrator and name it with --ca-file"
-        )
-    return base64.b64decode(bundle).decode()
-
-
-@contextlib.contextmanager
-def _forwarded(asking: _Asking) -> Iterator[int]:
-    """A local port that leads to the server, as long as the context lasts."""
-    kubectl = shutil.which("kubectl")
-    if kubectl is None:
-        raise errors.InputError("kubectl is not installed; install it, or name the portal with --url")
-    given = (("--kubeconfig", asking.kubeconfig), ("--context", asking.context))
-    arguments = [f"{name}={value}" for name, value in given if value is not None]
-    command = [
-        *(kubectl, "port-forward", f"--namespace={asking.server_namespace}", *arguments),
-        *("deployment/gpu-usher", f":{_ADMIN_PORT}"),
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603 - the user's own kubectl
-        try:
-            line = process.stdout.readline() if process.stdout is not None else ""
-            port = line.partition("127.0.0.1:")[2].partition(" ")[0]
-            if not port.isdecimal():
-                said = process.stderr.read().strip() if process.stderr is not None else ""
-                raise errors.ClusterError(
-                    f"kubectl port-forward does not reach the server: {said or 'without a reason'}"
-                )
-            yield int(port)
-        finally:
-            process.terminate()
-
-
-def _shown(asking: _Asking, found: Any, lines: Callable[[Any], Iterator[str]]) -> None:  # noqa: ANN401 - JSON
+def _shown(asking: Asking, found: Any, lines: Callable[[Any], Iterator[str]]) -> None:  # noqa: ANN401 - JSON
     if asking.format_name == "json":
         click.echo(json.dumps(found, indent=2, sort_keys=True))
     else:
