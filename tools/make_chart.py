@@ -42,6 +42,7 @@ def main() -> None:
     chart = manifests / "helm" / "gpu-usher"
     _write(chart / "files" / "objects.yaml", _static(manifests / "base"))
     _write(chart / "files" / "monitoring.yaml", (_labelled(each) for each in _monitoring(manifests / "monitoring")))
+    _write(chart / "files" / "floor.yaml", (_labelled(each) for each in _floor(manifests / "floor" / "policies.yaml")))
     for mutate, validate in product(_POLICIES, _POLICIES):
         file = chart / "files" / f"webhooks-{mutate.lower()}-{validate.lower()}.yaml"
         _write(file, _webhooks(mutate, validate))
@@ -65,6 +66,10 @@ def _monitoring(folder: Path) -> Iterator[Object]:
     for name in MONITORING:
         for each in yaml.safe_load_all((folder / name).read_text()):
             yield each if each["kind"].startswith("Cluster") else _in_namespace(each)
+
+
+def _floor(file: Path) -> Iterator[Object]:
+    yield from yaml.safe_load_all(file.read_text())
 
 
 def _in_namespace(value: Object) -> Object:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,15 @@ def test_the_api_server_takes_every_policy_without_a_warning_about_its_types(clu
         each["metadata"]["name"] for each in yaml.safe_load_all(floor()) if each["kind"] == "ValidatingAdmissionPolicy"
     }
     for name in names:
-        found = cluster.get("ValidatingAdmissionPolicy", name, api_version="admissionregistration.k8s.io/v1")
-        assert found.get("status", {}).get("typeChecking", {}).get("expressionWarnings", []) == []
+        # A controller checks the types; a policy that it has not seen yet has no status.
+        checked = wait_until(partial(type_checking, cluster, name), description=f"the types of {name} are checked")
+        assert checked.get("expressionWarnings", []) == []
+
+
+def type_checking(cluster: Cluster, policy: str) -> Object | None:
+    found = cluster.get("ValidatingAdmissionPolicy", policy, api_version="admissionregistration.k8s.io/v1")
+    checked: Object | None = found.get("status", {}).get("typeChecking")
+    return checked
 
 
 @pytest.mark.parametrize("code", REFUSED)

@@ -106,6 +106,18 @@ def test_options_add_their_objects(tmp_path: Path) -> None:
     assert {each["kind"] for each in found} >= {"ServiceMonitor", "PrometheusRule"}
 
 
+def test_the_floor_is_an_option_for_usher_yaml_as_it_comes(tmp_path: Path) -> None:
+    printed = list(yaml.safe_load_all(command.usher("manifests", "floor").out))
+    found = by_name(helm.rendered("--set=floor.enabled=true", home=tmp_path))
+    specs = {key: each["spec"] for key, each in by_name(printed).items()}
+
+    assert {key: found[key]["spec"] for key in specs} == specs
+    refused = helm.run(
+        helm.arguments("--set=floor.enabled=true", "--set=config.enforcement.preset=observe"), home=tmp_path, code=1
+    )
+    assert "usher manifests floor --config usher.yaml" in refused
+
+
 def test_webhooks_can_be_left_to_others(tmp_path: Path) -> None:
     found = helm.rendered("--set=webhooks.create=false", home=tmp_path)
 
