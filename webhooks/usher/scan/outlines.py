@@ -1,0 +1,75 @@
+"""What the other files of a run need to know of a file: enough to judge each where its neighbours are not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+from usher import paths
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.reading.growth import Growth
+from usher.reading.lookup import Reference
+from usher.scan.batches import Batch
+from usher.workloads.growths import growth_of
+
+NEVER_NAMED: Final = frozenset({("", "Pod")})
+"""Kinds whose objects no rule looks up by name; a test compares them with what rules look up on corpora."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An object by name. One with a prefix instead has no name."""
+
+    reference: Reference
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    source: str
+    directory: str
+    """Where the file is; for other sources, their name."""
+    named: Sequence[Named]
+    """Each object of the file."""
+    growths: Sequence[Growth]
+    offered: Sequence[paths.Object]
+    """The objects that others may name."""
+
+
+def of(batch: Batch, *, namespace: str) -> Outline:
+    """The outline of a file.
+
+    Args:
+        batch: the file.
+        namespace: the namespace of objects without one.
+    """
+    named, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
+    for item in batch.items:
+        each = _named(item.value, namespace)
+        named.append(each)
+        if (each.reference.group, each.reference.kind) in NEVER_NAMED:
+            continue
+        offered.append(item.value)
+        growth = growth_of(item.value, namespace=namespace)
+        if growth is not None:
+            growths.append(growth)
+    return Outline(
+        source=batch.source, directory=directory(batch), named=tuple(named), growths=growths, offered=offered
+    )
+
+
+def directory(batch: Batch) -> str:
+    """The directory of a file; for other sources, their name."""
+    return str(PurePath(batch.source).parent) if batch.is_file else batch.source
+
+
+def _named(value: paths.Object, namespace: str) -> Named:
+    group, _, kind = group_version_kind(value)
+    metadata = paths.metadata(value)
+    reference = Reference(
+        group=group,
+        kind=kind,
+        name=paths.text(metadata.get("name")),
+        namespace=paths.text(metadata.get("namespace")) or namespace,
+    )
+    return Named(reference, "" if reference.name else paths.text(metadata.get("generateName")))
