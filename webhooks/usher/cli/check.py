@@ -1,6 +1,7 @@
 """`usher check`: judges manifests before they are applied."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -33,6 +34,12 @@ Exit codes:
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
 @inputs.output_options
 @inputs.engine_options
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="How many processes judge files. Default: one for each processor, and fewer for few files.",
+)
 @click.pass_context
 def check(
     context: click.Context,
@@ -49,6 +56,7 @@ def check(
     output: Path | None,
     engine: str,
     opa_url: str | None,
+    jobs: int | None,
 ) -> None:
     """Judge manifests as the webhooks would, before they are applied.
 
@@ -58,7 +66,7 @@ def check(
     wrong. With --as-written the findings are about the file alone.
     """
     from usher.cli import output as outputs
-    from usher.scan import findings, runner, sources
+    from usher.scan import findings, processes, runner, sources
 
     file = inputs.find_config(config)
     settings = runner.Settings(
@@ -68,8 +76,14 @@ def check(
         mutated=not as_written,
         diff=diff,
     )
-    with inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator:
-        found = runner.run(sources.read(paths, stdin=sys.stdin.buffer), evaluator=evaluator, settings=settings)
+    files = list(sources.find(paths, stdin=sys.stdin.buffer))
+    make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, facts=facts)
+    number = jobs or processes.default_number(len(files))
+    with (
+        processes.started(files, make=make, settings=settings, number=number) as run,
+        inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator,
+    ):
+        found = runner.report(run.judge(evaluator), evaluator=evaluator, settings=settings)
     inputs.require_objects(found, paths)
     outputs.write(found, format_name=format_name, color=color, output=output)
     code = outputs.exit_code(found, fail_on_deny=True, allow_unknown=allow_unknown)

@@ -22,6 +22,9 @@ CONFIG_VARIABLE: Final = "USHER_CONFIG"
 DEFAULT_CONFIG: Final = Path("usher.yaml")
 DEFAULT_OPA_URL: Final = "http://127.0.0.1:8181"
 
+_REMEMBERED: Final = 4096
+"""A run over many files meets more kinds of pods than a server does in a minute."""
+
 Command = Callable[..., Any]
 
 
@@ -197,14 +200,14 @@ def load_config(file: Path | None) -> "models.Config":
 
 
 def assembled(
-    config: Path | None, *, engine: str, opa_url: str, facts: Sequence[str] = (), known: "Store | None" = None
+    config: Path | None, *, engine: str, opa_url: str | None, facts: Sequence[str] = (), known: "Store | None" = None
 ) -> "Evaluator":
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
     Args:
         config: usher.yaml.
         engine: `wasm` or `opa`.
-        opa_url: URL of the OPA server.
+        opa_url: URL of the OPA server; None for the default.
         facts: files with the facts of a cluster.
         known: the facts themselves, instead of files.
 
@@ -218,8 +221,8 @@ def assembled(
 
     loaded, store = load_config(config), from_files(facts) if known is None else known
     if engine == "opa":
-        return assembly.remote(loaded, url=opa_url, file=config, facts=store)
-    return assembly.embedded(loaded, file=config, facts=store)
+        return assembly.remote(loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store)
+    return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED)
 
 
 @contextlib.contextmanager
@@ -243,7 +246,7 @@ def evaluator(
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url needs --engine opa")
-    made = assembled(config, engine=engine, opa_url=opa_url or DEFAULT_OPA_URL, facts=facts, known=known)
+    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known)
     for warning in assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:

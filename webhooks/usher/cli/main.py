@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import gc
 import importlib
 import os
 import sys
@@ -108,6 +109,8 @@ def usher() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # A command makes many objects and keeps most of them to its end: collected often, they cost a fifth of its time.
+    gc.set_threshold(100_000, 20, 100)
     for stream in (sys.stdout, sys.stderr):
         # A locale that lacks a character must not make the command fail.
         with contextlib.suppress(AttributeError):

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,10 +20,31 @@ STDIN: Final = "-"
 _CHART: Final = "Chart.yaml"
 
 
-def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
-    """One batch per file, in the order of the arguments and sorted within a directory.
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that is still to be read."""
 
-    A file that is named twice is read once, so that its GPUs are not counted twice.
+    path: Path
+    explicit: bool
+    """Whether the user named it."""
+    size: int
+    """Bytes."""
+
+
+def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
+    """One batch per file that `find` finds."""
+    return map(load, find(arguments, stdin=stdin))
+
+
+def load(found: File | Batch) -> Batch:
+    """The objects of a file; what was read already stays as it is."""
+    return _file(found.path, explicit=found.explicit) if isinstance(found, File) else found
+
+
+def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[File | Batch]:
+    """The files of the arguments in their order, sorted within a directory, and a batch for all else.
+
+    A file that is named twice is found once, so that its GPUs are not counted twice.
 
     Args:
         arguments: files, directories, and `-` for standard input.
@@ -43,10 +64,10 @@ def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(path, seen=seen)
         elif _is_new(status, seen):
-            yield _file(path, explicit=True)
+            yield File(path, explicit=True, size=status.st_size)
 
 
-def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Batch]:
+def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[File | Batch]:
     """The manifests below a directory. A symbolic link to a directory that was read already is left out."""
     try:
         if not _is_new(directory.stat(), seen):
@@ -71,7 +92,7 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Batch]:
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(entry, seen=seen)
         elif entry.suffix in SUFFIXES and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
-            yield _file(entry, explicit=False)
+            yield File(entry, explicit=False, size=status.st_size)
 
 
 def _file(path: Path, *, explicit: bool) -> Batch:
