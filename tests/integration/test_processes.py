@@ -23,13 +23,13 @@ SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
 make = partial(assembly.embedded, models.Config())
 
 
-def report(files: Sequence[processes.Found], *, number: int) -> findings.Report:
+def report(files: Sequence[sources.Found], *, number: int) -> findings.Report:
     with processes.started(files, make=make, settings=SETTINGS, number=number) as run:
         evaluator = make()
         return runner.report(run.judge(evaluator), evaluator=evaluator, settings=SETTINGS)
 
 
-def found(*arguments: Path) -> list[processes.Found]:
+def found(*arguments: Path) -> list[sources.Found]:
     return list(sources.find([str(each) for each in arguments], stdin=io.BytesIO()))
 
 

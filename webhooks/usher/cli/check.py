@@ -40,6 +40,9 @@ Exit codes:
     metavar="NUMBER",
     help="How many processes judge files. Default: one for each processor, and fewer for few files.",
 )
+@click.option(
+    "--no-cache", is_flag=True, help="Judge every file, also those whose verdict an earlier run has remembered."
+)
 @click.pass_context
 def check(
     context: click.Context,
@@ -57,6 +60,7 @@ def check(
     engine: str,
     opa_url: str | None,
     jobs: int | None,
+    no_cache: bool,
 ) -> None:
     """Judge manifests as the webhooks would, before they are applied.
 
@@ -66,7 +70,7 @@ def check(
     wrong. With --as-written the findings are about the file alone.
     """
     from usher.cli import output as outputs
-    from usher.scan import findings, processes, runner, sources
+    from usher.scan import findings, processes, runner, sources, verdicts
 
     file = inputs.find_config(config)
     settings = runner.Settings(
@@ -79,8 +83,15 @@ def check(
     files = list(sources.find(paths, stdin=sys.stdin.buffer))
     make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, facts=facts)
     number = jobs or processes.default_number(len(files))
+    # Few files are judged sooner than a cache is opened; a diff needs the objects themselves.
+    cached = len(files) >= processes.FILES_PER_PROCESS and not (no_cache or diff)
+    remember = (
+        partial(verdicts.opened, settings=settings, facts=inputs.digest(facts))
+        if cached
+        else processes.nothing_remembered
+    )
     with (
-        processes.started(files, make=make, settings=settings, number=number) as run,
+        processes.started(files, make=make, settings=settings, number=number, remember=remember) as run,
         inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator,
     ):
         found = runner.report(run.judge(evaluator), evaluator=evaluator, settings=settings)

@@ -1,6 +1,8 @@
 """Options that several commands have, and how these commands load configuration, facts and engine."""
 
 import contextlib
+import hashlib
+import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -223,6 +225,17 @@ def assembled(
     if engine == "opa":
         return assembly.remote(loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store)
     return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED)
+
+
+def digest(facts: Sequence[str]) -> bytes:
+    """A digest of the content of files with facts."""
+    from usher.scan import sources
+
+    found = hashlib.sha256()
+    for file in sources.find(facts, stdin=io.BytesIO()):
+        content = sources.read_content(file) if isinstance(file, sources.File) else b""
+        found.update(hashlib.sha256(content if isinstance(content, bytes) else b"").digest())
+    return found.digest()
 
 
 @contextlib.contextmanager

@@ -129,11 +129,21 @@ class Shape(NamedTuple):
     """What rules read of the objects of one kind."""
 
     key: str
-    adapter: TypeAdapter[Any]
+    type: type
+
+    @property
+    def adapter(self) -> TypeAdapter[Any]:
+        """Made when the first object of the kind is read: a run meets few kinds."""
+        return _adapter(self.type)
+
+
+@cache
+def _adapter(shape: type) -> TypeAdapter[Any]:
+    return TypeAdapter(shape)
 
 
 SHAPES: Final[Mapping[Key, Shape]] = {
-    key: Shape(key=kind.key, adapter=TypeAdapter(kind.shape)) for key, kind in BY_KEY.items() if kind.shape is not None
+    key: Shape(key=kind.key, type=kind.shape) for key, kind in BY_KEY.items() if kind.shape is not None
 }
 
 

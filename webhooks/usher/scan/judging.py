@@ -1,7 +1,6 @@
 """One file judged: the decision about each of its objects, with what surrounds it."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from usher import errors, model, paths
@@ -10,11 +9,11 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, findings, neighbours, outlines
+from usher.scan import devices, findings
 from usher.scan.batches import Batch, Item
-from usher.scan.outlines import Outline
 from usher.scan.positions import Pointer
 from usher.scan.scalers import Scalers
+from usher.scan.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +51,6 @@ class Part:
         self.problems.extend(other.problems)
         self.notes.extend(other.notes)
         self.counts.update(other.counts)
-
-
-class Surroundings:
-    """What the files of a run say about each other."""
-
-    def __init__(self, files: Sequence[Outline], *, namespace: str) -> None:
-        """Reads the outlines of all files; none for objects of a cluster, which have what their autoscalers chose."""
-        self.scalers = Scalers(files, namespace=namespace)
-        self.objects = neighbours.by_directory(files)
-        self._around = neighbours.lookups(self.objects, namespace=namespace)
-
-    def around(self, batch: Batch) -> lookup.Lookup:
-        """The objects that are applied together with those of a file."""
-        return self._around.get(outlines.directory(batch), lookup.NOTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

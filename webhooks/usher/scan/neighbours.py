@@ -1,15 +1,13 @@
-"""The objects in the files of one directory, where they are applied together."""
+"""The files of one directory, where they are applied together."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from usher import paths
-from usher.reading import lookup
 from usher.scan.outlines import Outline
 
 
-def by_directory(outlines: Iterable[Outline]) -> Mapping[str, Sequence[paths.Object]]:
-    """The objects of each directory that others may name: people apply a directory at once, and seldom a whole tree.
+def by_directory(outlines: Iterable[Outline]) -> Mapping[str, Sequence[Outline]]:
+    """The files of each directory: people apply a directory at once, and seldom a whole tree.
 
     A directory with several files is left out if two of its objects have one name: then it holds alternatives, for
     example samples, and not the parts of one application.
@@ -18,18 +16,9 @@ def by_directory(outlines: Iterable[Outline]) -> Mapping[str, Sequence[paths.Obj
     for outline in outlines:
         if outline.named:
             found[outline.directory].append(outline)
-    return {
-        name: [value for outline in files for value in outline.offered]
-        for name, files in found.items()
-        if len(files) > 1 and _are_parts(files)
-    }
+    return {name: files for name, files in found.items() if len(files) > 1 and _are_parts(files)}
 
 
 def _are_parts(files: Iterable[Outline]) -> bool:
     names = [each for outline in files for each in outline.named]
     return len(set(names)) == len(names)
-
-
-def lookups(objects: Mapping[str, Sequence[paths.Object]], *, namespace: str) -> Mapping[str, lookup.Lookup]:
-    """What finds the objects of each directory; `namespace` is that of objects without one."""
-    return {name: lookup.Objects(values, namespace=namespace) for name, values in objects.items()}

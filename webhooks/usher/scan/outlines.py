@@ -1,8 +1,9 @@
 """What the other files of a run need to know of a file: enough to judge each where its neighbours are not."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path
 from typing import Final
 
 from usher import paths
@@ -26,22 +27,32 @@ class Named:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
+    """One file of a run."""
+
     source: str
     directory: str
     """Where the file is; for other sources, their name."""
     named: Sequence[Named]
     """Each object of the file."""
-    growths: Sequence[Growth]
-    offered: Sequence[paths.Object]
-    """The objects that others may name."""
+    growths: Sequence[Growth] = ()
+    offers: bool
+    """Whether others may name an object of it."""
+    offered: Sequence[paths.Object] | None
+    """These objects; None for a file that was not read, because its verdict is remembered."""
+    path: Path | None = None
+    """None for other sources than files."""
+    key: bytes = b""
+    """Digest of its name and content; empty where no verdict is to be remembered."""
 
 
-def of(batch: Batch, *, namespace: str) -> Outline:
+def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b"") -> Outline:
     """The outline of a file.
 
     Args:
         batch: the file.
         namespace: the namespace of objects without one.
+        path: where it is.
+        key: digest of its name and content.
     """
     named, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
     for item in batch.items:
@@ -54,13 +65,25 @@ def of(batch: Batch, *, namespace: str) -> Outline:
         if growth is not None:
             growths.append(growth)
     return Outline(
-        source=batch.source, directory=directory(batch), named=tuple(named), growths=growths, offered=offered
+        source=batch.source,
+        directory=directory(batch),
+        named=tuple(named),
+        growths=tuple(growths),
+        offers=bool(offered),
+        offered=tuple(offered),
+        path=path,
+        key=key,
     )
 
 
 def directory(batch: Batch) -> str:
     """The directory of a file; for other sources, their name."""
-    return str(PurePath(batch.source).parent) if batch.is_file else batch.source
+    return directory_of(batch.source) if batch.is_file else batch.source
+
+
+def directory_of(source: str) -> str:
+    """The directory of a file by its name."""
+    return os.path.dirname(source) or "."  # noqa: PTH120 - a path of pathlib costs ten times as much
 
 
 def _named(value: paths.Object, namespace: str) -> Named:

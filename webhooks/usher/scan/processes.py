@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
@@ -14,15 +15,16 @@ from typing import Final, TypeVar
 
 from usher import errors
 from usher.policy.evaluator import Evaluator
-from usher.scan import judging, outlines, sources
-from usher.scan.batches import Batch
-from usher.scan.judging import Part, Settings, Surroundings
-from usher.scan.outlines import Outline
+from usher.scan import sources
+from usher.scan.judging import Part, Settings
+from usher.scan.share import Share
+from usher.scan.verdicts import Verdicts
 
 _Sent = TypeVar("_Sent")
-Found = sources.File | Batch
 Make = Callable[[], Evaluator]
 """Makes an evaluator: an engine does not outlive a fork."""
+Remember = Callable[[Evaluator], AbstractContextManager[Verdicts | None]]
+"""Opens the remembered verdicts that hold for an evaluator."""
 
 FILES_PER_PROCESS: Final = 100
 """A process starts in the time of about as many files."""
@@ -67,10 +69,13 @@ class _Worker:
 class Run:
     """The part of this process, and the processes with the other parts; they wait until `judge` is called."""
 
-    def __init__(self, own: Sequence[Found], workers: Sequence[_Worker], settings: Settings) -> None:
+    def __init__(
+        self, own: Sequence[sources.Found], workers: Sequence[_Worker], settings: Settings, remember: Remember
+    ) -> None:
         self._own = own
         self._workers = workers
         self._settings = settings
+        self._remember = remember
 
     def judge(self, evaluator: Evaluator) -> Part:
         """What was found in all files, in their order.
@@ -78,19 +83,32 @@ class Run:
         Raises:
             UsherError: a process failed.
         """
-        batches, own = _read(self._own, self._settings)
-        parts = [own, *(worker.received(list) for worker in self._workers)]
-        for number, worker in enumerate(self._workers, start=1):
-            with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` says so
-                worker.connection.send((list(chain(*parts[:number])), list(chain(*parts[number + 1 :]))))
-        whole = _judged(batches, list(chain(*parts)), evaluator, self._settings)
-        for worker in self._workers:
-            whole.add(worker.received(Part))
+        with self._remember(evaluator) as verdicts:
+            share = Share(self._own, evaluator=evaluator, settings=self._settings, verdicts=verdicts)
+            parts = [share.outlines, *(worker.received(list) for worker in self._workers)]
+            for number, worker in enumerate(self._workers, start=1):
+                with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` says so
+                    worker.connection.send((list(chain(*parts[:number])), list(chain(*parts[number + 1 :]))))
+            whole = share.judged(list(chain(*parts)))
+            for worker in self._workers:
+                whole.add(worker.received(Part))
         return whole
 
 
+def nothing_remembered(_evaluator: Evaluator) -> AbstractContextManager[None]:
+    """No verdicts of earlier runs."""
+    return contextlib.nullcontext()
+
+
 @contextlib.contextmanager
-def started(found: Sequence[Found], *, make: Make, settings: Settings, number: int) -> Iterator[Run]:
+def started(
+    found: Sequence[sources.Found],
+    *,
+    make: Make,
+    settings: Settings,
+    number: int,
+    remember: Remember = nothing_remembered,
+) -> Iterator[Run]:
     """The run of some files in a number of processes, which end with the context.
 
     Args:
@@ -98,6 +116,7 @@ def started(found: Sequence[Found], *, make: Make, settings: Settings, number: i
         make: makes the evaluator of another process.
         settings: those of the run.
         number: how many processes, this one included.
+        remember: opens the verdicts of earlier runs.
     """
     own, *others = _parts(found, number)
     context = multiprocessing.get_context("fork")
@@ -106,11 +125,11 @@ def started(found: Sequence[Found], *, make: Make, settings: Settings, number: i
     try:
         for part in others:
             here, there = context.Pipe()
-            process = context.Process(target=_work, args=(there, part, make, settings), daemon=True)
+            process = context.Process(target=_work, args=(there, part, make, settings, remember), daemon=True)
             process.start()
             there.close()
             workers.append(_Worker(process, here))
-        yield Run(own, workers, settings)
+        yield Run(own, workers, settings, remember)
     finally:
         for worker in workers:
             worker.connection.close()
@@ -118,10 +137,10 @@ def started(found: Sequence[Found], *, make: Make, settings: Settings, number: i
             worker.process.join()
 
 
-def _parts(found: Sequence[Found], number: int) -> list[Sequence[Found]]:
+def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources.Found]]:
     """The files in that many stretches of about as many bytes each; without files, one empty stretch."""
     sizes = [each.size if isinstance(each, sources.File) else 0 for each in found]
-    total, parts, start, seen = sum(sizes) + len(found), list[Sequence[Found]](), 0, 0
+    total, parts, start, seen = sum(sizes) + len(found), list[Sequence[sources.Found]](), 0, 0
     for index, size in enumerate(sizes):
         seen += size + 1
         if seen * number >= total * (len(parts) + 1):
@@ -130,30 +149,20 @@ def _parts(found: Sequence[Found], number: int) -> list[Sequence[Found]]:
     return parts or [found]
 
 
-def _work(connection: Connection, part: Sequence[Found], make: Make, settings: Settings) -> None:
+def _work(
+    connection: Connection, part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
+) -> None:
     """What another process does. Whatever happens, it says it to the first one and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
     try:
         evaluator = make()
-        with contextlib.closing(evaluator.engine):
-            batches, own = _read(part, settings)
-            connection.send(own)
+        with contextlib.closing(evaluator.engine), remember(evaluator) as verdicts:
+            share = Share(part, evaluator=evaluator, settings=settings, verdicts=verdicts)
+            connection.send(share.outlines)
             before, behind = connection.recv()
-            connection.send(_judged(batches, [*before, *own, *behind], evaluator, settings))
+            connection.send(share.judged([*before, *share.outlines, *behind]))
     except (EOFError, BrokenPipeError):
         pass  # the first process has given up
     except Exception as error:  # noqa: BLE001 - the first process raises it
         known = isinstance(error, errors.UsherError)
         connection.send(_Failed(str(error) if known else f"internal error in a process of this run: {error!r}"))
-
-
-def _read(part: Sequence[Found], settings: Settings) -> tuple[list[Batch], list[Outline]]:
-    batches = [sources.load(each) for each in part]
-    return batches, [outlines.of(batch, namespace=settings.namespace) for batch in batches]
-
-
-def _judged(batches: list[Batch], files: Sequence[Outline], evaluator: Evaluator, settings: Settings) -> Part:
-    surroundings, whole = Surroundings(files, namespace=settings.namespace), Part()
-    for batch in batches:
-        whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings))
-    return whole

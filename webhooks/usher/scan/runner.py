@@ -6,7 +6,8 @@ from usher import __version__
 from usher.policy.evaluator import Evaluator
 from usher.scan import findings, judging, outlines, totals
 from usher.scan.batches import Batch
-from usher.scan.judging import Part, Settings, Surroundings
+from usher.scan.judging import Part, Settings
+from usher.scan.surroundings import Surroundings
 
 __all__ = ["Settings", "report", "run"]
 

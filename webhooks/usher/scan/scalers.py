@@ -63,6 +63,11 @@ class Scalers:
         )
         self._sources = Counter(each.source for each in every)
 
+    @property
+    def found(self) -> bool:
+        """Whether the run has any autoscaler."""
+        return bool(self._of_run)
+
     def of(self, value: paths.Object, source: str) -> tuple[Growth, ...]:
         """The growths of an object of a file."""
         if not self._of_run:

@@ -31,17 +31,42 @@ class File:
     """Bytes."""
 
 
+Found = File | Batch
+"""A file, or what was read already: standard input, and what cannot be read."""
+
+
 def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
     """One batch per file that `find` finds."""
     return map(load, find(arguments, stdin=stdin))
 
 
-def load(found: File | Batch) -> Batch:
+def load(found: Found) -> Batch:
     """The objects of a file; what was read already stays as it is."""
-    return _file(found.path, explicit=found.explicit) if isinstance(found, File) else found
+    if isinstance(found, Batch):
+        return found
+    content = read_content(found)
+    return content if isinstance(content, Batch) else parse(found, content)
 
 
-def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[File | Batch]:
+def read_content(file: File) -> bytes | Batch:
+    """The content of a file, or enough of it to show that it is too large; the problem if it cannot be read."""
+    try:
+        with file.path.open("rb") as stream:
+            # A read of the largest size would reserve that much memory for every file.
+            content = stream.read(min(file.size, chunks.MAX_FILE_BYTES) + 1)
+            if len(content) > file.size:
+                content += stream.read(chunks.MAX_FILE_BYTES + 1 - len(content))
+            return content
+    except OSError as error:
+        return _unreadable(file.path, error)
+
+
+def parse(file: File, content: bytes) -> Batch:
+    """The objects in the content of a file."""
+    return _parsed(content, source=name(file.path), explicit=file.explicit)
+
+
+def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
     """The files of the arguments in their order, sorted within a directory, and a batch for all else.
 
     A file that is named twice is found once, so that its GPUs are not counted twice.
@@ -67,7 +92,7 @@ def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[File | Batch]
             yield File(path, explicit=True, size=status.st_size)
 
 
-def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[File | Batch]:
+def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Found]:
     """The manifests below a directory. A symbolic link to a directory that was read already is left out."""
     try:
         if not _is_new(directory.stat(), seen):
@@ -93,15 +118,6 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[File | Bat
             yield from _walk(entry, seen=seen)
         elif entry.suffix in SUFFIXES and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
             yield File(entry, explicit=False, size=status.st_size)
-
-
-def _file(path: Path, *, explicit: bool) -> Batch:
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(chunks.MAX_FILE_BYTES + 1)
-    except OSError as error:
-        return _unreadable(path, error)
-    return _parsed(content, source=_name(path), explicit=explicit)
 
 
 def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
@@ -158,15 +174,15 @@ def _at(prefix: str) -> str:
 
 
 def _chart(directory: Path) -> Batch:
-    name = _name(directory)
-    reason = f"a Helm chart, whose templates usher does not render; run: helm template {name} | usher check -"
-    return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)
+    source = name(directory)
+    reason = f"a Helm chart, whose templates usher does not render; run: helm template {source} | usher check -"
+    return Batch(source=source, notes=(findings.Note(source=source, reason=reason),), is_file=False)
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Batch:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    problem = findings.Problem(source=_name(path), reason=f"cannot be read: {reason[:1].lower()}{reason[1:]}")
-    return Batch(source=_name(path), problems=(problem,))
+    problem = findings.Problem(source=name(path), reason=f"cannot be read: {reason[:1].lower()}{reason[1:]}")
+    return Batch(source=name(path), problems=(problem,))
 
 
 def _is_new(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
@@ -177,6 +193,6 @@ def _is_new(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
     return True
 
 
-def _name(path: Path) -> str:
+def name(path: Path) -> str:
     """The path as text that can be written as UTF-8; file names are bytes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
