@@ -23,7 +23,7 @@ _DOUBTFUL: Final = re.compile("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufef
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A document that was read; None where the text has nothing but comments."""
+    """A document that was read: its value, or None where the text has nothing but comments."""
 
     value: paths.Object | None
     line: int
@@ -32,7 +32,7 @@ class Read:
 
 def read(text: str) -> Read | None:
     """The value of one document, or None in any doubt."""
-    # Without a last line feed, a literal block at the end has none either.
+    # Without a last line feed, a literal block at the end lacks it too.
     if not text.endswith("\n") or _DOUBTFUL.search(text):
         return None
     try:

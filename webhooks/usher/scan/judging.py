@@ -11,6 +11,7 @@ from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 from usher.scan import devices, findings
 from usher.scan.batches import Batch, Item
+from usher.scan.changes import Changes
 from usher.scan.positions import Pointer
 from usher.scan.scalers import Scalers
 from usher.scan.surroundings import Surroundings
@@ -32,6 +33,8 @@ class Settings:
     """Whether the mutating webhook's changes are made first, as in a cluster, and reported."""
     diff: bool = False
     """Whether to show these changes in full; with `mutated` false the objects are judged without them."""
+    changes: Changes | None = None
+    """Objects that these do not concern are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +85,9 @@ def judge(batch: Batch, surroundings: Surroundings, *, evaluator: Evaluator, set
         scalers=surroundings.scalers,
     )
     for item in batch.items:
+        if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
+            part.counts["unchanged"] += 1
+            continue
         judged = _judged(item, batch.source, applied, evaluator=evaluator, settings=settings)
         if isinstance(judged, findings.Failure):
             part.failures.append(judged)

@@ -54,10 +54,10 @@ def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b
         path: where it is.
         key: digest of its name and content.
     """
-    named, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
+    names, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
     for item in batch.items:
-        each = _named(item.value, namespace)
-        named.append(each)
+        each = named(item.value, namespace)
+        names.append(each)
         if (each.reference.group, each.reference.kind) in NEVER_NAMED:
             continue
         offered.append(item.value)
@@ -67,7 +67,7 @@ def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b
     return Outline(
         source=batch.source,
         directory=directory(batch),
-        named=tuple(named),
+        named=tuple(names),
         growths=tuple(growths),
         offers=bool(offered),
         offered=tuple(offered),
@@ -86,7 +86,8 @@ def directory_of(source: str) -> str:
     return os.path.dirname(source) or "."  # noqa: PTH120 - a path of pathlib costs ten times as much
 
 
-def _named(value: paths.Object, namespace: str) -> Named:
+def named(value: paths.Object, namespace: str) -> Named:
+    """The name of an object; `namespace` is that of objects without one."""
     group, _, kind = group_version_kind(value)
     metadata = paths.metadata(value)
     reference = Reference(

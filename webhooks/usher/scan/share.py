@@ -15,7 +15,7 @@ from usher.scan.verdicts import Kept, Verdicts
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A file, and what is known of it: its objects, or its content with a remembered verdict."""
+    """A file with its objects, or with its content and a remembered verdict."""
 
     found: sources.Found
     outline: Outline

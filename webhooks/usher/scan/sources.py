@@ -1,16 +1,18 @@
 """Reads the objects of PATH arguments. A file that cannot be read becomes a problem, and the other files are read."""
 
+import glob
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from usher import errors, paths
-from usher.documents import chunks, reader
-from usher.scan import findings, objects
-from usher.scan.batches import Batch, Item
+from usher.documents import chunks
+from usher.scan import findings, ignored, parsing
+from usher.scan.batches import Batch
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 """The files that usher reads of a directory."""
@@ -18,6 +20,7 @@ SUFFIXES: Final = (".yaml", ".yml", ".json")
 STDIN: Final = "-"
 
 _CHART: Final = "Chart.yaml"
+_PATTERN: Final = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def read_content(file: File) -> bytes | Batch:
 
 def parse(file: File, content: bytes) -> Batch:
     """The objects in the content of a file."""
-    return _parsed(content, source=name(file.path), explicit=file.explicit)
+    return parsing.parsed(content, source=name(file.path), explicit=file.explicit)
 
 
 def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
@@ -72,28 +75,43 @@ def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
     A file that is named twice is found once, so that its GPUs are not counted twice.
 
     Args:
-        arguments: files, directories, and `-` for standard input.
+        arguments: files, directories without what git ignores there, patterns, and `-` for standard input.
         stdin: where `-` reads from.
     """
     seen: set[tuple[int, int]] = set()
     for argument in dict.fromkeys(arguments):
         if argument == STDIN:
-            yield _parsed(stdin.read(chunks.MAX_FILE_BYTES + 1), source="<stdin>", explicit=True)
+            yield parsing.parsed(stdin.read(chunks.MAX_FILE_BYTES + 1), source="<stdin>", explicit=True)
             continue
-        path = Path(argument)
-        try:
-            status = path.stat()
-        except (OSError, ValueError) as error:
-            yield _unreadable(path, error)
-            continue
-        if stat.S_ISDIR(status.st_mode):
-            yield from _walk(path, seen=seen)
-        elif _is_new(status, seen):
-            yield File(path, explicit=True, size=status.st_size)
+        for path in _paths(argument):
+            try:
+                status = path.stat()
+            except (OSError, ValueError) as error:
+                yield _unreadable(path, error)
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                left_out = ignored.below(path)
+                yield from _walk(path, seen=seen, left_out=left_out)
+            elif _is_new(status, seen):
+                yield File(path, explicit=True, size=status.st_size)
 
 
-def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Found]:
-    """The manifests below a directory. A symbolic link to a directory that was read already is left out."""
+def _paths(argument: str) -> list[Path]:
+    """The path of an argument, or what matches it: CI systems hand over patterns that no shell has read."""
+    if _PATTERN.search(argument) and not os.path.lexists(argument):
+        found = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - the pattern may be absolute
+        return [Path(each) for each in found] or [Path(argument)]
+    return [Path(argument)]
+
+
+def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[str]) -> Iterator[Found]:
+    """The manifests below a directory. A symbolic link to a directory that was read already is left out.
+
+    Args:
+        directory: where to look.
+        seen: the files and directories that were found before.
+        left_out: paths that are not looked at.
+    """
     try:
         if not _is_new(directory.stat(), seen):
             return
@@ -103,7 +121,7 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Found]:
         return
     is_chart = any(entry.name == _CHART for entry in entries)
     for entry in entries:
-        if entry.name.startswith("."):
+        if entry.name.startswith(".") or (left_out and os.fspath(entry) in left_out):
             continue
         if is_chart and entry.name == "templates":
             yield _chart(directory)
@@ -115,62 +133,9 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]]) -> Iterator[Found]:
                 yield _unreadable(entry, error)
             continue
         if stat.S_ISDIR(status.st_mode):
-            yield from _walk(entry, seen=seen)
+            yield from _walk(entry, seen=seen, left_out=left_out)
         elif entry.suffix in SUFFIXES and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
             yield File(entry, explicit=False, size=status.st_size)
-
-
-def _parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
-    """The objects of a file.
-
-    Args:
-        content: its content, or enough of it to show that it is too large.
-        source: its name.
-        explicit: whether the user named the file. A directory may well hold Helm values, workflows and kustomizations
-            between the manifests; a named file was meant to be judged.
-    """
-    try:
-        documents = reader.parse(content, source=source)
-    except errors.ManifestError as error:
-        if not explicit and _holds_no_object(content):
-            return Batch(source=source, ignored=1)
-        problem = findings.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
-        return Batch(source=source, problems=(problem,))
-    items: list[Item] = []
-    notes, ignored = [], 0
-    for document in documents:
-        whole = objects.completed(items[-1].value, document.value) if items else None
-        if whole is not None:
-            items[-1] = replace(items[-1], value=whole)
-            continue
-        for prefix, value in objects.flatten(document.value):
-            reason = objects.why_not_object(value)
-            if not reason and isinstance(value, dict):
-                if not objects.is_own(value):
-                    items.append(Item(value=value, document=document, prefix=prefix))
-                continue
-            ignored += 1
-            if explicit or objects.meant_as_workload(value):
-                notes.append(findings.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
-    return Batch(source=source, items=tuple(items), notes=tuple(notes), ignored=ignored)
-
-
-def _holds_no_object(content: bytes) -> bool:
-    """Whether a file that is not valid YAML certainly holds no object: for example a tsconfig.json with comments.
-
-    Every object has the word apiVersion, every compiled pipeline the word pipelineInfo. Without a backslash there is no
-    other way to write these words.
-    """
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    words = (b"apiVersion", b"pipelineInfo", b"\\")
-    return len(content) <= chunks.MAX_FILE_BYTES and not any(word in content for word in words)
-
-
-def _at(prefix: str) -> str:
-    return f"{paths.readable(prefix)}: " if prefix else ""
 
 
 def _chart(directory: Path) -> Batch:

@@ -1,8 +1,8 @@
 """Verdicts of earlier runs, in a file of the user's cache directory.
 
 A verdict is found by all that it follows from: the file's name and content, what other files say about it, the
-configuration, the facts, and this installation. It is JSON, read by a schema: a cache that somebody else has written
-cannot run code. Yet it could lie, so a directory that others may write to is not used.
+configuration, the facts, and this installation. It is JSON, read by a schema: a cache that another user
+has written cannot run code. Yet it could lie, so a directory that others may write to is not used.
 """
 
 import contextlib
