@@ -20,15 +20,21 @@ _Group = Sequence[findings.Finding]
 """Findings of one check about one pod set with the same outcome and remedy: shown under one heading."""
 
 
-def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, width: int | None = None) -> None:
-    """Writes the report; `width` in columns, by default the terminal's."""
+def write(
+    found: findings.Report, stream: TextIO, /, *, color: bool = False, quiet: bool = False, width: int | None = None
+) -> None:
+    """Writes the report; `width` in columns, by default the terminal's.
+
+    With `quiet`, neither numbers nor what the mutating webhook changes: a clean run writes nothing.
+    """
     lines = Lines(stream, color=color, width=width)
     listed: Iterable[findings.Result] = found.results
     if found.command is findings.Command.AUDIT:
-        overview.write(found, lines)
+        if not quiet:
+            overview.write(found, lines)
         listed = ()
-    told: mended.Told | None = None if found.diff else {}
-    for source, entries in groupby(_entries(found, listed), key=lambda entry: entry.source):
+    told: mended.Told | None = None if found.diff or quiet else {}
+    for source, entries in groupby(_entries(found, listed, notes=told is not None), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
         for entry in entries:
             if isinstance(entry, findings.Problem):
@@ -42,15 +48,16 @@ def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, wid
         grouped.write(found.results, lines)
     for result in found.results if found.diff else ():
         diff.write(result, lines)
-    summary.write(found, lines)
+    if not quiet:
+        summary.write(found, lines)
 
 
 _Entry = findings.Result | findings.Failure | findings.Problem
 
 
-def _entries(found: findings.Report, results: Iterable[findings.Result]) -> Iterator[_Entry]:
+def _entries(found: findings.Report, results: Iterable[findings.Result], *, notes: bool) -> Iterator[_Entry]:
     """Problems, failures, and the results with something to say, by source in the order of reading."""
-    shown = (result for result in results if _has_entry(result, notes=not found.diff))
+    shown = (result for result in results if _has_entry(result, notes=notes))
     entries: list[_Entry] = [*found.problems, *found.failures, *shown]
     order = {source: number for number, source in enumerate(dict.fromkeys(entry.source for entry in entries))}
     yield from sorted(entries, key=lambda entry: order[entry.source])
@@ -101,7 +108,7 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
         " ",
         wording.printable(judgement.name),
     )
-    about = wording.printable(_about(result, group[0].pod_set))
+    about = wording.printable(wording.about(result, group[0].pod_set))
     if cell_len(heading.plain) + 2 + cell_len(about) <= lines.width:
         lines.write(Text.assemble(heading, "  ", (about, "dim")))
     else:
@@ -116,15 +123,6 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
     for text in (added, judgement.finding.remedy, wording.milder(judgement)):
         if text:
             lines.wrapped(text, first=Text(f"{margin}= ", style="dim"), rest=f"{margin}  ")
-
-
-def _about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
-    """The workload of a finding and its pods: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
-    if not result.makes_pods:
-        return str(result.identity)
-    if pod_set is None or not pod_set.name:
-        return f"{result.identity} ({wording.pods(result.pods)})"
-    return f"{result.identity}, {pod_set.name} ({wording.pods(pod_set.pods)})"
 
 
 def _excerpt(place: findings.Place | None, group: _Group, lines: Lines, *, gutter: int) -> None:

@@ -1,7 +1,7 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from usher import __version__, errors, model, paths
@@ -44,15 +44,28 @@ class _Surroundings:
     scalers: Scalers
 
 
-def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> findings.Report:
-    """Judges every object of the batches, which are taken one at a time."""
+def _unwatched(_things: str, _done: int, _total: int) -> None: ...
+
+
+def run(
+    batches: Iterable[Batch],
+    *,
+    evaluator: Evaluator,
+    settings: Settings,
+    watch: Callable[[str, int, int], None] = _unwatched,
+) -> findings.Report:
+    """Judges every object of the batches, which are taken one at a time.
+
+    `watch` is called with what was done, how many, and of how many; 0 where that is not known.
+    """
     results: list[findings.Result] = []
     failures: list[findings.Failure] = []
     problems: list[findings.Problem] = []
     notes: list[findings.Note] = []
     counts: Counter[str] = Counter()
     # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
-    together = list(batches) if settings.command is findings.Command.CHECK else []
+    together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
+    done, total = 0, sum(len(batch.items) for batch in together)
     scalers = Scalers(together, namespace=settings.namespace)
     around = neighbours.by_directory(together, namespace=settings.namespace)
     for batch in together or batches:
@@ -71,7 +84,8 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
             facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
             scalers=scalers,
         )
-        for item in batch.items:
+        for done, item in enumerate(batch.items, done + 1):  # noqa: B020 - the start is evaluated once
+            watch("objects judged", done, total)
             judged = _judged(item, batch.source, surroundings, evaluator=evaluator, settings=settings)
             if isinstance(judged, findings.Failure):
                 failures.append(judged)
@@ -91,8 +105,15 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         not_evaluated=totals.not_evaluated(results, evaluator),
         without_facts=totals.checks_without_facts(results, evaluator),
         exceptions=totals.exceptions(results, evaluator),
+        rules=totals.rules(results, evaluator),
         totals=totals.totals(results, counts),
     )
+
+
+def _watched(batches: Iterable[Batch], watch: Callable[[str, int, int], None]) -> Iterator[Batch]:
+    for number, batch in enumerate(batches, 1):
+        watch("files read", number, 0)
+        yield batch
 
 
 def _judged(
