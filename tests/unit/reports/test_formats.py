@@ -15,8 +15,8 @@ import pytest
 from unit.reports import made
 from unit.reports.ci.hostile import ended
 from usher.policy.checks import bundle
-from usher.reports import json_report, text
-from usher.reports.ci import github, junit, sarif
+from usher.reports import json_report, text, yaml_report
+from usher.reports.ci import azure, github, gitlab, junit, markdown, sarif, tap
 from usher.scan import findings
 
 GOLDEN = Path(__file__).parents[2] / "data" / "reports"
@@ -44,6 +44,11 @@ CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "check.sarif": (with_rules(ended(made.full())), sarif.write),
     "check.junit.xml": (ended(made.full()), junit.write),
     "check.github.log": (made.full(), github.write),
+    "check.azure.log": (made.full(), azure.write),
+    "check.gitlab.json": (with_rules(made.full()), gitlab.write),
+    "check.tap": (ended(made.full()), tap.write),
+    "check.md": (with_rules(made.full()), markdown.write),
+    "check.yaml": (made.full(), yaml_report.write),
     "quiet.txt": (made.full(), partial(text.write, width=100, quiet=True)),
     "as-written.txt": (made.made(made.result(), admitted=False), partial(text.write, width=100)),
 }

@@ -28,5 +28,10 @@ FORMATS: Final = {
     "sarif": Format(module="usher.reports.ci.sarif", reader="code scanning and editors"),
     "junit": Format(module="usher.reports.ci.junit", reader="readers of test results"),
     "github": Format(module="usher.reports.ci.github", reader="GitHub Actions", names_failures=True),
+    "gitlab": Format(module="usher.reports.ci.gitlab", reader="GitLab Code Quality"),
+    "azure": Format(module="usher.reports.ci.azure", reader="Azure Pipelines", names_failures=True),
+    "tap": Format(module="usher.reports.ci.tap", reader="the Test Anything Protocol", names_failures=True),
+    "markdown": Format(module="usher.reports.ci.markdown", reader="comments on pull requests", names_failures=True),
+    "yaml": Format(module="usher.reports.yaml_report", reader="programs, the document of json"),
 }
 """By the name that `--format` takes; the first is the default."""

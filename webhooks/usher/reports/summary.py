@@ -19,7 +19,7 @@ def write(found: findings.Report, lines: Lines) -> None:
     for label, text in (entry for part in parts for entry in part(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
-    lines.wrapped(_configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
+    lines.wrapped(configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
     lines.wrapped(numbers(found), first=Text(""), rest="  ", style=_style(found))
 
 
@@ -102,7 +102,8 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
         yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
 
 
-def _configuration(found: findings.Report) -> str:
+def configuration(found: findings.Report) -> str:
+    """`usher.yaml (preset recommended)`."""
     source = found.configuration.source or "built-in defaults"
     alone = found.command is findings.Command.CHECK and not found.admitted
     as_written = "; judged as written, without what the mutating webhook adds" if alone else ""

@@ -38,3 +38,23 @@ def _decoded(text: str, mappings: tuple[tuple[str, str], ...]) -> str:
     for written, meant in mappings:
         text = text.replace(written, meant)
     return text
+
+
+_AZURE: Final = (("%3B", ";"), ("%0D", "\r"), ("%0A", "\n"), ("%5D", "]"), ("%AZP25", "%"))
+
+
+def azure(log: str) -> tuple[list[Command], list[str]]:
+    """The commands in a log, and its other lines (Command.TryParse of microsoft/azure-pipelines-agent)."""
+    commands, others = [], []
+    for line in log.split("\n")[:-1]:
+        _, prefix, rest = line.partition("##vso[")
+        assert "##[" not in line, "a command that formats the log"
+        info, bracket, data = rest.partition("]")
+        if not prefix or not bracket:
+            others.append(line)
+            continue
+        name, _, written = info.partition(" ")
+        pairs = (each.split("=", 1) for each in written.split(";") if each)
+        properties = {pair[0]: _decoded(pair[1], _AZURE) for pair in pairs if len(pair) == 2 and pair[1]}
+        commands.append(Command(name=name, properties=properties, data=_decoded(data, _AZURE)))
+    return commands, others

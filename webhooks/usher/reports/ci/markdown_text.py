@@ -5,12 +5,14 @@ or the commands of a bot.
 """
 
 import re
-import string
 from typing import Final
 
 from usher.reports import wording
 
-_PUNCTUATION: Final = re.compile(f"([{re.escape(string.punctuation)}])")
+_MARKUP: Final = re.compile(r"([\\`*_\[\]<>|~&$])")
+"""Characters that mean something within a line."""
+_BLOCK: Final = re.compile(r"^(\d{1,9})?([#+=.)-])")
+"""What means something at the start of a line: a heading, an underline, a list."""
 _BREAK: Final = "\u200b"
 """A space without width: it ends what would be a mention, a reference or an address, and people do not see it."""
 _REFERENCE: Final = re.compile(r"@|[#!$&%](?=\d)|(?<=GH)-(?=\d)", re.IGNORECASE)
@@ -20,9 +22,11 @@ _BACKTICKS: Final = re.compile(r"`+")
 
 def prose(text: str) -> str:
     """A text between other text; readers see every character of it."""
-    plain = _REFERENCE.sub(lambda match: match.group() + _BREAK, wording.printable(text))
+    # Spaces at an edge would be an indented block or a line break.
+    plain = wording.printable(text).strip() or "(empty)"
+    plain = _REFERENCE.sub(lambda match: match.group() + _BREAK, plain)
     plain = _ADDRESS.sub(_BREAK, plain)
-    return _PUNCTUATION.sub(r"\\\1", plain)
+    return _BLOCK.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", plain))
 
 
 def code(text: str) -> str:
@@ -31,13 +35,5 @@ def code(text: str) -> str:
     longest = max((len(found) for found in _BACKTICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
     # CommonMark takes one space from both ends, unless the span holds only spaces.
-    edge = " " if plain[0] in "` " or plain[-1] in "` " else ""
+    edge = " " if plain.strip(" ") and (plain[0] in "` " or plain[-1] in "` ") else ""
     return f"{fence}{edge}{plain}{edge}{fence}"
-
-
-def block(text: str) -> str:
-    """Lines of text in a block of code; `text` keeps its line ends, and is escaped otherwise."""
-    lines = [wording.printable(line) for line in text.split("\n")]
-    longest = max((len(found) for line in lines for found in _BACKTICKS.findall(line)), default=0)
-    fence = "`" * max(longest + 1, 3)
-    return "\n".join([f"{fence}text", *lines, fence])
