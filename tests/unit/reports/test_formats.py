@@ -30,6 +30,15 @@ def with_rules(found: findings.Report) -> findings.Report:
     return replace(found, rules={check.key: check})
 
 
+def many() -> findings.Report:
+    """More findings than a list by file shows."""
+    findings_of = (made.finding(), made.toleration_missing())
+    results = [
+        made.result(*findings_of, source=f"jobs/{number // 4:02}.yaml", name=f"bert-{number}") for number in range(90)
+    ]
+    return made.made(*results, *made.full().results, problems=made.full().problems)
+
+
 CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "check.txt": (made.full(), partial(text.write, width=100)),
     "check-narrow.txt": (made.full(), partial(text.write, width=60)),
@@ -50,6 +59,7 @@ CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "check.md": (with_rules(made.full()), markdown.write),
     "check.yaml": (made.full(), yaml_report.write),
     "quiet.txt": (made.full(), partial(text.write, width=100, quiet=True)),
+    "many.txt": (many(), partial(text.write, width=100)),
     "as-written.txt": (made.made(made.result(), admitted=False), partial(text.write, width=100)),
 }
 

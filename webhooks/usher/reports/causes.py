@@ -39,6 +39,11 @@ class Cause:
     """Why the outcome is milder than its check says; empty where it is not."""
     hits: Sequence[Hit]
 
+    @property
+    def added(self) -> bool:
+        """Whether it is about a field that the mutating webhook adds, at some of its places."""
+        return any(hit.finding.added for hit in self.hits)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:

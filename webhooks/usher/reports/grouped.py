@@ -53,14 +53,14 @@ def unread(results: Iterable[findings.Result], lines: Lines) -> None:
     """The parts that could not be judged, by reason."""
     by_reason: dict[str, list[findings.Result]] = defaultdict(list)
     for result in results:
-        for entry in result.not_judged:
-            if not entry.unknown.check:
-                by_reason[entry.unknown.reason].append(result)
+        for reason in dict.fromkeys(entry.unknown.reason for entry in result.not_judged if not entry.unknown.check):
+            by_reason[reason].append(result)
     for reason, found in by_reason.items():
         lines.wrapped(reason, first=Text("unknown  ", style="magenta"), rest=" " * 9)
         for result in found[:SHOWN]:
             where = f", {result.source}:{result.line}" if result.line else ""
-            lines.wrapped(f"{result.identity}{where}", first=Text(" " * 14), rest=" " * 14)
+            # Never wrapped: a path that is broken over lines can be neither clicked nor copied.
+            lines.write(Text(f"{' ' * 14}{wording.printable(f'{result.identity}{where}')}"))
         _more(len(found) - SHOWN, "workload", lines, margin=14)
         lines.write()
 

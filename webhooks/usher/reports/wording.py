@@ -12,6 +12,9 @@ from usher.scan import findings
 WORDS: Final = {model.Outcome.DENY: "error", model.Outcome.WARN: "warn", model.Outcome.AUDIT: "note"}
 STYLES: Final = {model.Outcome.DENY: "bold red", model.Outcome.WARN: "yellow", model.Outcome.AUDIT: "cyan"}
 
+ADDED: Final = "the mutating webhook adds this field; it is not in the file"
+"""Said of a finding whose place is only the nearest one in the file."""
+
 # Azure Pipelines and GitHub Actions read these as commands anywhere in a line of a log.
 _LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
 

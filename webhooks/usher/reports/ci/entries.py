@@ -11,7 +11,6 @@ from usher.reports import wording
 from usher.scan import findings
 
 STDIN: Final = "<stdin>"
-ADDED: Final = "the mutating webhook adds this field; it is not in the file"
 _SHOWN_FIELDS: Final = 5
 
 
@@ -99,7 +98,7 @@ def file(source: str, found: findings.Report) -> str:
 def of_finding(finding: findings.Finding, result: findings.Result, found: findings.Report) -> Entry:
     judgement = finding.judgement
     line, column, end_column = _place(finding.place)
-    details = (ADDED if finding.added else "", judgement.finding.remedy, wording.milder(judgement))
+    details = (wording.ADDED if finding.added else "", judgement.finding.remedy, wording.milder(judgement))
     field = paths.readable(judgement.finding.path) if not line and judgement.finding.path else ""
     return Entry(
         level=LEVELS[judgement.outcome],
