@@ -205,3 +205,15 @@ def test_a_log_of_a_ci_system_never_shows_progress(jobs: Path) -> None:
     assert done.returncode == 1
     with pytest.raises((BlockingIOError, OSError)):
         os.read(ours, 1)
+
+
+@pytest.mark.process
+def test_the_help_imports_no_format() -> None:
+    """It has to be quick, and formats bring their libraries."""
+    code = (
+        "import sys, usher.cli.check, usher.cli.audit\n"
+        "print(*(name for name in sys.modules if name.startswith(('usher.reports.', 'usher.scan', 'rich', 'orjson'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=command.environment())
+
+    assert done.stdout.decode().split() == ["usher.reports.formats"]
