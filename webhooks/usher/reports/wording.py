@@ -17,6 +17,8 @@ ADDED: Final = "the mutating webhook adds this field; it is not in the file"
 
 # Azure Pipelines and GitHub Actions read these as commands anywhere in a line of a log.
 _LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
+# GitHub Actions reads these at the start of a line.
+_LINE_COMMAND: Final = re.compile(r"^(\s*)::", re.MULTILINE)
 
 _PLAIN_WORD: Final = re.compile(r"[a-z]+[ ,]")
 
@@ -34,6 +36,16 @@ def printable(text: str) -> str:
 def without_commands(text: str) -> str:
     """Text for within a line, in which no CI system finds a command of the form `##[...]` or `##vso[...]`."""
     return _LOG_COMMAND.sub("# #", text)
+
+
+def json_without_commands(text: str) -> str:
+    """JSON in which no CI system finds a command, though its readers read the same: a `#` is an escape there."""
+    return _LOG_COMMAND.sub(r"\\u0023#", text)
+
+
+def xml_without_commands(text: str) -> str:
+    """The same for texts and attributes of XML; also for a line of a text that begins like a command of GitHub."""
+    return _LINE_COMMAND.sub(r"\1&#58;:", _LOG_COMMAND.sub("&#35;#", text))
 
 
 def harmless(line: str) -> str:

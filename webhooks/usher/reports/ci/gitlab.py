@@ -45,7 +45,8 @@ def write(found: findings.Report, stream: TextIO, /) -> None:
     """Writes the issues as one JSON list; empty for a clean run."""
     listed = entries.worst_first(entries.of(found))
     issues = [_issue(entry, fingerprint, found) for entry, fingerprint in fingerprints.of(listed)]
-    stream.write(orjson.dumps(issues, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+    text = orjson.dumps(issues, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    stream.write(wording.json_without_commands(text))
 
 
 def _issue(entry: Entry, fingerprint: str, found: findings.Report) -> Issue:

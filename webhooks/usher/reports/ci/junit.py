@@ -75,4 +75,4 @@ def _attributes(**values: str) -> str:
 def _escaped(text: str) -> str:
     """Text for XML 1.0, which has no way to write control characters: they are visible escapes."""
     plain = "\n".join(wording.printable(line) for line in text.split("\n"))
-    return html.escape(plain, quote=False).replace('"', "&quot;")
+    return wording.xml_without_commands(html.escape(plain, quote=False).replace('"', "&quot;"))

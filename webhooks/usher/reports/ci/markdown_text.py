@@ -31,7 +31,7 @@ def prose(text: str) -> str:
 
 def code(text: str) -> str:
     """A name in a span of code, in which neither mentions nor references are looked for."""
-    plain = wording.printable(text) or " "
+    plain = wording.without_commands(wording.printable(text)) or " "
     longest = max((len(found) for found in _BACKTICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
     # CommonMark takes one space from both ends, unless the span holds only spaces.

@@ -42,7 +42,7 @@ def write(
     while kept and len(data) > max_compressed and (size := len(gzip.compress(data, mtime=0))) > max_compressed:
         kept = kept[: min(len(kept) - 1, len(kept) * max_compressed // size)]
         data = _document(found, kept, other, cut=len(results) - len(kept))
-    stream.write(data.decode())
+    stream.write(wording.json_without_commands(data.decode()))
 
 
 def _document(found: findings.Report, kept: Sequence[Entry], other: Sequence[Entry], *, cut: int) -> bytes:

@@ -54,8 +54,9 @@ def _block(entry: Entry) -> Iterator[str]:
 def _yaml(value: str | int | list[str]) -> str:
     """A value in JSON, which YAML reads alike once nothing in it is a control character."""
     if isinstance(value, list):
-        return json.dumps([wording.printable(each) for each in value], ensure_ascii=False)
-    return json.dumps(wording.printable(value) if isinstance(value, str) else value, ensure_ascii=False)
+        return f"[{', '.join(map(_yaml, value))}]"
+    plain = wording.printable(value) if isinstance(value, str) else value
+    return wording.json_without_commands(json.dumps(plain, ensure_ascii=False))
 
 
 def _escaped(text: str) -> str:
