@@ -72,6 +72,10 @@ def test_standard_input_and_objects_of_a_cluster_have_no_file() -> None:
     for found in (piped, live):
         (command,), _ = read(written(github, found))
         assert set(command.properties) == {"title"}
+        assert command.data.splitlines()[1] in {
+            "At <stdin>:41:35",
+            'At spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits["nvidia.com/gpu"]',
+        }
 
 
 def test_what_github_would_not_show_is_in_the_log_and_a_notice_says_so() -> None:

@@ -100,12 +100,14 @@ def of_finding(finding: findings.Finding, result: findings.Result, found: findin
     line, column, end_column = _place(finding.place)
     details = (wording.ADDED if finding.added else "", judgement.finding.remedy, wording.milder(judgement))
     field = paths.readable(judgement.finding.path) if not line and judgement.finding.path else ""
+    # Annotations have no file for it, so the text names the line.
+    where = f"{result.source}:{line}:{column}" if result.source == STDIN and line else field
     return Entry(
         level=LEVELS[judgement.outcome],
         title=f"{judgement.code} {judgement.name}",
         message=judgement.finding.message,
         subject=wording.about(result, finding.pod_set),
-        details=tuple(map(wording.capitalised, filter(None, (f"at {field}" if field else "", *details)))),
+        details=tuple(map(wording.capitalised, filter(None, (f"at {where}" if where else "", *details)))),
         source=result.source,
         line=line,
         column=column,
