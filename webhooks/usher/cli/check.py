@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from usher.cli import inputs
+from usher.cli import inputs, progress, reporting
+from usher.cli.exit_codes import FailOn
 
 
 @click.command(
@@ -18,11 +19,12 @@ Examples:
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
   usher check jobs/ --format json --output report.json
+  usher check jobs/ --format text --format sarif=usher.sarif --format junit=usher.xml
 
 \b
-Exit codes:
+Exit codes (docs/ci.md has those of --exit-codes):
   0  nothing is denied; there may be warnings
-  1  something is denied
+  1  something is denied, or --fail-on names it
   2  an input could not be read, an object could not be judged, or no object was found"""
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -32,7 +34,7 @@ Exit codes:
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
-@inputs.output_options
+@reporting.options(fail_on=FailOn.DENY)
 @inputs.engine_options
 @click.option(
     "--jobs",
@@ -54,13 +56,11 @@ def check(
     diff: bool,
     as_written: bool,
     allow_unknown: bool,
-    format_name: str,
-    color: str,
-    output: Path | None,
     engine: str,
     opa_url: str | None,
     jobs: int | None,
     no_cache: bool,
+    reporting: reporting.Reporting,
 ) -> None:
     """Judge manifests as the webhooks would, before they are applied.
 
@@ -69,7 +69,6 @@ def check(
     As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
     wrong. With --as-written the findings are about the file alone.
     """
-    from usher.cli import output as outputs
     from usher.scan import findings, processes, runner, sources, verdicts
 
     file = inputs.find_config(config)
@@ -92,15 +91,9 @@ def check(
     )
     with (
         processes.started(files, make=make, settings=settings, number=number, remember=remember) as run,
-        inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator,
+        inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts, quiet=reporting.quiet) as evaluator,
+        progress.shown(quiet=reporting.quiet) as watch,
     ):
-        found = runner.report(run.judge(evaluator), evaluator=evaluator, settings=settings)
+        found = runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
     inputs.require_objects(found, paths)
-    outputs.write(found, format_name=format_name, color=color, output=output)
-    code = outputs.exit_code(found, fail_on_deny=True, allow_unknown=allow_unknown)
-    if code == outputs.FAILED and not found.failed:
-        click.echo(
-            "usher: some parts could not be judged, so this does not pass (exit code 2); --allow-unknown accepts them",
-            err=True,
-        )
-    context.exit(code)
+    context.exit(reporting.finish(found, allow_unknown=allow_unknown))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import errors
-from usher.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from usher.config import models
@@ -110,31 +109,6 @@ def engine_options(command: Command) -> Command:
         default="wasm",
         show_default=True,
         help="wasm evaluates the policies in this process, opa in an OPA server that has loaded the same bundle.",
-    )(command)
-
-
-def output_options(command: Command) -> Command:
-    command = click.option(
-        "--output",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write the report to this file, which is replaced only when the report is complete.",
-    )(command)
-    command = click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        show_default=True,
-        help="auto writes colours on a terminal, unless NO_COLOR is set.",
-    )(command)
-    default, *_ = FORMATS
-    return click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(list(FORMATS)),
-        default=default,
-        show_default=True,
-        help=f"{', '.join(f'{name} for {each.reader}' for name, each in FORMATS.items())}.",
     )(command)
 
 
@@ -246,8 +220,11 @@ def evaluator(
     opa_url: str | None,
     facts: Sequence[str] = (),
     known: "Store | None" = None,
+    quiet: bool = False,
 ) -> "Iterator[Evaluator]":
     """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves.
+
+    Warnings about its configuration go to standard error, unless `quiet`.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -260,7 +237,7 @@ def evaluator(
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url needs --engine opa")
     made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known)
-    for warning in assembly.warnings(made, file=config):
+    for warning in () if quiet else assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:
         its_engine.ready()  # one error now instead of one for every object

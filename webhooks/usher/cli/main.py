@@ -15,6 +15,7 @@ import click
 from click.shell_completion import shell_complete
 
 from usher import __version__, errors
+from usher.cli import exit_codes
 
 _FAILED: Final = 2
 """Something could not be read or judged, so the run proves nothing. (1: something is denied.)"""
@@ -144,7 +145,8 @@ def _exit_code(arguments: list[str]) -> int:
         error.show()
         return _FAILED
     except click.ClickException as error:
-        return _complain(error.format_message())
+        code = error.code if isinstance(error, exit_codes.CommandFailed) else _FAILED
+        return _complain(error.format_message(), code=code)
     except errors.UsherError as error:
         return _complain(str(error))
     except BrokenPipeError:
@@ -165,11 +167,11 @@ def _internal(error: Exception, *, debug: bool) -> int:
     return _complain(f"internal error: {type(error).__name__}: {error}. This is a bug in usher; please report it{hint}")
 
 
-def _complain(message: str) -> int:
+def _complain(message: str, *, code: int = _FAILED) -> int:
     from usher.reports import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]
     # Where not even this can be written, the exit code still says it.
     with contextlib.suppress(OSError):
         click.echo("\n".join(f"usher: {line}" for line in lines), err=True)
-    return _FAILED
+    return code

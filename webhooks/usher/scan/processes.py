@@ -17,6 +17,7 @@ from usher import errors
 from usher.policy.evaluator import Evaluator
 from usher.scan import sources
 from usher.scan.judging import Part, Settings
+from usher.scan.runner import Watch, unwatched
 from usher.scan.share import Share
 from usher.scan.verdicts import Verdicts
 
@@ -77,8 +78,8 @@ class Run:
         self._settings = settings
         self._remember = remember
 
-    def judge(self, evaluator: Evaluator) -> Part:
-        """What was found in all files, in their order.
+    def judge(self, evaluator: Evaluator, *, watch: Watch = unwatched) -> Part:
+        """What was found in all files, in their order; `watch` is told how far the run is.
 
         Raises:
             UsherError: a process failed.
@@ -89,7 +90,7 @@ class Run:
             for number, worker in enumerate(self._workers, start=1):
                 with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` says so
                     worker.connection.send((list(chain(*parts[:number])), list(chain(*parts[number + 1 :]))))
-            whole = share.judged(list(chain(*parts)))
+            whole = share.judged(list(chain(*parts)), watch=watch)
             for worker in self._workers:
                 whole.add(worker.received(Part))
         return whole

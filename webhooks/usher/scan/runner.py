@@ -1,6 +1,6 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from usher import __version__
 from usher.policy.evaluator import Evaluator
@@ -9,23 +9,37 @@ from usher.scan.batches import Batch
 from usher.scan.judging import Part, Settings
 from usher.scan.surroundings import Surroundings
 
-__all__ = ["Settings", "report", "run"]
+__all__ = ["Settings", "Watch", "report", "run", "unwatched"]
+
+Watch = Callable[[str, int, int], None]
+"""Called with what was done, how many, and of how many; 0 where that is not known."""
 
 
-def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> findings.Report:
+def unwatched(_things: str, _done: int, _total: int) -> None:
+    """For runs that are not watched."""
+
+
+def run(
+    batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings, watch: Watch = unwatched
+) -> findings.Report:
     """Judges every object of the batches, which are taken one at a time."""
     # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
-    together = list(batches) if settings.command is findings.Command.CHECK else []
+    together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    whole = Part()
+    whole, total = Part(), sum(len(batch.items) for batch in together)
     for batch in together or batches:
         whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings))
+        watch("objects judged", whole.counts["objects"], total)
     return report(whole, evaluator=evaluator, settings=settings)
 
 
 def report(whole: Part, *, evaluator: Evaluator, settings: Settings) -> findings.Report:
     """The report of a run whose files are all judged."""
+    notes = list(whole.notes)
+    if settings.changes is not None and (left_out := whole.counts["unchanged"]):
+        reason = f"{left_out:,} objects that did not change, and do not name one that did, are left out"
+        notes.append(findings.Note(source=f"--changed-since {settings.changes.since}", reason=reason))
     return findings.Report(
         command=settings.command,
         version=__version__,
@@ -36,9 +50,16 @@ def report(whole: Part, *, evaluator: Evaluator, settings: Settings) -> findings
         results=tuple(whole.results),
         failures=tuple(whole.failures),
         problems=tuple(whole.problems),
-        notes=tuple(whole.notes),
+        notes=tuple(notes),
         not_evaluated=totals.not_evaluated(whole.results, evaluator),
         without_facts=totals.checks_without_facts(whole.results, evaluator),
         exceptions=totals.exceptions(whole.results, evaluator),
+        rules=totals.rules(whole.results, evaluator),
         totals=totals.totals(whole.results, whole.counts),
     )
+
+
+def _watched(batches: Iterable[Batch], watch: Watch) -> Iterator[Batch]:
+    for number, batch in enumerate(batches, 1):
+        watch("files read", number, 0)
+        yield batch

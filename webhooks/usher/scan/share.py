@@ -9,6 +9,7 @@ from usher.scan import judging, outlines, sources
 from usher.scan.batches import Batch
 from usher.scan.judging import Part, Settings
 from usher.scan.outlines import Outline
+from usher.scan.runner import Watch, unwatched
 from usher.scan.surroundings import Surroundings
 from usher.scan.verdicts import Kept, Verdicts
 
@@ -45,8 +46,13 @@ class Share:
         """Those of its files."""
         return [entry.outline for entry in self._entries]
 
-    def judged(self, files: Sequence[Outline]) -> Part:
-        """What was found in its files; `files` has the outlines of all files of the run."""
+    def judged(self, files: Sequence[Outline], *, watch: Watch = unwatched) -> Part:
+        """What was found in its files.
+
+        Args:
+            files: the outlines of all files of the run.
+            watch: is told how far the run is, as if all processes were as fast as this one.
+        """
         around = Surroundings(files, namespace=self._settings.namespace, load=_objects)
         whole, new = Part(), list[tuple[Outline, bytes, Part]]()
         for index, entry in enumerate(self._entries):
@@ -61,6 +67,7 @@ class Share:
             whole.add(part)
             # What was judged is not needed again.
             self._entries[index] = replace(entry, batch=None, content=b"", kept=None)
+            watch("files judged", (index + 1) * len(files) // len(self._entries), len(files))
         if self._verdicts is not None:
             self._verdicts.put(new)
         return whole
