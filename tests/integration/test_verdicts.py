@@ -16,11 +16,12 @@ from shared_files import Corpus, available
 from usher import paths
 from usher.config import models
 from usher.facts.store import Store
+from usher.kinds import registry
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.reading import lookup
-from usher.scan import findings, outlines, processes, runner, sources, verdicts
+from usher.scan import findings, processes, runner, sources, verdicts
 
 SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
 
@@ -250,4 +251,4 @@ def test_rules_look_up_no_object_whose_kind_others_cannot_name(monkeypatch: pyte
         runner.run(sources.read([str(corpus.folder)], stdin=io.BytesIO()), evaluator=evaluator, settings=SETTINGS)
 
     assert asked
-    assert asked.isdisjoint(outlines.NEVER_NAMED)
+    assert asked.isdisjoint(registry.NEVER_NAMED)

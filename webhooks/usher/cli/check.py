@@ -1,12 +1,12 @@
 """`usher check`: judges manifests before they are applied."""
 
-import sys
 from functools import partial
 from pathlib import Path
 
 import click
 
-from usher.cli import inputs, progress, reporting
+from usher import errors
+from usher.cli import inputs, manifest_inputs, progress, reporting
 from usher.cli.exit_codes import FailOn
 
 
@@ -15,7 +15,9 @@ from usher.cli.exit_codes import FailOn
 Examples:
   usher check job.yaml
   usher check jobs/ other.yaml --config clusters/a100/usher.yaml
-  kustomize build overlays/prod | usher check - --namespace ml-research
+  usher check -k overlays/prod --namespace ml-research
+  usher check --helm charts/train --values prod.yaml
+  usher check . --changed-since origin/main
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
   usher check jobs/ --format json --output report.json
@@ -27,9 +29,13 @@ Exit codes (docs/ci.md has those of --exit-codes):
   1  something is denied, or --fail-on names it
   2  an input could not be read, an object could not be judged, or no object was found"""
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@manifest_inputs.options
 @inputs.config_option
 @inputs.facts_option
+@click.option(
+    "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
+)
 @inputs.namespace_option
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
@@ -50,8 +56,13 @@ def check(
     context: click.Context,
     *,
     paths: tuple[str, ...],
+    kustomizations: tuple[str, ...],
+    charts: tuple[str, ...],
+    values: tuple[str, ...],
+    changed_since: str,
     config: Path | None,
     facts: tuple[str, ...],
+    require_facts: bool,
     namespace: str,
     diff: bool,
     as_written: bool,
@@ -64,13 +75,23 @@ def check(
 ) -> None:
     """Judge manifests as the webhooks would, before they are applied.
 
-    PATH is a file, a directory (every .yaml, .yml and .json file below it), or - for standard input.
+    PATH is a file, a directory (every .yaml, .yml and .json file below it that git does not ignore), a pattern, or -
+    for standard input.
 
     As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
     wrong. With --as-written the findings are about the file alone.
     """
-    from usher.scan import findings, processes, runner, sources, verdicts
+    from usher.scan import findings, processes, runner, verdicts
 
+    manifests = manifest_inputs.Manifests(
+        paths=paths,
+        kustomizations=kustomizations,
+        charts=charts,
+        values=values,
+        changed_since=changed_since,
+        namespace=namespace,
+    )
+    files = manifests.find()
     file = inputs.find_config(config)
     settings = runner.Settings(
         command=findings.Command.CHECK,
@@ -78,22 +99,30 @@ def check(
         namespace=namespace,
         mutated=not as_written,
         diff=diff,
+        changes=manifests.changes(files),
     )
-    files = list(sources.find(paths, stdin=sys.stdin.buffer))
-    make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, facts=facts)
-    number = jobs or processes.default_number(len(files))
+    given = manifest_inputs.facts_of(facts)
+    known = given.store if given is not None else None
+    make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, known=known)
     # Few files are judged sooner than a cache is opened; a diff needs the objects themselves.
-    cached = len(files) >= processes.FILES_PER_PROCESS and not (no_cache or diff)
+    many = len(files) >= processes.FILES_PER_PROCESS
+    cached = many and not (no_cache or diff or changed_since or (given is not None and given.live))
     remember = (
         partial(verdicts.opened, settings=settings, facts=inputs.digest(facts))
         if cached
         else processes.nothing_remembered
     )
+    number = jobs or processes.default_number(len(files))
     with (
         processes.started(files, make=make, settings=settings, number=number, remember=remember) as run,
-        inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts, quiet=reporting.quiet) as evaluator,
+        inputs.evaluator(file, engine=engine, opa_url=opa_url, known=known, quiet=reporting.quiet) as evaluator,
         progress.shown(quiet=reporting.quiet) as watch,
     ):
         found = runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
-    inputs.require_objects(found, paths)
+    inputs.require_objects(found, manifests.named)
+    if require_facts and found.without_facts:
+        raise errors.InputError(
+            f"{found.without_facts} checks were left out because the facts of the cluster are missing; "
+            "name them with --facts, or leave out --require-facts"
+        )
     context.exit(reporting.finish(found, allow_unknown=allow_unknown))

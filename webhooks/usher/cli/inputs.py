@@ -44,7 +44,7 @@ def facts_option(command: Command) -> Command:
         multiple=True,
         metavar="PATH",
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind. Repeatable.",
+        "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context.",
     )(command)
 
 

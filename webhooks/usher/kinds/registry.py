@@ -97,6 +97,9 @@ FACTS: Final[Mapping[Key, FactKind]] = {
 }
 """Kinds whose objects usher keeps when it reads a cluster."""
 
+NEVER_NAMED: Final = frozenset(key for key, kind in BY_KEY.items() if not kind.named_by_others)
+"""Kinds whose objects rules do not look up by name; a test compares them with what rules look up on corpora."""
+
 SCALES: Final[Mapping[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
 """JSON Pointers of the numbers that `/scale` writes.
 

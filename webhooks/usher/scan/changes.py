@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import orjson
 
 from usher import paths
+from usher.kinds import registry
 from usher.scan import outlines
 from usher.scan.batches import Batch
 from usher.workloads.growths import growth_of
@@ -63,7 +64,7 @@ def digest(value: paths.Object) -> bytes:
 
 def _names(value: paths.Object, namespace: str) -> Iterator[str]:
     named = outlines.named(value, namespace)
-    if (named.reference.group, named.reference.kind) not in outlines.NEVER_NAMED:
+    if (named.reference.group, named.reference.kind) not in registry.NEVER_NAMED:
         yield from filter(None, [named.reference.name])
     growth = growth_of(value, namespace=namespace)
     if growth is not None:

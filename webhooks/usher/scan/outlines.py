@@ -4,17 +4,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from usher import paths
+from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.reading.growth import Growth
 from usher.reading.lookup import Reference
 from usher.scan.batches import Batch
 from usher.workloads.growths import growth_of
-
-NEVER_NAMED: Final = frozenset({("", "Pod")})
-"""Kinds whose objects no rule looks up by name; a test compares them with what rules look up on corpora."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b
     for item in batch.items:
         each = named(item.value, namespace)
         names.append(each)
-        if (each.reference.group, each.reference.kind) in NEVER_NAMED:
+        if (each.reference.group, each.reference.kind) in registry.NEVER_NAMED:
             continue
         offered.append(item.value)
         growth = growth_of(item.value, namespace=namespace)

@@ -79,7 +79,7 @@ class Run:
         self._remember = remember
 
     def judge(self, evaluator: Evaluator, *, watch: Watch = unwatched) -> Part:
-        """What was found in all files, in their order; `watch` is told how far the run is.
+        """What was found in all files, in their order; `watch` hears how far the run is.
 
         Raises:
             UsherError: a process failed.

@@ -51,7 +51,7 @@ class Share:
 
         Args:
             files: the outlines of all files of the run.
-            watch: is told how far the run is, as if all processes were as fast as this one.
+            watch: hears how far the run is, as if all processes were as fast as this one.
         """
         around = Surroundings(files, namespace=self._settings.namespace, load=_objects)
         whole, new = Part(), list[tuple[Outline, bytes, Part]]()
