@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import gatekeeper, inputs
 from usher.config import words
 
 if TYPE_CHECKING:
@@ -217,3 +217,6 @@ def _paragraphs(text: str) -> Iterator[str]:
             yield ""
         width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
         yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
+
+
+policies.add_command(gatekeeper.verify)

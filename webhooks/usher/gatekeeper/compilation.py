@@ -1,0 +1,179 @@
+"""Rego of templates to WebAssembly, by the `opa` program: at build time alone, never where objects are judged.
+
+A template keeps its package. A module of ours beside it asks for its violations, as the hook of Gatekeeper does
+(frameworks, constraint/pkg/client/drivers/rego): a violation without a message is none, and equal ones count once.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from usher import errors
+from usher.gatekeeper.templates import Rego
+
+ENTRYPOINT: Final = "usher_gatekeeper/result"
+
+_TIMEOUT: Final = 60.0
+"""Seconds for one template; OPA takes less than 0.1 s for those of the library of Gatekeeper."""
+_MOST_OUTPUT: Final = 2000
+LARGEST: Final = 8 * 2**20
+"""Bytes of a compiled template; 0.4 MiB is usual."""
+
+_HOOK: Final = """package usher_gatekeeper
+
+import rego.v1
+
+result := {{"version": 1, "violations": [violation | some violation in _violations]}}
+
+_violations contains {{"msg": found.msg, "details": object.get(found, "details", {{}})}} if {{
+	some found
+	data{package}.violation[found]
+}}
+"""
+_REVISION: Final = 1
+"""Changes with _HOOK, so that no module of an older usher is taken from the cache."""
+
+_EXTERNAL_DATA: Final = {
+    "name": "external_data",
+    "decl": {"type": "function", "args": [{"type": "any"}], "result": {"type": "any"}},
+}
+"""Gatekeeper's own built-in. A template with it compiles, and usher then says that it cannot answer the call."""
+
+
+class RegoError(Exception):
+    """A template whose Rego Gatekeeper would refuse; the message is that of OPA."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiler:
+    """Compiles templates, and keeps what it compiled."""
+
+    opa: Path
+    version: str
+    cache: Path | None
+    """A folder with modules by the digest of their source; None without one."""
+
+    def compiled(self, rego: Rego) -> bytes:
+        """The WebAssembly module of a template.
+
+        Raises:
+            RegoError: OPA refuses the Rego.
+            InputError: the program cannot be run.
+        """
+        file = self.cache / f"{self._digest(rego)}.wasm" if self.cache else None
+        if file is not None:
+            with contextlib.suppress(OSError):
+                return file.read_bytes()
+        module = self._built(rego)
+        if file is not None:
+            _keep(module, file)
+        return module
+
+    def _digest(self, rego: Rego) -> str:
+        source = json.dumps([_REVISION, self.version, rego.version, rego.text, rego.libraries])
+        return hashlib.sha256(source.encode()).hexdigest()
+
+    def _built(self, rego: Rego) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="usher-rego-") as name:
+            folder = Path(name)
+            sources = [folder / "template.rego", *(folder / f"lib_{n}.rego" for n in range(len(rego.libraries)))]
+            for file, text in zip(sources, (rego.text, *rego.libraries), strict=True):
+                file.write_text(text, encoding="utf-8", errors="replace")
+            mode = () if rego.version == "v1" else ("--v0-compatible",)
+            hook = folder / "hook.rego"
+            hook.write_text(_HOOK.format(package=self._package(sources[0], mode)), encoding="utf-8")
+            capabilities = folder / "capabilities.json"
+            capabilities.write_text(json.dumps(self._capabilities(mode)), encoding="utf-8")
+            bundle = folder / "bundle.tar.gz"
+            self._run(
+                "build", *mode, "--target", "wasm", "--capabilities", str(capabilities), "--entrypoint", ENTRYPOINT,
+                "--output", str(bundle), str(hook), *map(str, sources), folder=folder,
+            )  # fmt: skip
+            return _module(bundle)
+
+    def _package(self, file: Path, mode: tuple[str, ...]) -> str:
+        """The package of a template below `data`, as keys in brackets.
+
+        Raises:
+            RegoError: it cannot be parsed, or has no rule `violation`, so that it would never find anything.
+        """
+        parsed = json.loads(self._run("parse", *mode, "--format", "json", str(file), folder=file.parent))
+        heads = [rule.get("head", {}) for rule in parsed.get("rules", [])]
+        names = {head.get("name") or head.get("ref", [{}])[0].get("value") for head in heads}
+        if "violation" not in names:
+            raise RegoError("it has no rule `violation`")
+        return "".join(f"[{json.dumps(part['value'])}]" for part in parsed["package"]["path"][1:])
+
+    def _capabilities(self, mode: tuple[str, ...]) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._run("capabilities", "--current", *mode, folder=Path()))
+        return {**found, "builtins": [*found["builtins"], _EXTERNAL_DATA], "allow_net": []}
+
+    def _run(self, *arguments: str, folder: Path) -> str:
+        return _run(self.opa, *arguments, folder=folder)
+
+
+def compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
+    """A compiler with the given program, or with the `opa` of the search path.
+
+    Raises:
+        InputError: there is no such program, or it is not OPA.
+    """
+    found = shutil.which(opa or "opa")
+    if found is None:
+        raise errors.InputError(
+            f"{opa or 'opa'}: no such program; ConstraintTemplates are compiled by OPA. Install opa "
+            "(https://www.openpolicyagent.org/docs) or name it with --opa, or give a bundle that "
+            "`usher policies build` made elsewhere"
+        )
+    try:
+        version = _run(Path(found), "version", folder=Path())
+    except RegoError as error:
+        raise errors.InputError(f"{found}: this is not OPA: {error}") from None
+    return Compiler(opa=Path(found), version=version.partition("\n")[0].removeprefix("Version: ").strip(), cache=cache)
+
+
+def default_cache() -> Path:
+    """The folder of compiled templates of this user."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "gpu-usher" / "gatekeeper"
+
+
+def _run(program: Path, *arguments: str, folder: Path) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - the program that the user named, with arguments of ours
+            [program, *arguments], check=False, capture_output=True, timeout=_TIMEOUT, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        raise RegoError(f"opa {arguments[0]} took longer than {_TIMEOUT:g} s") from None
+    except OSError as error:
+        raise errors.InputError(f"{program}: cannot be run: {error.strerror}") from None
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode(errors="replace").replace(f"{folder}/", "").strip()
+        raise RegoError(said[:_MOST_OUTPUT])
+    return done.stdout.decode(errors="replace")
+
+
+def _module(bundle: Path) -> bytes:
+    with tarfile.open(bundle) as tar:
+        member = tar.extractfile("/policy.wasm")
+        module = member.read(LARGEST + 1) if member else b""
+    if not module or len(module) > LARGEST:
+        raise RegoError(f"its compiled form is larger than {LARGEST} bytes")
+    return module
+
+
+def _keep(module: bytes, file: Path) -> None:
+    """Writes a module into the cache, where that is possible."""
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
+            temporary.write(module)
+        Path(temporary.name).rename(file)

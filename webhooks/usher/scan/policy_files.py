@@ -1,0 +1,63 @@
+"""The files of policies: templates, constraints, suites, and the objects that suites name."""
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from usher import errors
+from usher.documents import chunks, reader
+from usher.gatekeeper import suites
+from usher.gatekeeper.fields import Written
+from usher.scan import objects, sources
+
+
+def read(arguments: Sequence[str]) -> Iterator[Written]:
+    """The objects of files, and of all files below directories.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    for batch in sources.read([_named(argument) for argument in arguments], stdin=io.BytesIO()):
+        for problem in batch.problems:
+            raise errors.ManifestError(problem.reason, source=problem.source, line=problem.line, column=problem.column)
+        for item in batch.items:
+            yield Written(
+                value=item.value, source=batch.source, line=item.document.line if item.document is not None else 0
+            )
+
+
+def _named(argument: str) -> str:
+    """The file or directory of an argument; `DIR/...` is the spelling of gator for a directory with all below it."""
+    if argument == sources.STDIN:
+        raise errors.InputError("-: policies are not read from standard input; name their files or directories")
+    return argument.removesuffix("/...") or "/"
+
+
+def read_named(suite: str, path: str) -> list[Written]:
+    """The objects of a file that a suite names; a List stays one object, as in gator.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    file = Path(suite).parent / path
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(chunks.MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise errors.InputError(f"{file}: cannot be read: {reason[:1].lower()}{reason[1:]}") from None
+    documents = reader.parse(content, source=str(file))
+    return [
+        Written(value=each.value, source=str(file), line=each.line)
+        for each in documents
+        if isinstance(each.value, dict) and not objects.why_not_object(each.value)
+    ]
+
+
+def read_suites(arguments: Sequence[str]) -> list[suites.Suite]:
+    """The suites in files, and in all files below directories.
+
+    Raises:
+        InputError: a file cannot be read, or a suite is wrong.
+    """
+    return [suites.read(written) for written in read(arguments) if suites.is_suite(written.value)]
