@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from usher.cli import inputs
+from usher.cli import gatekeeper, inputs
 
 
 @click.command(
@@ -16,6 +16,7 @@ Examples:
   kustomize build overlays/prod | usher check - --namespace ml-research
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
+  usher check jobs/ --policies gatekeeper/  judge all objects by these policies of Gatekeeper as well
   usher check jobs/ --format json --output report.json
 
 \b
@@ -28,6 +29,15 @@ Exit codes:
 @inputs.config_option
 @inputs.facts_option
 @inputs.namespace_option
+@click.option(
+    "--policies",
+    "policy_paths",
+    multiple=True,
+    metavar="PATH",
+    help="ConstraintTemplates and constraints of Gatekeeper that judge all objects as well: a file, a directory, or a "
+    "bundle of `usher policies build`. Repeatable.",
+)
+@gatekeeper.opa_option
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
@@ -41,6 +51,8 @@ def check(
     config: Path | None,
     facts: tuple[str, ...],
     namespace: str,
+    policy_paths: tuple[str, ...],
+    opa: Path | None,
     diff: bool,
     as_written: bool,
     allow_unknown: bool,
@@ -68,8 +80,12 @@ def check(
         mutated=not as_written,
         diff=diff,
     )
-    with inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator:
-        found = runner.run(sources.read(paths, stdin=sys.stdin.buffer), evaluator=evaluator, settings=settings)
+    with (
+        gatekeeper.policies(policy_paths, opa=opa) as policies,
+        inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator,
+    ):
+        batches = sources.read(paths, stdin=sys.stdin.buffer)
+        found = runner.run(batches, evaluator=evaluator, settings=settings, policies=policies)
     inputs.require_objects(found, paths)
     outputs.write(found, format_name=format_name, color=color, output=output)
     code = outputs.exit_code(found, fail_on_deny=True, allow_unknown=allow_unknown)

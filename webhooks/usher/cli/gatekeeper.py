@@ -1,6 +1,8 @@
 """`usher policies verify` and `usher policies build`: policies of Gatekeeper, their tests and their compiled form."""
 
-from collections.abc import Callable
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ from usher.cli import inputs
 
 if TYPE_CHECKING:
     from usher.gatekeeper.compilation import Compiler
+    from usher.gatekeeper.evaluation import Policies
 
 FAILED = 1
 """Exit code: a case did not find what it expects."""
@@ -27,6 +30,7 @@ def opa_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+@functools.cache
 def compiler(opa: Path | None) -> "Compiler":
     """The compiler of templates, which keeps its results for the next run.
 
@@ -36,6 +40,60 @@ def compiler(opa: Path | None) -> "Compiler":
     from usher.gatekeeper import compilation
 
     return compilation.compiler(opa, cache=compilation.default_cache())
+
+
+@contextlib.contextmanager
+def policies(paths: tuple[str, ...], *, opa: Path | None) -> "Iterator[Policies | None]":
+    """The policies in files, directories and bundles for as long as the context lasts; None without any.
+
+    Raises:
+        InputError: they cannot be read or compiled.
+    """
+    if not paths:
+        yield None
+        return
+    from usher.gatekeeper.evaluation import Policies
+    from usher.scan import policy_files
+
+    found = policy_files.read_library(paths, compiler=functools.partial(compiler, opa))
+    with contextlib.closing(Policies(found)) as made:
+        yield made
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher policies build policies/ --output policies.bundle
+  usher check manifests/ --policies policies.bundle"""
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@opa_option
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="The bundle, which is replaced only when it is complete.",
+)
+def build(*, paths: tuple[str, ...], opa: Path | None, output: Path) -> None:
+    """Compile Gatekeeper policies into a bundle, which `usher check --policies` takes where there is no opa.
+
+    PATH is a file or a directory with ConstraintTemplates and their constraints.
+    """
+    from usher.cli import output as outputs
+    from usher.gatekeeper import bundles
+    from usher.reports import wording
+    from usher.scan import policy_files
+
+    made = compiler(opa)
+    found = policy_files.read_library(paths, compiler=lambda: made)
+    outputs.replace_bytes(output, bundles.written(found, opa=made.version), what="bundle")
+    templates = wording.count(len(found.templates), "template")
+    click.echo(f"{output}: {templates}, {wording.count(len(found.constraints), 'constraint')}")
+    for kind, each in found.templates.items():
+        if each.module is None:
+            click.echo(f"usher: not evaluated: {kind}: {wording.printable(each.template.not_evaluated)}", err=True)
 
 
 @click.command(

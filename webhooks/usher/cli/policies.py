@@ -219,4 +219,5 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
 
 
+policies.add_command(gatekeeper.build)
 policies.add_command(gatekeeper.verify)

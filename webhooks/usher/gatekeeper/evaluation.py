@@ -83,6 +83,17 @@ class Policies:
             if self._reads_inventory(kind):
                 self._engines[kind] = engine.with_data(made)
 
+    def unevaluated(self, review: Review, points: Collection[str]) -> Iterator[str]:
+        """The kinds of constraints that are about an object and whose templates are not evaluated, each once."""
+        found = set[str]()
+        for constraint in self.library.constraints:
+            kind = constraint.kind
+            if kind in self.not_evaluated and kind not in found and constraint.outcome(points) is not None:
+                if _matches(constraint, review) is False:
+                    continue
+                found.add(kind)
+                yield kind
+
     def judged(self, review: Review, points: Collection[str]) -> Iterator[Violation | NotJudged]:
         """What the constraints for these enforcement points find, in their order. Templates that are not evaluated are
         in `not_evaluated` and find nothing here.
@@ -113,8 +124,7 @@ class Policies:
         self._sandbox.close()
 
     def _reads_inventory(self, kind: str) -> bool:
-        rego = self.library.templates[kind].template.rego
-        return rego is not None and rego.reads_inventory
+        return self.library.templates[kind].reads_inventory
 
 
 def _matches(constraint: Constraint, review: Review) -> bool | None:

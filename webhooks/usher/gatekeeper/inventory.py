@@ -12,7 +12,7 @@ LARGEST: Final = 32 * 2**20
 
 
 def data(objects: Iterable[paths.Object]) -> bytes:
-    """The base data of a policy: objects by namespace (or `cluster`), apiVersion, kind and name. The last of a name wins.
+    """The base data of a policy: objects by namespace (or `cluster`), apiVersion, kind and name; the last one wins.
 
     Raises:
         InputError: together they are larger than LARGEST.

@@ -1,6 +1,6 @@
 """A set of templates and constraints that belong together, compiled."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +22,8 @@ class Compiled:
     template: Template
     module: bytes | None
     """None where the template is not evaluated."""
+    reads_inventory: bool = False
+    """Whether its rules may compare with other objects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,36 +34,59 @@ class Library:
     constraints: tuple[Constraint, ...]
 
 
-def read(objects: Iterable[Written], compiler: Compiler) -> Library:
-    """The templates and constraints among objects, compiled; other objects are left out.
+def read(objects: Iterable[Written], *, compiler: Callable[[], Compiler], built: Iterable[Library] = ()) -> Library:
+    """The templates and constraints among objects, compiled, together with libraries that were built before.
+
+    Objects of other kinds are left out. Without a template in Rego, no compiler is asked for.
 
     Raises:
         InputError: one of them is wrong, is there twice, or is a constraint without its template.
     """
-    found: dict[str, Template] = {}
+    ready: dict[str, Compiled] = {}
     asked: dict[str, Constraint] = {}
+    places: dict[str, str] = {}
+    for earlier in built:
+        for kind, before in earlier.templates.items():
+            _note(places, kind, at=before.template.place)
+            ready[kind] = before
+        for constraint in earlier.constraints:
+            _note(places, constraint.key, at=constraint.place)
+            asked[constraint.key] = constraint
     for written in objects:
         if templates.is_template(written.value):
             template = templates.read(written)
-            if earlier := found.get(template.kind):
-                raise written.wrong("spec.crd.spec.names.kind", f"{template.kind} is also defined at {earlier.place}")
-            found[template.kind] = template
+            _note(places, template.kind, at=template.place)
+            ready[template.kind] = Compiled(template=template, module=None)
         elif constraints.is_constraint(written.value):
             constraint = constraints.read(written)
-            if other := asked.get(constraint.key):
-                raise written.wrong("metadata.name", f"{constraint.key} is also defined at {other.place}")
+            _note(places, constraint.key, at=constraint.place)
             asked[constraint.key] = constraint
-    if len(found) > MOST_TEMPLATES or len(asked) > MOST_CONSTRAINTS:
+    if len(ready) > MOST_TEMPLATES or len(asked) > MOST_CONSTRAINTS:
         raise errors.InputError(
-            f"{len(found)} templates and {len(asked)} constraints; usher takes {MOST_TEMPLATES} and {MOST_CONSTRAINTS}"
+            f"{len(ready)} templates and {len(asked)} constraints; usher takes {MOST_TEMPLATES} and {MOST_CONSTRAINTS}"
         )
+    known = {kind: each.template for kind, each in ready.items()}
     for constraint in asked.values():
-        if wrong := problem(constraint, found):
+        if wrong := problem(constraint, known):
             raise errors.InputError(wrong)
     return Library(
-        templates={kind: compiled(template, compiler) for kind, template in sorted(found.items())},
+        templates={
+            kind: each if each.template.rego is None else compiled(each.template, compiler())
+            for kind, each in sorted(ready.items())
+        },
         constraints=tuple(asked[key] for key in sorted(asked)),
     )
+
+
+def _note(places: dict[str, str], name: str, *, at: str) -> None:
+    """Notes where a template or constraint is defined.
+
+    Raises:
+        InputError: it is already defined elsewhere.
+    """
+    if name in places:
+        raise errors.InputError(f"{at}: {name} is also defined in {places[name]}; give it once")
+    places[name] = at
 
 
 def problem(constraint: Constraint, known: Mapping[str, Template]) -> str:
@@ -88,6 +113,7 @@ def compiled(template: Template, compiler: Compiler) -> Compiled:
     if template.rego is None:
         return Compiled(template=template, module=None)
     try:
-        return Compiled(template=template, module=compiler.compiled(template.rego))
+        module = compiler.compiled(template.rego)
     except RegoError as error:
         raise errors.InputError(f"{template.place}: the Rego of {template.kind} does not compile: {error}") from None
+    return Compiled(template=template, module=module, reads_inventory=template.rego.reads_inventory)

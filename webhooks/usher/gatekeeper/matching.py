@@ -14,6 +14,9 @@ from usher.scheduling import requirements
 
 SOURCES: Final = ("All", "Generated", "Original")
 
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+"""The label of every Namespace that the API server sets to its name."""
+
 _FIELDS: Final = frozenset(
     {
         "source",
@@ -50,6 +53,17 @@ class Match:
     namespace_selector: paths.Json = None
     name: str = ""
     source: str = ""
+
+    @property
+    def only_by_name(self) -> bool:
+        """Whether the namespaceSelector asks for names alone, which the API server makes labels of Namespaces."""
+        selector = self.namespace_selector
+        if not isinstance(selector, dict):
+            return False
+        equal, expressions = selector.get("matchLabels"), selector.get("matchExpressions")
+        keys = list(equal) if isinstance(equal, dict) else []
+        each = expressions if isinstance(expressions, list) else []
+        return {*keys, *(one.get("key") for one in each if isinstance(one, dict))} <= {NAME_LABEL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,10 +163,17 @@ def _namespace_labels(match: Match, subject: Subject) -> bool | None:
     if match.namespace_selector is None:
         return True
     if is_namespace(subject.value):
-        return _labels(match.namespace_selector, subject.value)
+        return _namespace_fits(match.namespace_selector, subject.value)
     if subject.namespace is not None:
-        return _labels(match.namespace_selector, subject.namespace)
-    return None if _namespace(subject.value) else True
+        return _namespace_fits(match.namespace_selector, subject.namespace)
+    name = _namespace(subject.value)
+    if not name:
+        return True
+    return requirements.matches(match.namespace_selector, {NAME_LABEL: name}) if match.only_by_name else None
+
+
+def _namespace_fits(selector: paths.Json, value: paths.Object) -> bool:
+    return bool(requirements.matches(selector, {**labels(value), NAME_LABEL: _metadata_text(value, "name")}))
 
 
 def _labels(selector: paths.Json, value: paths.Object) -> bool:

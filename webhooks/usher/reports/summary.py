@@ -53,7 +53,7 @@ def _numbers(found: findings.Report) -> str:
 def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
     for (code, name), entries in groupby(found.not_evaluated, key=lambda entry: (entry.code, entry.name)):
         for entry in entries:
-            where = wording.count(entry.workloads, "workload")
+            where = wording.count(entry.workloads, "object" if entry.required else "workload")
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
 
 

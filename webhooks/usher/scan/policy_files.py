@@ -1,13 +1,15 @@
 """The files of policies: templates, constraints, suites, and the objects that suites name."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from usher import errors
 from usher.documents import chunks, reader
-from usher.gatekeeper import suites
+from usher.gatekeeper import bundles, constraints, library, suites
+from usher.gatekeeper.compilation import Compiler
 from usher.gatekeeper.fields import Written
+from usher.gatekeeper.library import Library
 from usher.scan import objects, sources
 
 
@@ -24,6 +26,42 @@ def read(arguments: Sequence[str]) -> Iterator[Written]:
             yield Written(
                 value=item.value, source=batch.source, line=item.document.line if item.document is not None else 0
             )
+
+
+def read_library(arguments: Sequence[str], *, compiler: Callable[[], Compiler]) -> Library:
+    """The templates and constraints in files, directories and bundles, compiled.
+
+    Raises:
+        InputError: a file cannot be read, an object in it is wrong, or there is no constraint.
+    """
+    built = [bundle for argument in arguments if (bundle := _bundle(argument)) is not None]
+    others = [argument for argument in arguments if not _starts_bundle(argument)]
+    found = library.read(read(others), compiler=compiler, built=built)
+    if not found.constraints:
+        raise errors.InputError(
+            f"no constraint found in {', '.join(arguments)}; a template does nothing without a constraint "
+            f"({constraints.GROUP}) of its kind"
+        )
+    return found
+
+
+def _bundle(argument: str) -> Library | None:
+    if not _starts_bundle(argument):
+        return None
+    with Path(argument).open("rb") as stream:
+        return bundles.read(stream.read(bundles.LARGEST + 1), source=argument)
+
+
+def _starts_bundle(argument: str) -> bool:
+    """Whether a file is meant as a bundle. What cannot be read is told where files are read."""
+    file = Path(argument)
+    try:
+        if not file.is_file():
+            return False
+        with file.open("rb") as stream:
+            return bundles.is_bundle(stream.read(4))
+    except (OSError, ValueError):
+        return False
 
 
 def _named(argument: str) -> str:

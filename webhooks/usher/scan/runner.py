@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from usher import __version__, errors, model, paths
 from usher.facts.store import Store
+from usher.gatekeeper.evaluation import Policies
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, findings, neighbours, totals
+from usher.scan import devices, findings, neighbours, site_policies, totals
 from usher.scan.batches import Batch, Item
 from usher.scan.positions import Pointer
 from usher.scan.scalers import Scalers
@@ -42,10 +43,23 @@ class _Surroundings:
     around: lookup.Lookup
     facts: Store
     scalers: Scalers
+    policies: site_policies.SitePolicies | None
 
 
-def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -> findings.Report:
-    """Judges every object of the batches, which are taken one at a time."""
+def run(
+    batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings, policies: Policies | None = None
+) -> findings.Report:
+    """Judges every object of the batches, which are taken one at a time.
+
+    Args:
+        batches: the objects.
+        evaluator: usher's own checks.
+        settings: those of the run.
+        policies: policies of Gatekeeper, for `usher check`.
+
+    Raises:
+        InputError: the policies compare objects, and the objects are too large for that.
+    """
     results: list[findings.Result] = []
     failures: list[findings.Failure] = []
     problems: list[findings.Problem] = []
@@ -55,6 +69,10 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
     together = list(batches) if settings.command is findings.Command.CHECK else []
     scalers = Scalers(together, namespace=settings.namespace)
     around = neighbours.by_directory(together, namespace=settings.namespace)
+    site = None
+    if policies is not None:
+        items = [item for batch in together for item in batch.items]
+        site = site_policies.SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
     for batch in together or batches:
         problems.extend(batch.problems)
         notes.extend(batch.notes)
@@ -70,6 +88,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
             around=around.get(neighbours.directory(batch), lookup.NOTHING),
             facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
             scalers=scalers,
+            policies=site,
         )
         for item in batch.items:
             judged = _judged(item, batch.source, surroundings, evaluator=evaluator, settings=settings)
@@ -88,7 +107,7 @@ def run(batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings) -
         failures=tuple(failures),
         problems=tuple(problems),
         notes=tuple(notes),
-        not_evaluated=totals.not_evaluated(results, evaluator),
+        not_evaluated=(*totals.not_evaluated(results, evaluator), *(site.not_evaluated() if site else ())),
         without_facts=totals.checks_without_facts(results, evaluator),
         exceptions=totals.exceptions(results, evaluator),
         totals=totals.totals(results, counts),
@@ -120,11 +139,14 @@ def _judged(
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=_identity_as_written(item.value), reason=str(error))
     workload = decision.workload
-    if workload is None or (settings.only_namespace and workload.namespace != settings.only_namespace):
+    judged = merged.value if merged is not None and settings.mutated else item.value
+    of_policies = surroundings.policies.judged(item, judged) if surroundings.policies else site_policies.NOTHING
+    if workload is None:
+        return site_policies.result(item, source, _identity_as_written(item.value), of_policies)
+    if settings.only_namespace and workload.namespace != settings.only_namespace:
         return None
     pointer = Pointer(item)
-    judged = merged.value if merged is not None and settings.mutated else item.value
-    return findings.Result(
+    own = findings.Result(
         source=source,
         line=line,
         identity=_identity(workload),
@@ -149,6 +171,7 @@ def _judged(
         makes_pods=workload.makes_pods,
         change=None if merged is None else _change(item, merged, workload, evaluator, diff=settings.diff),
     )
+    return site_policies.combined(own, of_policies)
 
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:

@@ -25,7 +25,7 @@ from usher import errors, paths
 from usher.policy.engines import engine, machine_code
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.engines.host_calls import IMPORTS, NO_FUNCTIONS, Functions, HostCalls
-from usher.policy.engines.wasm_runtime import PAGE, Call, Clock, Memory, Sandbox
+from usher.policy.engines.wasm_runtime import PAGE, Call, Memory, Sandbox
 
 MEMORY_LIMIT: Final = 128 * 2**20
 """Bytes. The largest review (7 MiB) needs about ten times its size."""
@@ -81,21 +81,18 @@ class WasmEngine:
         Raises:
             EngineError: the module cannot be used.
         """
-        self._owned = None if sandbox else Sandbox(deadline=deadline)
-        self._sandbox = sandbox or self._owned or Sandbox(deadline=deadline)
+        self._shared = sandbox is not None
+        self._sandbox = sandbox or Sandbox(deadline=deadline)
         try:
             made = machine_code.read(self._sandbox.engine, ahead) if ahead else None
             made = made or wasmtime.Module(self._sandbox.engine, module)
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
-        self._program = _Program(
-            module=made,
-            size=len(module),
-            memory_limit=memory_limit,
-            entrypoints=entrypoints,
-            data=_DATA,
-            functions=functions,
-        )
+        limits = {"size": len(module), "memory_limit": memory_limit}
+        self._start(_Program(module=made, **limits, entrypoints=entrypoints, data=_DATA, functions=functions))
+
+    def _start(self, program: _Program) -> None:
+        self._program = program
         self._local = threading.local()
         self._instance()  # a module that cannot be started is refused here, not at the first request
 
@@ -106,9 +103,7 @@ class WasmEngine:
             EngineError: the data are not JSON, or larger than the memory.
         """
         other = copy.copy(self)
-        other._program = replace(self._program, data=data)
-        other._local = threading.local()
-        other._instance()
+        other._start(replace(self._program, data=data))  # noqa: SLF001 - self
         return other
 
     def evaluate(self, entrypoint: str, document: bytes) -> paths.Object:
@@ -130,8 +125,8 @@ class WasmEngine:
 
     def close(self) -> None:
         """Ends the clock, unless other engines share it."""
-        if self._owned is not None:
-            self._owned.close()
+        if not self._shared:
+            self._sandbox.close()
 
     def _instance(self) -> "_Instance":
         if self._sandbox.process != os.getpid():
