@@ -30,7 +30,6 @@ def opa_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-@functools.cache
 def compiler(opa: Path | None) -> "Compiler":
     """The compiler of templates, which keeps its results for the next run.
 
@@ -83,6 +82,7 @@ def build(*, paths: tuple[str, ...], opa: Path | None, output: Path) -> None:
     """
     from usher.cli import output as outputs
     from usher.gatekeeper import bundles
+    from usher.gatekeeper.evaluation import Policies
     from usher.reports import wording
     from usher.scan import policy_files
 
@@ -91,9 +91,9 @@ def build(*, paths: tuple[str, ...], opa: Path | None, output: Path) -> None:
     outputs.replace_bytes(output, bundles.written(found, opa=made.version), what="bundle")
     templates = wording.count(len(found.templates), "template")
     click.echo(f"{output}: {templates}, {wording.count(len(found.constraints), 'constraint')}")
-    for kind, each in found.templates.items():
-        if each.module is None:
-            click.echo(f"usher: not evaluated: {kind}: {wording.printable(each.template.not_evaluated)}", err=True)
+    with contextlib.closing(Policies(found)) as started:
+        for kind, reason in sorted(started.not_evaluated.items()):
+            click.echo(f"usher: not evaluated: {kind}: {wording.printable(reason)}", err=True)
 
 
 @click.command(

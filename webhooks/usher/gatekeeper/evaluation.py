@@ -20,10 +20,6 @@ from usher.policy.engines.wasm_runtime import Sandbox
 LONGEST_MESSAGE: Final = 10_000
 """Characters of a message; the rest is cut."""
 
-_UNKNOWN_NAMESPACE: Final = (
-    "its namespaceSelector asks for labels of a Namespace that is not among the objects; give its manifest as well"
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
@@ -106,7 +102,7 @@ class Policies:
                 continue
             matched = _matches(constraint, review)
             if matched is None:
-                yield NotJudged(constraint=constraint, reason=_UNKNOWN_NAMESPACE, namespace_unknown=True)
+                yield _namespace_unknown(constraint, review)
             if not matched:
                 continue
             if text is None:
@@ -125,6 +121,12 @@ class Policies:
 
     def _reads_inventory(self, kind: str) -> bool:
         return self.library.templates[kind].reads_inventory
+
+
+def _namespace_unknown(constraint: Constraint, review: Review) -> NotJudged:
+    name = paths.text(review.document.get("namespace"))
+    reason = f"its namespaceSelector asks for labels of the Namespace {name:.63}, which is not known; give its manifest"
+    return NotJudged(constraint=constraint, reason=reason, namespace_unknown=True)
 
 
 def _matches(constraint: Constraint, review: Review) -> bool | None:

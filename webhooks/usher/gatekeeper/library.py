@@ -69,9 +69,10 @@ def read(objects: Iterable[Written], *, compiler: Callable[[], Compiler], built:
     for constraint in asked.values():
         if wrong := problem(constraint, known):
             raise errors.InputError(wrong)
+    made = compiler() if any(each.template.rego is not None for each in ready.values()) else None
     return Library(
         templates={
-            kind: each if each.template.rego is None else compiled(each.template, compiler())
+            kind: compiled(each.template, made) if made and each.template.rego is not None else each
             for kind, each in sorted(ready.items())
         },
         constraints=tuple(asked[key] for key in sorted(asked)),
