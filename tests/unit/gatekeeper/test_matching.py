@@ -54,7 +54,7 @@ def test_without_criteria_every_object_matches() -> None:
         ([{"kinds": ["pod"]}], False),
     ],
 )
-def test_kinds_are_groups_with_kinds_of_which_one_must_fit(kinds: list[dict[str, Any]], *, expected: bool) -> None:
+def test_one_entry_of_the_kinds_must_fit(kinds: list[dict[str, Any]], *, expected: bool) -> None:
     assert matches(thing(), kinds=kinds) is expected
 
 
@@ -170,17 +170,13 @@ def test_the_source_tells_written_objects_from_generated_ones() -> None:
         ({"kinds": ["Pod"]}, r"kinds\[0\]: must be a mapping, and is a text"),
         ({"kinds": [{"kinds": "Pod"}]}, r"kinds\[0\].kinds: must be a list, and is a text"),
         ({"namespaces": [1]}, r"namespaces\[0\]: must be a text, and is a number"),
-        ({"labelSelector": {"matchLabels": []}, "name": "a"}, None),
         ({"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}}, "labelSelector: is not a label"),
         ({"namespaceSelector": "env=prod"}, "namespaceSelector: is not a label selector"),
         ({"source": "Somewhere"}, "source: must be one of All, Generated, Original"),
         ({"name": 3}, "name: must be a text, and is a number"),
     ],
 )
-def test_a_criterion_that_cannot_be_read_is_an_error_that_names_it(criteria: Any, message: str | None) -> None:
-    if message is None:
-        assert match(**criteria)
-        return
+def test_a_criterion_that_cannot_be_read_is_an_error_that_names_it(criteria: Any, message: str) -> None:
     with pytest.raises(errors.InputError, match=message):
         match(**criteria)
 

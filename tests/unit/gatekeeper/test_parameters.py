@@ -26,7 +26,7 @@ SCHEMA: dict[str, Any] = {
         "never": {"not": {"enum": ["x"]}},
     },
 }
-LABELS = {"labels": [{"key": "team"}]}
+LABELS: dict[str, Any] = {"labels": [{"key": "team"}]}
 
 
 @pytest.mark.parametrize(

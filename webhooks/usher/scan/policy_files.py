@@ -53,7 +53,7 @@ def _bundle(argument: str) -> Library | None:
 
 
 def _starts_bundle(argument: str) -> bool:
-    """Whether a file is meant as a bundle. What cannot be read is told where files are read."""
+    """Whether a file is meant as a bundle. Where files are read, usher reports those that cannot be read."""
     file = Path(argument)
     try:
         if not file.is_file():

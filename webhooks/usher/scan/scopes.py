@@ -42,7 +42,7 @@ _CLUSTER_SCOPED: Final = {
 
 
 def placed(value: paths.Object, *, namespace: str) -> paths.Object:
-    """The object in its namespace: an object of a namespaced kind that names none gets the given one, as in kubectl."""
+    """The object in its namespace: one without a namespace, of a namespaced kind, gets the given one."""
     metadata = value.get("metadata")
     if not namespace or not isinstance(metadata, dict) or metadata.get("namespace") or not is_namespaced(value):
         return value

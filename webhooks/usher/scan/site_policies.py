@@ -15,7 +15,7 @@ from usher.scan.batches import Item
 from usher.scan.positions import Pointer
 
 POINTS: Final = (constraints.WEBHOOK, constraints.COMMAND)
-"""`usher check` says what the cluster will say, and keeps what is meant for a command line alone."""
+"""`usher check` says what the cluster will say, and also has the actions that are for a command line alone."""
 
 _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
 

@@ -70,7 +70,7 @@ VALUES: st.SearchStrategy[rego_values.Value] = st.recursive(
 
 
 @given(value=VALUES)
-def test_what_is_written_is_read_again(value: rego_values.Value) -> None:
+def test_a_written_value_is_read_again(value: rego_values.Value) -> None:
     if value != rego_values.Object(()):
         assert rego_values.parse(rego_values.written(value)) == value
 
@@ -85,6 +85,6 @@ def test_json_is_read(value: object) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1", '{"a":1', "[1 2]", "nul", "set(", "1 2", '"', "{1,", "[1;2]"])
-def test_text_that_is_no_value_is_an_error(text: str) -> None:
+def test_text_that_does_not_hold_a_value_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         rego_values.parse(text)

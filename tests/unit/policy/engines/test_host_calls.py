@@ -67,7 +67,7 @@ def test_an_answer_without_end_is_refused(module: bytes) -> None:
     engine.close()
 
 
-def test_a_policy_that_calls_what_is_not_given_is_refused(module: bytes) -> None:
+def test_a_policy_that_calls_a_function_that_it_did_not_get_is_refused(module: bytes) -> None:
     given = {name: host_functions.PURE[name] for name in ("trace", "strings.count")}
 
     with pytest.raises(errors.EngineError, match="calls sprintf, which WebAssembly lacks"):

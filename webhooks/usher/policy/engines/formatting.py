@@ -73,7 +73,7 @@ def _read(match: re.Match[str]) -> _Verb:
     if int(width or 0) > _WIDEST or int(precision or 0) > _WIDEST:
         raise NotImplementedError(f"sprintf: {match[0]!r:.40} is wider than {_WIDEST} characters")
     if letter == "v":
-        flags = flags.replace("+", "")  # asks for the names of fields, which these values have none of
+        flags = flags.replace("+", "")  # asks for the names of fields, and these values have no fields
     return _Verb(
         flags=flags, width=int(width or 0), precision=int(precision or 0) if point else None, letter=letter or ""
     )

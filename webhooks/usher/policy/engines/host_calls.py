@@ -54,7 +54,7 @@ class HostCalls:
             return 0
 
     def taken_failure(self) -> str:
-        """Why a call of the last evaluation failed, once; empty where none did."""
+        """Why a call of the last evaluation failed, once; empty where all were answered."""
         failure, self._failure = self._failure, ""
         return failure
 

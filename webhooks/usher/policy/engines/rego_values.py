@@ -1,4 +1,4 @@
-"""Values of Rego as the compiled policies hand them over: JSON, with sets and with keys that are no texts.
+"""Values of Rego as the compiled policies hand them over: JSON, with sets, and with keys of any type.
 
 The order of values and the text of a value are those of OPA (v1/ast: Compare, AppendText).
 """
@@ -81,7 +81,7 @@ def _value(text: str, at: int) -> tuple[Value, int]:
 
 
 class _Missing:
-    """Stands for the value of a member of an array or a set, which has none."""
+    """Stands for the value of a member of an array or a set."""
 
 
 def _items(text: str, at: int, closing: str) -> "tuple[list[tuple[Value, Value | _Missing]], int]":
