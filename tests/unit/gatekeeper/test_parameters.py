@@ -74,6 +74,29 @@ def test_the_first_problem_names_the_field(value: dict[str, Any], problem: str) 
     assert parameters.problem({**LABELS, **value}, SCHEMA) == problem
 
 
+def test_defaults_stand_in_for_missing_fields_at_every_level() -> None:
+    inner = {"type": "object", "properties": {"most": {"default": 3}, "least": {"default": 1}}}
+    schema: dict[str, Any] = {
+        "properties": {
+            "rule": {"default": "All"},
+            "limits": {"default": {}, **inner},
+            "list": {"items": inner},
+            "null": {"default": 5},
+            "kept": {"default": 5, "nullable": True},
+        },
+        "additionalProperties": inner,
+    }
+
+    assert parameters.defaulted({"list": [{"most": 9}], "null": None, "kept": None, "more": {}}, schema) == {
+        "rule": "All",
+        "limits": {"most": 3, "least": 1},
+        "list": [{"most": 9, "least": 1}],
+        "null": 5,
+        "kept": None,
+        "more": {"most": 3, "least": 1},
+    }
+
+
 def test_a_missing_field_is_a_problem_where_it_is_required() -> None:
     assert parameters.problem({}, SCHEMA) == "spec.parameters.labels: is missing"
 

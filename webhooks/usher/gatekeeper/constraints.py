@@ -33,6 +33,8 @@ class Constraint:
     name: str
     match: matching.Match
     parameters: paths.Object
+    has_parameters: bool = True
+    """Whether the constraint has the field; the schema of a template is about the field alone."""
     actions: tuple[tuple[str, model.Outcome], ...]
     """Enforcement points and what a violation means there; `*` stands for every point."""
     place: str = ""
@@ -66,6 +68,7 @@ def read(written: Written) -> Constraint:
         kind=fields.required("kind"),
         name=fields.mapping("metadata").required("name"),
         match=matching.read(spec.mapping("match")),
+        has_parameters=parameters is not None,
         parameters=parameters if isinstance(parameters, dict) else dict(spec.mapping("parameters").values),
         actions=_actions(spec),
         place=written.place,

@@ -1,7 +1,7 @@
 """A set of templates and constraints that belong together, compiled."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import errors
@@ -75,7 +75,7 @@ def read(objects: Iterable[Written], *, compiler: Callable[[], Compiler], built:
             kind: compiled(each.template, made) if made and each.template.rego is not None else each
             for kind, each in sorted(ready.items())
         },
-        constraints=tuple(asked[key] for key in sorted(asked)),
+        constraints=tuple(completed(asked[key], known[asked[key].kind]) for key in sorted(asked)),
     )
 
 
@@ -101,8 +101,21 @@ def problem(constraint: Constraint, known: Mapping[str, Template]) -> str:
         raise errors.InputError(
             f"{constraint.place}: kind: no ConstraintTemplate defines {constraint.kind}; give its file as well"
         )
+    if not constraint.has_parameters:
+        return ""
     found = parameters.problem(constraint.parameters, template.schema)
     return f"{constraint.place}: {found} (the schema is in {template.place})" if found else ""
+
+
+def completed(constraint: Constraint, template: Template) -> Constraint:
+    """A constraint with the defaults of its template. Without any parameters it gets only those of all parameters."""
+    if not constraint.has_parameters:
+        default = template.schema.get("default") if isinstance(template.schema, dict) else None
+        if not isinstance(default, dict):
+            return constraint
+        constraint = replace(constraint, parameters=default)
+    found = parameters.defaulted(constraint.parameters, template.schema)
+    return replace(constraint, parameters=found) if isinstance(found, dict) else constraint
 
 
 def compiled(template: Template, compiler: Compiler) -> Compiled:

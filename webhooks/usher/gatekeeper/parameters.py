@@ -1,4 +1,4 @@
-"""Whether the parameters of a constraint fit the schema of its template, as the API server would see it.
+"""Parameters of constraints and the schema of their template: what does not fit, and the defaults that it gives.
 
 The schema is OpenAPI v3 as in a CustomResourceDefinition. A schema that is itself wrong refuses nothing: Gatekeeper and
 the API server say so when the template is applied.
@@ -35,6 +35,33 @@ _WORDS: Final = {
 def problem(value: paths.Json, schema: paths.Json, *, path: str = "spec.parameters") -> str:
     """The first field that does not fit, with the reason; empty where all fit."""
     return next(_problems(value, schema, path, _DEEPEST), "")
+
+
+def defaulted(value: paths.Json, schema: paths.Json, *, depth: int = _DEEPEST) -> paths.Json:
+    """A value with the defaults of the schema where fields are missing, or null where null is not allowed.
+
+    As the API server does it, and gator (apiextensions-apiserver, pkg/apiserver/schema/defaulting).
+    """
+    if not isinstance(schema, dict) or depth == 0:
+        return value
+    if isinstance(value, list):
+        items = schema.get("items")
+        return [defaulted(_or_default(item, items), items, depth=depth - 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    properties, others = schema.get("properties"), schema.get("additionalProperties")
+    known = properties if isinstance(properties, dict) else {}
+    made = {name: _or_default(item, known.get(name, others)) for name, item in value.items()}
+    for name, inner in known.items():
+        if name not in made and isinstance(inner, dict) and inner.get("default") is not None:
+            made[name] = inner["default"]
+    return {name: defaulted(item, known.get(name, others), depth=depth - 1) for name, item in made.items()}
+
+
+def _or_default(value: paths.Json, schema: paths.Json) -> paths.Json:
+    if value is None and isinstance(schema, dict) and schema.get("nullable") is not True:
+        return schema.get("default")
+    return value
 
 
 def _problems(value: paths.Json, schema: paths.Json, path: str, depth: int) -> Iterator[str]:

@@ -77,6 +77,7 @@ class _Run:
         if self._test.invalid or problem:
             yield self._of_schema(problem)
             return
+        constraint = library.completed(constraint, compiled.template)
         policies = Policies(library.Library(templates={compiled.template.kind: compiled}, constraints=(constraint,)))
         try:
             if reason := policies.not_evaluated.get(compiled.template.kind):
