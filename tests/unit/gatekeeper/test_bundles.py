@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from builders import policies
 from usher import errors
-from usher.gatekeeper import bundles, compilation, constraints, library, templates
+from usher.gatekeeper import bundles, constraints, library, templates
 from usher.gatekeeper.fields import Written
 
 
@@ -93,10 +93,3 @@ def test_a_damaged_bundle_is_refused_or_harmless(cut: int, byte: int) -> None:
         bundles.read(bytes(content), source="p.bundle")
     except errors.InputError as error:
         assert str(error).startswith("p.bundle")  # noqa: PT017 - both ways are right
-
-
-def test_without_opa_the_error_says_what_to_do() -> None:
-    from pathlib import Path
-
-    with pytest.raises(errors.InputError, match=r"no such program; .*Install opa .*--opa, or give a bundle"):
-        compilation.compiler(Path("/nonexistent/opa"), cache=None)

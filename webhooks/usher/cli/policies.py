@@ -25,7 +25,7 @@ _WIDTH: Final = 100
 
 @click.group()
 def policies() -> None:
-    """List and explain the checks and mutations."""
+    """List and explain the checks and mutations; build and verify policies of Gatekeeper."""
 
 
 @policies.command(

@@ -112,6 +112,8 @@ def _constraint(fields: Fields, source: str) -> constraints.Constraint:
 
 
 def _entry(archive: zipfile.ZipFile, name: str, most: int, source: str) -> bytes:
+    if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise errors.InputError(f"{source}: {name} is packed in a way that usher does not read")
     with archive.open(name) as stream:
         content = stream.read(most + 1)
     if len(content) > most:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,13 +20,17 @@ from typing import Any, Final
 from usher import errors
 from usher.gatekeeper.templates import Rego
 
-ENTRYPOINT: Final = "usher_gatekeeper/result"
+_PACKAGE: Final = "usher_gatekeeper"
+ENTRYPOINT: Final = f"{_PACKAGE}/result"
 
 _TIMEOUT: Final = 60.0
 """Seconds for one template; OPA takes less than 0.1 s for those of the library of Gatekeeper."""
 _MOST_OUTPUT: Final = 2000
 LARGEST: Final = 8 * 2**20
 """Bytes of a compiled template; 0.4 MiB is usual."""
+
+_DIGEST: Final = hashlib.sha256().digest_size
+"""Bytes at the end of a file of the cache: a file that was cut off is not used."""
 
 _HOOK: Final = """package usher_gatekeeper
 
@@ -38,7 +43,7 @@ _violations contains {{"msg": found.msg, "details": object.get(found, "details",
 	data{package}.violation[found]
 }}
 """
-_REVISION: Final = 1
+_REVISION: Final = 3
 """Changes with _HOOK, so that no module of an older usher is taken from the cache."""
 
 _EXTERNAL_DATA: Final = {
@@ -69,9 +74,8 @@ class Compiler:
             InputError: the program cannot be run.
         """
         file = self.cache / f"{self._digest(rego)}.wasm" if self.cache else None
-        if file is not None:
-            with contextlib.suppress(OSError):
-                return file.read_bytes()
+        if file is not None and (kept := _kept(file)):
+            return kept
         module = self._built(rego)
         if file is not None:
             _keep(module, file)
@@ -82,42 +86,40 @@ class Compiler:
         return hashlib.sha256(source.encode()).hexdigest()
 
     def _built(self, rego: Rego) -> bytes:
+        mode = () if rego.version == "v1" else ("--v0-compatible",)
         with tempfile.TemporaryDirectory(prefix="usher-rego-") as name:
             folder = Path(name)
-            sources = [folder / "template.rego", *(folder / f"lib_{n}.rego" for n in range(len(rego.libraries)))]
-            for file, text in zip(sources, (rego.text, *rego.libraries), strict=True):
-                file.write_text(text, encoding="utf-8", errors="replace")
-            mode = () if rego.version == "v1" else ("--v0-compatible",)
-            hook = folder / "hook.rego"
-            hook.write_text(_HOOK.format(package=self._package(sources[0], mode)), encoding="utf-8")
-            capabilities = folder / "capabilities.json"
-            capabilities.write_text(json.dumps(self._capabilities(mode)), encoding="utf-8")
-            bundle = folder / "bundle.tar.gz"
-            self._run(
-                "build", *mode, "--target", "wasm", "--capabilities", str(capabilities), "--entrypoint", ENTRYPOINT,
-                "--output", str(bundle), str(hook), *map(str, sources), folder=folder,
+            # Names of files come into the module: relative ones make it the same every time.
+            sources = {"template.rego": rego.text}
+            sources |= {f"lib_{number}.rego": text for number, text in enumerate(rego.libraries)}
+            _write(folder, sources)
+            hook = _HOOK.format(package=self._package(mode, folder))
+            _write(folder, {"hook.rego": hook, "capabilities.json": self._capabilities(mode, folder)})
+            _run(
+                self.opa, "build", *mode, "--target", "wasm", "--capabilities", "capabilities.json",
+                "--entrypoint", ENTRYPOINT, "--output", "bundle.tar.gz", "hook.rego", *sources, folder=folder,
             )  # fmt: skip
-            return _module(bundle)
+            return _module(folder / "bundle.tar.gz")
 
-    def _package(self, file: Path, mode: tuple[str, ...]) -> str:
+    def _package(self, mode: tuple[str, ...], folder: Path) -> str:
         """The package of a template below `data`, as keys in brackets.
 
         Raises:
             RegoError: it cannot be parsed, or has no rule `violation`, so that it would never find anything.
         """
-        parsed = json.loads(self._run("parse", *mode, "--format", "json", str(file), folder=file.parent))
+        parsed = json.loads(_run(self.opa, "parse", *mode, "--format", "json", "template.rego", folder=folder))
         heads = [rule.get("head", {}) for rule in parsed.get("rules", [])]
         names = {head.get("name") or head.get("ref", [{}])[0].get("value") for head in heads}
         if "violation" not in names:
             raise RegoError("it has no rule `violation`")
-        return "".join(f"[{json.dumps(part['value'])}]" for part in parsed["package"]["path"][1:])
+        keys = [part["value"] for part in parsed["package"]["path"][1:]]
+        if keys[0] == _PACKAGE:
+            raise RegoError(f"its package is {_PACKAGE}, which usher uses itself")
+        return "".join(f"[{json.dumps(key)}]" for key in keys)
 
-    def _capabilities(self, mode: tuple[str, ...]) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._run("capabilities", "--current", *mode, folder=Path()))
-        return {**found, "builtins": [*found["builtins"], _EXTERNAL_DATA], "allow_net": []}
-
-    def _run(self, *arguments: str, folder: Path) -> str:
-        return _run(self.opa, *arguments, folder=folder)
+    def _capabilities(self, mode: tuple[str, ...], folder: Path) -> str:
+        found: dict[str, Any] = json.loads(_run(self.opa, "capabilities", "--current", *mode, folder=folder))
+        return json.dumps({**found, "builtins": [*found["builtins"], _EXTERNAL_DATA], "allow_net": []})
 
 
 def compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
@@ -134,10 +136,12 @@ def compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
             "`usher policies build` made elsewhere"
         )
     try:
-        version = _run(Path(found), "version", folder=Path())
+        version = _run(Path(found).absolute(), "version")
     except RegoError as error:
         raise errors.InputError(f"{found}: this is not OPA: {error}") from None
-    return Compiler(opa=Path(found), version=version.partition("\n")[0].removeprefix("Version: ").strip(), cache=cache)
+    return Compiler(
+        opa=Path(found).absolute(), version=version.partition("\n")[0].removeprefix("Version: ").strip(), cache=cache
+    )
 
 
 def default_cache() -> Path:
@@ -146,19 +150,45 @@ def default_cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "gpu-usher" / "gatekeeper"
 
 
-def _run(program: Path, *arguments: str, folder: Path) -> str:
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", errors="replace")
+
+
+def _run(program: Path, *arguments: str, folder: Path | None = None) -> str:
+    """What the program writes, run in a folder.
+
+    Raises:
+        RegoError: it fails, or takes too long.
+        InputError: it cannot be run.
+    """
     try:
         done = subprocess.run(  # noqa: S603 - the program that the user named, with arguments of ours
-            [program, *arguments], check=False, capture_output=True, timeout=_TIMEOUT, stdin=subprocess.DEVNULL
+            [program, *arguments],
+            check=False,
+            capture_output=True,
+            cwd=folder,
+            timeout=_TIMEOUT,
+            stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:
         raise RegoError(f"opa {arguments[0]} took longer than {_TIMEOUT:g} s") from None
     except OSError as error:
         raise errors.InputError(f"{program}: cannot be run: {error.strerror}") from None
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).decode(errors="replace").replace(f"{folder}/", "").strip()
-        raise RegoError(said[:_MOST_OUTPUT])
+        raise RegoError(_reason((done.stderr or done.stdout).decode(errors="replace").strip()))
     return done.stdout.decode(errors="replace")
+
+
+def _reason(said: str) -> str:
+    """Why OPA fails: of a list of errors as JSON the first one, with its place."""
+    try:
+        first = json.loads(said)["errors"][0]
+        place = first.get("location", {})
+        said = f"{place.get('file', '')}:{place.get('row', '')}: {first['message']}"
+    except (ValueError, LookupError, TypeError, AttributeError):
+        said = said.removeprefix("error: ")
+    return said[:_MOST_OUTPUT]
 
 
 def _module(bundle: Path) -> bytes:
@@ -170,10 +200,20 @@ def _module(bundle: Path) -> bytes:
     return module
 
 
+def _kept(file: Path) -> bytes:
+    """A module of the cache; empty where the file is absent or not whole."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return b""
+    module, digest = content[:-_DIGEST], content[-_DIGEST:]
+    return module if hashlib.sha256(module).digest() == digest else b""
+
+
 def _keep(module: bytes, file: Path) -> None:
     """Writes a module into the cache, where that is possible."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
-            temporary.write(module)
+            temporary.write(module + hashlib.sha256(module).digest())
         Path(temporary.name).rename(file)
