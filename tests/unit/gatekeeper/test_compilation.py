@@ -7,7 +7,8 @@ import pytest
 import opa_server
 from builders import policies
 from usher import errors
-from usher.gatekeeper import compilation
+from usher.gatekeeper import compilation, library, templates
+from usher.gatekeeper.fields import Written
 from usher.gatekeeper.templates import Rego
 
 
@@ -88,6 +89,22 @@ def test_rego_that_opa_refuses_is_an_error_with_its_reason(
 ) -> None:
     with pytest.raises(compilation.RegoError, match=message):
         compiler.compiled(rego)
+
+
+@pytest.mark.opa
+@needs_opa
+def test_a_template_that_opa_accepts_and_cannot_compile_is_not_evaluated(tmp_path: Path) -> None:
+    program = tmp_path / "opa"
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = build ] && {{ echo "no such instruction" >&2; exit 1; }}\n{opa_server.OPA} "$@"\n'
+    )
+    program.chmod(0o755)
+    template = templates.read(Written(value=policies.template(), source="t.yaml"))
+
+    found = library.compiled(template, compilation.compiler(program, cache=None))
+
+    assert found.module is None
+    assert found.template.not_evaluated == "OPA cannot compile it to WebAssembly: no such instruction"
 
 
 @pytest.mark.opa

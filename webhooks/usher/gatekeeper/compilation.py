@@ -57,6 +57,10 @@ class RegoError(Exception):
     """A template whose Rego Gatekeeper would refuse; the message is that of OPA."""
 
 
+class NotCompiledError(Exception):
+    """A template that OPA accepts, but cannot compile to WebAssembly; the message is that of OPA."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
     """Compiles templates, and keeps what it compiled."""
@@ -71,6 +75,7 @@ class Compiler:
 
         Raises:
             RegoError: OPA refuses the Rego.
+            NotCompiledError: OPA accepts it, and cannot compile it to WebAssembly.
             InputError: the program cannot be run.
         """
         file = self.cache / f"{self._digest(rego)}.wasm" if self.cache else None
@@ -95,10 +100,13 @@ class Compiler:
             _write(folder, sources)
             hook = _HOOK.format(package=self._package(mode, folder))
             _write(folder, {"hook.rego": hook, "capabilities.json": self._capabilities(mode, folder)})
-            _run(
-                self.opa, "build", *mode, "--target", "wasm", "--capabilities", "capabilities.json",
-                "--entrypoint", ENTRYPOINT, "--output", "bundle.tar.gz", "hook.rego", *sources, folder=folder,
-            )  # fmt: skip
+            options, files = (*mode, "--capabilities", "capabilities.json"), ("hook.rego", *sources)
+            build = ("build", *options, "--target", "wasm", "--entrypoint", ENTRYPOINT, "--output", "bundle.tar.gz")
+            try:
+                _run(self.opa, *build, *files, folder=folder)
+            except RegoError as error:
+                _run(self.opa, "check", *options, *files, folder=folder)
+                raise NotCompiledError(str(error)) from None
             return _module(folder / "bundle.tar.gz")
 
     def _package(self, mode: tuple[str, ...], folder: Path) -> str:

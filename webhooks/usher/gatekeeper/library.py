@@ -6,7 +6,7 @@ from typing import Final
 
 from usher import errors
 from usher.gatekeeper import constraints, parameters, templates
-from usher.gatekeeper.compilation import Compiler, RegoError
+from usher.gatekeeper.compilation import Compiler, NotCompiledError, RegoError
 from usher.gatekeeper.constraints import Constraint
 from usher.gatekeeper.fields import Written
 from usher.gatekeeper.templates import Template
@@ -128,6 +128,9 @@ def compiled(template: Template, compiler: Compiler) -> Compiled:
         return Compiled(template=template, module=None)
     try:
         module = compiler.compiled(template.rego)
+    except NotCompiledError as error:
+        reason = f"OPA cannot compile it to WebAssembly: {error}"
+        return Compiled(template=replace(template, not_evaluated=reason), module=None)
     except RegoError as error:
         raise errors.InputError(f"{template.place}: the Rego of {template.kind} does not compile: {error}") from None
     return Compiled(template=template, module=module, reads_inventory=template.rego.reads_inventory)
